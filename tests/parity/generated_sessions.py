@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import false_alarms
 import generated_towers
 import live
+from generated_towers import indented
 
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.parity.compare import outcome
@@ -437,10 +438,6 @@ class _Drawn:
         ]
 
 
-def _indented(lines: Sequence[str], times: int = 1) -> list[str]:
-    return ["    " * times + line if line else line for line in lines]
-
-
 def program(number: int) -> str:
     """The program that a number draws."""
     drawn = _Drawn(number)
@@ -465,7 +462,7 @@ def program(number: int) -> str:
         body = _given(drawn, init)
     elif layout == "class":
         names = {line.split(" = ")[0] for line in drawn.lines if " = " in line and line[0] != " "}
-        build = _indented(drawn.lines, 2)
+        build = indented(drawn.lines, 2)
         kept = sorted(
             {*drawn.fed, *drawn.eval_fed, *drawn.values, *drawn.extra, drawn.train_op, "logits"}
         )
@@ -482,7 +479,7 @@ def program(number: int) -> str:
             "def main():",
             "    model = Model()",
             "    with tf.Session() as sess:",
-            *_indented([*init, *drawn.loop("model.")], 2),
+            *indented([*init, *drawn.loop("model.")], 2),
             "",
             "",
             "if __name__ == '__main__':",
@@ -493,9 +490,9 @@ def program(number: int) -> str:
             "",
             "",
             "def main():",
-            *_indented(drawn.lines),
+            *indented(drawn.lines),
             "    with tf.Session() as sess:",
-            *_indented([*init, *drawn.loop()], 2),
+            *indented([*init, *drawn.loop()], 2),
             "",
             "",
             "if __name__ == '__main__':",
@@ -505,9 +502,9 @@ def program(number: int) -> str:
         body = [
             "",
             "with tf.Graph().as_default():",
-            *_indented(drawn.lines),
+            *indented(drawn.lines),
             "    with tf.Session() as sess:",
-            *_indented([*init, *drawn.loop()], 2),
+            *indented([*init, *drawn.loop()], 2),
         ]
     elif layout == "sess":
         body = ["", *drawn.lines, "sess = tf.Session()", *init]
@@ -524,7 +521,7 @@ def program(number: int) -> str:
             "with tf.Session() as sess:",
             "    sess.run(init)",
         ]
-        body += _indented(drawn.loop())
+        body += indented(drawn.loop())
     return (
         "\n".join(
             [
@@ -556,7 +553,7 @@ def _methods(drawn: _Drawn) -> list[str]:
         "",
         "class Model(object):",
         "    def __init__(self):",
-        *_indented(drawn.lines, 2),
+        *indented(drawn.lines, 2),
         *(f"        self.{name} = {name}" for name in kept),
         "        self.sess = tf.Session()",
         "        self.sess.run(tf.global_variables_initializer())",
@@ -587,7 +584,7 @@ def _given(drawn: _Drawn, init: list[str]) -> list[str]:
         "",
         "",
         "def build():",
-        *_indented(drawn.lines),
+        *indented(drawn.lines),
         f"    return {', '.join(given)}",
         "",
         "",
@@ -604,7 +601,7 @@ def _given(drawn: _Drawn, init: list[str]) -> list[str]:
         "def main():",
         f"    {', '.join(given)} = build()",
         "    with tf.Session() as sess:",
-        *_indented([*init, f"train(sess, {', '.join(given)})"], 2),
+        *indented([*init, f"train(sess, {', '.join(given)})"], 2),
         "",
         "",
         "if __name__ == '__main__':",

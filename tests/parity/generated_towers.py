@@ -6,6 +6,7 @@ Each has one copy of its model on each of two devices, and averages, or sums, th
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 _OPTIMIZERS = (
     "GradientDescentOptimizer({})",
@@ -110,8 +111,8 @@ def program(number: int) -> str:
     ]
     config = draw.choice(("", "config=tf.ConfigProto(allow_soft_placement=True)"))
     around = draw.choice(("", "with tf.Graph().as_default(), tf.device('/cpu:0'):", "def main():"))
-    body += [f"with tf.Session({config}) as sess:", *_indented(run)]
-    lines += [around, *_indented(body)] if around else body
+    body += [f"with tf.Session({config}) as sess:", *indented(run)]
+    lines += [around, *indented(body)] if around else body
     if around == "def main():":
         lines += ["", "", "if __name__ == '__main__':", "    main()"]
     return "\n".join(lines) + "\n"
@@ -159,11 +160,11 @@ def _function(shape: str, network: list[str], loss: str, decay: bool, scope: str
     reuse = ", reuse" if scope == "entered" else ""
     head = "with tf.variable_scope('model', reuse=reuse):" if reuse else ""
     if shape == "function":
-        body = [head, *_indented(inner)] if head else inner
-        return ["", f"def model(x{reuse}):", *_indented([*body, "return out"]), ""]
+        body = [head, *indented(inner)] if head else inner
+        return ["", f"def model(x{reuse}):", *indented([*body, "return out"]), ""]
     body = [*inner, *_loss(network, loss, decay, "y")]
-    body = [head, *_indented(body)] if head else body
-    return ["", f"def tower_loss(x, y{reuse}):", *_indented([*body, "return loss"]), ""]
+    body = [head, *indented(body)] if head else body
+    return ["", f"def tower_loss(x, y{reuse}):", *indented([*body, "return loss"]), ""]
 
 
 def _towers(
@@ -180,7 +181,7 @@ def _towers(
     if shape == "inline":
         inner = [line.format(x=x) for line in network] + _loss(network, loss, decay, y)
         if reuse:
-            inner = ["with tf.variable_scope('model', reuse=i > 0):", *_indented(inner)]
+            inner = ["with tf.variable_scope('model', reuse=i > 0):", *indented(inner)]
     elif shape == "function":
         inner = [f"out = model({x}{reuse})", *_loss(["net"], loss, decay, y)]
     else:
@@ -198,16 +199,17 @@ def _towers(
     ]
     inner = "\n".join(inner).split("\n")
     if draw.random() < 0.6:
-        inner = ["with tf.name_scope('tower_%d' % i) as scope:", *_indented(inner)]
+        inner = ["with tf.name_scope('tower_%d' % i) as scope:", *indented(inner)]
     loop = [
         "for i in range(NUM_GPUS):",
         f"    with tf.device({draw.choice(_DEVICES)}):",
-        *_indented(inner, 2),
+        *indented(inner, 2),
     ]
     if not reuse or draw.random() < 0.3:
-        loop = ["with tf.variable_scope(tf.get_variable_scope()):", *_indented(loop)]
+        loop = ["with tf.variable_scope(tf.get_variable_scope()):", *indented(loop)]
     return loop
 
 
-def _indented(lines: list[str], times: int = 1) -> list[str]:
+def indented(lines: Sequence[str], times: int = 1) -> list[str]:
+    """Lines of a block."""
     return ["    " * times + line if line else line for line in lines]

@@ -71,22 +71,24 @@ class CollectionReader(StatementReader):
                 if ".keras.layers." in (module.names.qualname(call.func) or "") and _has(call):
                     text = "TF1 does not collect the terms of Keras's layers"
                     raise Refused(module, call, text, "add the term to the loss")
+        in_functions = self._functions_regularize()
         for made in self.found.layers.values():
             helper, layer = made.found.helper, made.found.layer
             if helper is not None:
-                calls = (n for n in walk(helper.function.node) if isinstance(n, ast.Call))
-                inner = self.found.layer_helpers
-                others = inner.found.values() if inner is not None else ()
-                calls_of_others = (
-                    n for one in others for n in walk(one.function.node) if isinstance(n, ast.Call)
-                )
-                if any(map(_has, calls)) or any(map(_has, calls_of_others)):
+                if in_functions:
                     yield made.variables
             elif isinstance(layer, Layer) and any(
                 name.endswith("regularizer") and not is_none(value)
                 for name, value in layer.arguments.items()
             ):
                 yield made.variables
+
+    def _functions_regularize(self) -> bool:
+        """Whether some function that makes layers gives one a regularizer."""
+        helpers = self.found.layer_helpers
+        functions = helpers.found.values() if helpers is not None else ()
+        parts = (part for one in functions for part in walk(one.function.node))
+        return any(_has(part) for part in parts if isinstance(part, ast.Call))
 
     # -- names -------------------------------------------------------------------
 

@@ -86,6 +86,15 @@ def {name}(logits, targets, weights):
         ),
     )
 }
+# Those that are given functions, with the parameters that are the same in TF2.
+CONTROL: Mapping[str, tuple[str, ...]] = {
+    "cond": ("pred", "true_fn", "false_fn"),
+    "while_loop": ("cond", "body", "loop_vars"),
+    "map_fn": ("fn", "elems", "dtype"),
+    "scan": ("fn", "elems", "initializer"),
+    "foldl": ("fn", "elems", "initializer"),
+    "foldr": ("fn", "elems", "initializer"),
+}
 # Those through which a variable's gradient is one of some rows.
 ROWS = frozenset(
     ["nn.embedding_lookup", "gather", "gather_nd", "boolean_mask", "nn.nce_loss",
@@ -96,6 +105,7 @@ INITIALIZES = frozenset(
     ["global_variables_initializer", "initialize_all_variables", "local_variables_initializer",
      "initializers.global_variables", "initializers.local_variables", "tables_initializer"]
 )  # fmt: skip
+INITIALIZES_METRICS = ("local_variables_initializer", "initializers.local_variables")  # alone
 # What a program says to all of TensorFlow, and not to a graph.
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "test.is_", "train.latest_checkpoint",

@@ -922,11 +922,15 @@ class Run:
 
 @record(frozen=True, eq=False)
 class Fetch:
-    """One thing that a run asks for; ``moves``: that averages move, which gives nothing."""
+    """One thing that a run asks for; ``moves``: that averages move, which gives nothing.
+
+    ``variable``: it is read behind the step, as is what a metric is so far (``of_metric``).
+    """
 
     node: ast.expr
     value: ast.expr | None = None
     variable: bool = False
+    of_metric: bool = False
     update: Update | None = None
     moves: bool = False
 

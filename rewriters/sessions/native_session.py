@@ -37,8 +37,12 @@ Summaries are the operations that TF1 made, with the tags that it gave them, and
 is the same; ``tf.summary.scalar`` of TF2 would give others. Of a variable, a summary that is
 fetched with a training step tells the value of before it (TF1 told that one or the next).
 
-An iterator of ``tf.data`` that begins once becomes Python's, and each step that needed its next
-element draws it; at the end ``tf.errors.OutOfRangeError`` is raised, as in TF1.
+An iterator of ``tf.data`` becomes Python's, and each step that needed its next element draws it; at
+the end ``tf.errors.OutOfRangeError`` is raised, as in TF1. Steps are given one that begins anew
+(``sess.run(iterator.initializer)``, once in each epoch), which is then made anew of its dataset.
+
+``tf.metrics`` (accuracy, mean, mean squared and absolute error) become Keras's, which steps add to;
+``local_variables_initializer`` resets them. ``tf.cond``, ``tf.while_loop`` and ``tf.map_fn`` stay.
 
 A collection of the author's own that functions fill and read (weight decay in ``'losses'``) becomes
 a list that they take and return, in TF1's order; functions that make a variable and fill it

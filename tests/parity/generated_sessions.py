@@ -1,6 +1,6 @@
 """Session programs drawn at random, migrated and run: whatever becomes native must be equal.
 
-    python tests/parity/generated_sessions.py [--towers] [--first 0] [--count 100]
+    python tests/parity/generated_sessions.py [--towers | --pipelines] [--first 0] [--count 100]
 
 Each number draws one program: its shape (a script, a ``main``, functions, a class), network,
 loss, optimizer, rate, how gradients are applied, what a run fetches, in which order. It prints
@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import false_alarms
+import generated_pipelines
 import generated_towers
 import live
 from generated_towers import indented
@@ -625,11 +626,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--only", help="these numbers, by commas")
     parser.add_argument("--show", type=int)
     parser.add_argument("--towers", action="store_true", help="programs of two devices")
+    parser.add_argument("--pipelines", action="store_true", help="datasets, RNNs, metrics, savers")
     parser.add_argument("--targets", default="tf2.15,tf2-latest")
     parser.add_argument("--keep", type=Path, help="leave the runs in this folder")
     parser.add_argument("--reasons", action="store_true", help="only why programs stay")
     options = parser.parse_args(argv)
     drawn = generated_towers.program if options.towers else program
+    drawn = generated_pipelines.program if options.pipelines else drawn
     if options.show is not None:
         text = drawn(options.show)
         print(text, "-" * 80, _migrated(text)[1], sep="\n")

@@ -245,6 +245,20 @@ MUTANTS: dict[str, Mutant] = {
     "no gradient into the network below": Mutant(
         "shared_networks", r"discriminator\(samples,", "discriminator(tf.stop_gradient(samples),"
     ),
+    # Iterators, metrics, control flow.
+    "an iterator that goes on where it was": Mutant(
+        "restarted_iterator",
+        r"^iterator = iter\(train_data\)\n(?=print)",
+        "iterator = iter(train_data.skip(1))\n",
+    ),
+    "metrics that are never reset": Mutant("metrics", r"^    acc\.reset_state\(\)\n", ""),
+    "a batch that a metric does not see": Mutant(
+        "metrics", r"^    mean_loss_metric\.update_state\(loss\)\n", "", ("printed",)
+    ),
+    "the other branch": Mutant(
+        "control_flow", r"lambda: net \* 0\.5, lambda: net\)", "lambda: net, lambda: net * 0.5)"
+    ),
+    "a loop that ends too early": Mutant("control_flow", r"return i < 4", "return i < 3"),
     # Forms of public programs.
     "one tensor for another in a loss": Mutant("vae_globals", r"z_std=z_std", "z_std=z_mean"),
     "a place of the window left out": Mutant(

@@ -33,6 +33,8 @@ MORE = {
     "one tensor for another in a loss",
     "weights of a sequence left out",
     "one of two lists trained",
+    "a batch that a metric does not see",
+    "a loop that ends too early",
 }
 NAMES = [name for name in MUTANTS if name not in MORE]
 

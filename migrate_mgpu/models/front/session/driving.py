@@ -120,6 +120,9 @@ class DrivingReader:
         Raises:
             Refused: it may have others.
         """
+        if self.found.iterators:
+            text = "a later session begins its iterators anew"
+            raise Refused(self.module, block, text, "give the program one session")
         for statement in block.body:
             calls = self.runs.calls(statement)
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):

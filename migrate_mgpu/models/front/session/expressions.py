@@ -12,7 +12,15 @@ from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.api.graph import COMPUTES, DEFINED, DRAWS, ROWS, SAMPLES, SETTINGS
+from migrate_mgpu.api.graph import (
+    COMPUTES,
+    CONTROL,
+    DEFINED,
+    DRAWS,
+    ROWS,
+    SAMPLES,
+    SETTINGS,
+)
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.recurrent import cell_of, is_recurrent
@@ -239,16 +247,19 @@ class Expressions:
             if is_all_variables(module, call) or is_regularization(module, call):
                 found.collections.append(call)
                 return
-            if not any(name in one for one in (COMPUTES, DRAWS, SAMPLES, DEFINED, LOSSES.by_name)):
+            kinds = (COMPUTES, DRAWS, SAMPLES, DEFINED, CONTROL, LOSSES.by_name)
+            if not any(name in one for one in kinds):
                 text = (
                     f"`{shown}` is not among the functions that are known to only compute a value"
                 )
                 raise Refused(module, call, text)
-            known = DEFINED[name][0] if name in DEFINED else ()
+            known = DEFINED[name][0] if name in DEFINED else CONTROL.get(name, ())
             named = {keyword.arg for keyword in call.keywords}
             if known and (len(call.args) > len(known) or not named <= {*known, "name"}):
                 text = f"`{shown}` has arguments for which TF2 has nothing equal"
                 raise Refused(module, call, text)
+            if name in CONTROL:
+                self._controlled(call, found)
             if name in DRAWS or name in SAMPLES:
                 found.draws.append(call)
             found.rows |= name in ROWS
@@ -278,6 +289,29 @@ class Expressions:
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             return
         raise Refused(module, call, f"`{shown}` is not supported in code that builds the graph")
+
+    def _controlled(self, call: ast.Call, found: Parts) -> None:
+        """The author's functions that a call of control flow is given, by their names.
+
+        Raises:
+            Refused: TF2 has another value, or it cannot be determined what they do.
+        """
+        module = self.module
+        shown = module.source.code(call.func)
+        for one in (*call.args, *(keyword.value for keyword in call.keywords)):
+            body = one.body if isinstance(one, ast.Lambda) else None
+            if isinstance(body, (ast.List, ast.Tuple)) and len(body.elts) < 2:
+                text = f"`{shown}` gives the only item of a list in TF1, and the list in TF2"
+                raise Refused(module, body, text, "return the item")
+            target = self.graph.target(module, one) if isinstance(one, ast.Name) else None
+            if target is None:
+                continue
+            inside = self.of_function(target) if target.module is module else None
+            if inside is None or inside.layers or inside.applied or inside.schedules:
+                text = f"`{target.name}`, which `{shown}` is given, does more than compute a value"
+                raise Refused(module, one, text)
+            found.builders[target.node] = target
+            found.add(inside)
 
     # -- functions ---------------------------------------------------------------
 
@@ -438,6 +472,11 @@ class Expressions:
 
 class _Layered(Expressions):
     """Looks into a function that makes layers: its weights are layers as well."""
+
+    def _controlled(self, call: ast.Call, found: Parts) -> None:
+        shown = self.module.source.code(call.func)
+        text = f"`{self.function.name}` makes layers, and decides what to compute by `{shown}`"
+        raise Refused(self.module, call, text, "compute that in a function of its own")
 
     def __init__(self, outer: Expressions, function: Function) -> None:
         super().__init__(outer.module, outer.graph, outer.layers, outer.beside)

@@ -120,12 +120,16 @@ class Dataset:
 
 @record(frozen=True, eq=False)
 class Iterator:
-    """`iterator = dataset.make_one_shot_iterator()`, or one that is begun by a run (``begun``)."""
+    """`iterator = dataset.make_one_shot_iterator()`, or one that is begun by a run (``begun``).
+
+    ``call`` makes it, where it has no name in the statement that takes its next element.
+    """
 
     name: str
     statement: ast.Assign
     source: ast.expr
     begun: bool
+    call: ast.Call
 
 
 @record(frozen=True, eq=False)

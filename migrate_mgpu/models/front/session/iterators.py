@@ -22,12 +22,20 @@ _MAKERS = ("make_one_shot_iterator", "make_initializable_iterator")
 class IteratorReader:
     """Reads datasets of Python's own arrays, iterators that begin once, and what they give."""
 
-    def __init__(self, found: SessionProgram, runs: RunReader, expressions: Expressions) -> None:
+    def __init__(
+        self,
+        found: SessionProgram,
+        runs: RunReader,
+        expressions: Expressions,
+        takes: dict[ast.Call, tuple[ast.expr, ...]],
+    ) -> None:
+        """``takes`` is told which calls only compute, and of what."""
+        self.takes = takes
         self.module = found.scope.module
         self.found = found
         self.runs = runs
         self.expressions = expressions
-        self._started: dict[Iterator, ast.stmt] = {}
+        self._started: set[Iterator] = set()
 
     # -- datasets --------------------------------------------------------------------
 
@@ -51,7 +59,7 @@ class IteratorReader:
         self._check(source)
         assert isinstance(value, ast.Call)
         again = "initializable" in ast.unparse(value.func)
-        iterator = Iterator(target.id, statement, source, again)
+        iterator = Iterator(target.id, statement, source, again, value)
         self.found.iterators.append(iterator)
         return iterator
 
@@ -100,61 +108,116 @@ class IteratorReader:
 
     # -- what steps draw ---------------------------------------------------------------
 
-    def draws(self, node: ast.expr) -> bool:
-        """Whether an expression is the next element of an iterator, of which it is told then.
+    def draws(self, statement: ast.Assign) -> bool:
+        """Whether a statement takes the next element of an iterator, of which it is told then.
 
         Raises:
             Refused: it is drawn in a way that is not understood.
         """
+        node = statement.value
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             return False
         if node.func.attr != "get_next":
             return False
         receiver = node.func.value
-        if not isinstance(receiver, ast.Name):
-            text = "the iterator that this comes from has no name"
-            raise Refused(self.module, receiver, text, "give it one")
-        if not isinstance(self.runs.meaning(receiver), Iterator):
+        if isinstance(receiver, ast.Name):
+            iterator = self.runs.meaning(receiver)
+            self.runs.known.add(receiver)
+        else:
+            iterator = self._unnamed(statement, receiver)
+        if not isinstance(iterator, Iterator):
             return False
         if node.args or node.keywords:
             raise Refused(self.module, node, "the arguments of `get_next` cannot be analyzed")
         if self.found.layers and self.found.scope.towers is None:
             raise Refused(self.module, node, "layers are fed by an iterator")
-        self.runs.known.add(receiver)
+        self.found.drawn[statement] = iterator
+        self.takes[node] = ()
         return True
 
-    def begins(self, statement: ast.stmt) -> bool:
-        """Whether a statement begins an iterator: `sess.run(iterator.initializer)`.
+    def _unnamed(self, statement: ast.Assign, node: ast.expr) -> Iterator | None:
+        """`dataset.make_one_shot_iterator()`, in the statement that takes its next element.
 
         Raises:
-            Refused: it may begin anew.
+            Refused: it is another iterator.
         """
-        found = [
-            node
-            for node in walk(statement)
-            if isinstance(node, ast.Attribute)
-            and node.attr == "initializer"
-            and isinstance(node.value, ast.Name)
-            and isinstance(self.runs.meaning(node.value), Iterator)
-        ]
+        source = self._iterated(node)
+        known = source is not None and (self._is_dataset(source) or self._is_named(source))
+        begun = isinstance(node, ast.Call) and "initializable" in ast.unparse(node.func)
+        if not known or begun or self.found.scope.towers is not None:
+            text = "the iterator that this comes from has no name"
+            raise Refused(self.module, node, text, "give it one")
+        assert source is not None and isinstance(node, ast.Call)
+        self._check(source)
+        iterator = Iterator("", statement, source, False, node)
+        self.found.iterators.append(iterator)
+        return iterator
+
+    def begins(self, statement: ast.stmt) -> bool:
+        """Whether a statement only begins iterators at first: `sess.run(iterator.initializer)`.
+
+        One that begins anew between steps is told, and stays.
+
+        Raises:
+            Refused: how it begins is not understood.
+        """
+        found = [one for one in walk(statement) if self._initializer(one) is not None]
         if not found:
             return False
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        node = found[0]
-        if not isinstance(call, ast.Call) or call.args != [node] or call.keywords:
-            text = "an iterator may be initialized more than once, or with fed values"
-            raise Refused(self.module, node, text, "initialize it once, before the first step")
-        func = call.func
-        if not isinstance(func, ast.Attribute) or not self.runs.is_session(func.value):
-            raise Refused(
-                self.module, node, "how this iterator is initialized cannot be determined"
-            )
-        assert isinstance(node.value, ast.Name)
-        iterator = self.runs.meaning(node.value)
-        assert isinstance(iterator, Iterator)
-        if self.found.runs or iterator in self._started or not self.runs.is_home(statement):
-            text = "an iterator is initialized after something has run"
-            raise Refused(self.module, node, text, "initialize it once, before the first step")
-        self._started[iterator] = statement
-        self.runs.known |= set(walk(statement))
-        return True
+        for node in found:
+            iterator = self._initializer(node)
+            assert iterator is not None
+            own = self.runs.names.statement(node)
+            call = own.value if isinstance(own, ast.Expr) else None
+            func = call.func if isinstance(call, ast.Call) else None
+            if (
+                not isinstance(call, ast.Call)
+                or not isinstance(func, ast.Attribute)
+                or call.args != [node]
+                or call.keywords
+                or not self.runs.is_session(func.value)
+            ):
+                text = "an iterator may be initialized with fed values, or with something else"
+                raise Refused(self.module, node, text, "initialize it in a statement of its own")
+            assert isinstance(own, ast.Expr)
+            self.runs.known |= set(walk(own))
+            if own is statement and not self.found.runs and iterator not in self._started:
+                self._started.add(iterator)
+                return True
+            self._restarts(own, iterator)
+            self.runs.assigned.add(call)
+        return False
+
+    def _initializer(self, node: ast.AST) -> Iterator | None:
+        """The iterator of `iterator.initializer`."""
+        if not isinstance(node, ast.Attribute) or node.attr != "initializer":
+            return None
+        meaning = self.runs.meaning(node.value) if isinstance(node.value, ast.Name) else None
+        return meaning if isinstance(meaning, Iterator) else None
+
+    def _restarts(self, statement: ast.Expr, iterator: Iterator) -> None:
+        """An iterator begins anew: steps are given it.
+
+        Raises:
+            Refused: it is made of something that cannot be written twice, or not begun there.
+        """
+        if not self._is_named(iterator.source) or self.found.scope.towers is not None:
+            text = "an iterator begins anew, and its dataset has no name"
+            if self.found.scope.towers is not None:
+                text = "an iterator of towers begins anew"
+            raise Refused(self.module, statement, text, "give the dataset a name")
+        if not self.runs.is_home(statement) or self.found.scope.owner is not None:
+            text = "an iterator is initialized in another function than the one that makes it"
+            raise Refused(self.module, statement, text, "initialize it where it is made")
+        self.found.restarts[statement] = iterator
+
+    def finish(self) -> None:
+        """Steps that draw from an iterator which begins anew run where that is known.
+
+        Raises:
+            Refused: one runs elsewhere.
+        """
+        for run in self.found.runs:
+            if self.found.restarted(run.step.units) and not self.runs.is_home(run.call):
+                text = "it draws from an iterator that begins anew in another function"
+                raise Refused(self.module, run.call, text, "run it where the iterator is made")

@@ -47,8 +47,8 @@ class UnitLayerReader(StatementReader):
         if not isinstance(node, ast.stmt):
             text = "a layer is created inside `Session.run` or `minimize`"
             raise Refused(self.module, call, text, "give its value a name before")
-        if any(isinstance(p, COMPREHENSIONS) for p in self.names.ancestors(call)):
-            raise Refused(self.module, call, "a layer is made in a comprehension")
+        if any(isinstance(p, (ast.Lambda, *COMPREHENSIONS)) for p in self.names.ancestors(call)):
+            raise Refused(self.module, call, "a layer is made in a comprehension, or a lambda")
         bound: dict[str, ast.expr] = {}
         if isinstance(found.layer, Recurrent):
             if self.scope.towers is not None:
@@ -142,6 +142,8 @@ class UnitLayerReader(StatementReader):
         if not isinstance(node, ast.stmt):
             text = "layers are created inside `Session.run` or `minimize`"
             raise Refused(self.module, call, text, "give the value a name before")
+        if any(isinstance(p, ast.Lambda) for p in self.names.ancestors(call)):
+            raise Refused(self.module, call, "layers are made in a lambda")
         bound = self._bound(call, function)
         variables: list[Variables] = []
         for inner in self.expressions.of_function(function).layers:

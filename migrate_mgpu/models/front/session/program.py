@@ -29,6 +29,7 @@ from migrate_mgpu.models.ir import (
     Combined,
     Gathered,
     GradientClip,
+    Metric,
     Mover,
     NamedUnit,
     Operation,
@@ -46,7 +47,9 @@ from migrate_mgpu.models.ir import (
 
 @record(frozen=True, eq=False)
 class Init:
-    """What gives variables their first values."""
+    """What gives variables their first values; ``local``: those of metrics alone."""
+
+    local: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -156,6 +159,26 @@ class PartOfStep:
 
 
 @record(frozen=True, eq=False)
+class RunningMetric:
+    """`value, update = tf.metrics.accuracy(labels, predictions)`, by both names.
+
+    ``value`` is empty where nothing reads it.
+    """
+
+    value: str
+    update: str
+    statement: ast.Assign
+    metric: Metric
+
+
+@record(frozen=True, eq=False)
+class MetricValue:
+    """What a metric is so far: reading it adds nothing to it."""
+
+    metric: RunningMetric
+
+
+@record(frozen=True, eq=False)
 class Cells:
     """Recurrent cells, or the zeros that such begin with."""
 
@@ -174,6 +197,7 @@ GraphMeaning = Union[
     Averager,
     AverageStep,
     PartOfStep,
+    MetricValue,
     Cells,
     Init,
     NamedInitializer,
@@ -309,10 +333,21 @@ class SessionProgram:
     graphs: set[ast.AST] = field(default_factory=set)  # mentions of the graph, for those writers
     datasets: list[Dataset] = field(default_factory=list)
     iterators: list[Iterator] = field(default_factory=list)
+    metrics: dict[ast.AST, RunningMetric] = field(default_factory=dict)  # by statements
+    metric_resets: list[ast.Expr] = field(default_factory=list)  # they begin all metrics anew
+    drawn: dict[ast.AST, Iterator] = field(default_factory=dict)  # by what takes the next element
+    # Statements that begin an iterator anew: steps are given those that they draw from.
+    restarts: dict[ast.Expr, Iterator] = field(default_factory=dict)
 
     def all_client_calls(self) -> list[tuple[ast.Call, GraphClient]]:
         """The calls of clients by the scope and by other clients."""
         return [*self.client_calls, *(call for one in self.clients for call in one.client_calls)]
+
+    def restarted(self, units: Iterable[Unit]) -> list[Iterator]:
+        """The iterators that some units draw from and that begin anew between steps."""
+        drawn = {self.drawn.get(unit.node) for unit in units}
+        anew = set(self.restarts.values())
+        return [one for one in self.iterators if one in anew and one in drawn]
 
     def taken(self, node: ast.AST) -> list[ast.expr]:
         """Expressions of other statements that become a part of one."""

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import statement_value, walk
-from migrate_mgpu.api.graph import INITIALIZES
+from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.session.graph_collections import is_update_ops
 from migrate_mgpu.models.front.session.host_objects import Assignment
 from migrate_mgpu.models.front.session.iterators import IteratorReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
+from migrate_mgpu.models.front.session.metrics import MetricReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReader
 from migrate_mgpu.models.front.session.program import (
@@ -102,7 +103,10 @@ class _Reader(StatementReader):
         self.driving = DrivingReader(self.found, self.graph, self.runs, self.expressions)
         self.clients.driving = self.driving
         self.expressions.takes = self.driving.summaries.takes
-        self.iterators = IteratorReader(self.found, self.runs, self.expressions)
+        self.metrics = MetricReader(state)
+        self.iterators = IteratorReader(
+            self.found, self.runs, self.expressions, self.driving.summaries.takes
+        )
         state.towers = TowerReader(
             self.found,
             self.graph,
@@ -131,6 +135,7 @@ class _Reader(StatementReader):
         self.clients.read()
         self._check_graphs()
         self.driving.finish()
+        self.iterators.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
@@ -152,7 +157,8 @@ class _Reader(StatementReader):
         if not self.scope.resets:
             return
         found = self.found
-        if found.clients or found.savers or found.event_writers or found.merges or found.datasets:
+        others = (found.clients, found.savers, found.event_writers, found.merges)
+        if any(others) or found.datasets or found.iterators:
             text = "it builds several graphs, and has more than their steps"
             raise Refused(self.module, self.scope.resets[0], text)
         if any(made.normalizes for made in found.layers.values()) or self.scope.towers:
@@ -236,9 +242,7 @@ class _Reader(StatementReader):
     def _of_tower(self, entry: Entry) -> Role:
         """What a statement of the loop that builds towers is."""
         statement = entry.statement
-        value = statement.value if isinstance(statement, ast.Assign) else None
-        if isinstance(value, ast.Call) and self.iterators.draws(value):
-            self.driving.summaries.takes[value] = ()
+        if isinstance(statement, ast.Assign) and self.iterators.draws(statement):
             self.towers.draws(entry, self.place)
             return Role.UNIT
         role = self.towers.read(entry, self.place)
@@ -357,11 +361,14 @@ class _Reader(StatementReader):
 
     def _assignment(self, statement: ast.Assign, target: ast.expr) -> Role | None:
         value = statement.value
-        if isinstance(value, ast.Call) and self.iterators.draws(value):
-            self.driving.summaries.takes[value] = ()
+        if self.iterators.draws(statement):
             return self.units.assigned(statement, target)
         if self._initializers(target, value) or self._is_alias(target, value):
             return Role.GONE
+        metric = self.metrics.call(value)
+        if metric is not None:
+            self.driving.summaries.takes[metric] = self.metrics.takes(metric)
+            return self.metrics.read(statement, target, metric, self.units)
         if isinstance(value, ast.Call) and isinstance(target, ast.Name):
             assigned = self.driving.assignments.made(value)
             if assigned is not None:
@@ -451,7 +458,7 @@ class _Reader(StatementReader):
             self.meanings[target.id] = self.averages.asked(call)
             return Role.GONE
         if name in INITIALIZES or (name == "group" and self._all_initialize(call)):
-            self.meanings[target.id] = Init()
+            self.meanings[target.id] = Init(name in INITIALIZES_METRICS)
             return Role.GONE
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr == "minimize":

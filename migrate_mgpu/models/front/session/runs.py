@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, walk
-from migrate_mgpu.api.graph import INITIALIZES
+from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.session.program import (
     Host,
     Init,
     Meaning,
+    MetricValue,
     Role,
     SessionProgram,
     closure,
@@ -215,7 +216,7 @@ class RunReader:
         first = self._initializing(statement, calls)
         if isinstance(statement, ast.Expr) and statement.value in first:
             return Role.GONE
-        calls = [call for call in calls if call not in first]
+        calls = [call for call in calls if call not in first and call not in self.gone]
         dictionaries = [
             s for s in walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
         ]
@@ -263,6 +264,7 @@ class RunReader:
             Refused: something has run before, or may have.
         """
         first = [call for call in calls if self.initializes(call)]
+        first = [call for call in first if not self._begins_metrics(call, statement)]
         for call in first:
             own = self.names.statement(call)
             if call in self.anew:
@@ -295,6 +297,25 @@ class RunReader:
             self._begun = statement
         return first
 
+    def _begins_metrics(self, call: ast.Call, statement: ast.stmt) -> bool:
+        """Whether a run begins metrics anew, which have had values.
+
+        Raises:
+            Refused: it does something else with that.
+        """
+        if not self.found.metrics or not self.initializes(call, local=True):
+            return False
+        own = self.names.statement(call)
+        if own is statement and not self.found.runs:
+            return False
+        if not isinstance(own, ast.Expr) or own.value is not call or not self.is_home(own):
+            text = "metrics begin anew together with something else, or in another function"
+            raise Refused(self.module, call, text, "do that in a statement of its own")
+        self.found.metric_resets.append(own)
+        self.known |= set(walk(own))
+        self.gone.add(call)
+        return True
+
     def _only_under_conditions(self, own: ast.stmt, statement: ast.stmt) -> bool:
         """Whether a statement stands in conditions alone, up to one of the scope's."""
         parent: ast.AST = own
@@ -316,8 +337,8 @@ class RunReader:
 
         return branch(one) != branch(other)
 
-    def initializes(self, call: ast.Call) -> bool:
-        """Whether a run only gives variables their first values."""
+    def initializes(self, call: ast.Call, local: bool = False) -> bool:
+        """Whether a run only gives variables their first values; ``local``: those of metrics."""
         func = call.func
         assert isinstance(func, ast.Attribute)
         what = (
@@ -326,6 +347,13 @@ class RunReader:
             else func.value
         )
         parts = what.elts if isinstance(what, (ast.List, ast.Tuple)) else [what]
+        if local:
+            meanings = [self.meaning(part) for part in parts]
+            return bool(parts) and all(
+                name_of(self.module, part) in INITIALIZES_METRICS
+                or (isinstance(one, Init) and one.local)
+                for part, one in zip(parts, meanings)
+            )
         return bool(parts) and all(
             name_of(self.module, part) in INITIALIZES
             or isinstance(self.meaning(part), Init)
@@ -398,6 +426,12 @@ class RunReader:
                     text = f"`{meaning.name}`, the norm of the gradients, is read without the step"
                     raise Refused(self.module, call, text, "fetch the two in one run")
         assigned = {unit.assigns for unit in units if unit.assigns is not None}
+        made = [unit.node for unit in closure([*units, *(u for o in updates for u in o.made_of)])]
+        for fetch in fetches:
+            meaning = self.meaning(fetch.node)
+            if isinstance(meaning, MetricValue) and meaning.metric.statement in made:
+                text = "a metric is added to and read in one step, in no defined order"
+                raise Refused(self.module, call, text, "run the two one after the other")
         if any(fetch.variable and self.meaning(fetch.node) in assigned for fetch in fetches):
             text = "a variable is assigned and fetched in one step"
             raise Refused(self.module, call, text, "run the two one after the other")
@@ -439,6 +473,11 @@ class RunReader:
             return Fetch(node, variable=True)
         if isinstance(meaning, GradientNorm):
             return Fetch(node, value=self.named(node))
+        if isinstance(meaning, MetricValue):
+            if not self.is_home(node):
+                text = f"`{meaning.metric.value}`, a metric, is read in another function"
+                raise Refused(self.module, node, text)
+            return Fetch(node, variable=True, of_metric=True)
         if isinstance(meaning, Gathered):
             text = f"`{meaning.name}` is a list of what all towers have"
             raise Refused(self.module, node, text, "make one tensor of it before")
@@ -567,6 +606,12 @@ class RunReader:
         if isinstance(node, ast.Dict):
             return self._fed(node), None
         if isinstance(node, ast.Name):
+            above = self._dictionary_above(node)
+            if above is not None:
+                assert isinstance(above.value, ast.Dict)
+                if above not in self.found.dictionaries:
+                    self.found.dictionaries.append(above)
+                return self._fed(above.value), node
             bindings = self.names.bindings_of(node)
             known = self._dictionaries.get(self._key(node), [])
             if bindings and {id(self.names.statement(b.node)) for b in bindings} == {
@@ -580,6 +625,19 @@ class RunReader:
                     )
                     return every[0], node
         raise Refused(self.module, node, "what is fed cannot be determined", "write a dictionary")
+
+    def _dictionary_above(self, name: ast.Name) -> ast.Assign | None:
+        """The dictionary that a name is, where it gets it in the same block, above its mention."""
+        bound = {self.names.statement(one.node) for one in self.names.bindings_of(name)}
+        own = self.names.statement(name)
+        block = self.names.block(own)
+        for statement in reversed(block[: block.index(own)]):
+            if statement in bound:
+                found = statement if self.is_dictionary(statement) else None
+                return found if isinstance(found, ast.Assign) else None
+            if any(one in bound for one in walk(statement)):
+                return None
+        return None
 
     def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
         found: list[tuple[Placeholder, ast.expr]] = []

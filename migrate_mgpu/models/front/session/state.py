@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.graph import COMPUTES, DRAWS
+from migrate_mgpu.api.graph import COMPUTES, CONTROL, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.folding import may_fold
@@ -58,7 +58,11 @@ class Reading:
         for part in walk(node):
             if isinstance(part, ast.Call):
                 name = name_of(self.module, part)
-                if name in COMPUTES or name in DRAWS or self.layers.of(part) is not None:
+                if (
+                    name in (COMPUTES | DRAWS)
+                    or name in CONTROL
+                    or self.layers.of(part) is not None
+                ):
                     return True
         return any(
             isinstance(self.meanings.get(name.id), (Placeholder, Unit, Variables))

@@ -25,6 +25,7 @@ from migrate_mgpu.models.front.session.program import (
     Gradients,
     Host,
     Init,
+    MetricValue,
     NamedInitializer,
     PartOfStep,
     Role,
@@ -49,7 +50,7 @@ _T = TypeVar("_T")
 # What a name may stand for that nothing is computed with.
 _NO_VALUES = (
     Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
-    AverageStep, GradientNorm, PartOfStep,
+    AverageStep, GradientNorm, PartOfStep, MetricValue,
 )  # fmt: skip
 
 
@@ -221,7 +222,7 @@ class UnitReader(StatementReader):
                     raise Refused(self.module, parent, text)
 
     def _in_function(self, name: ast.Name) -> bool:
-        return self.names.scope_of_name[name].function() is not self.home.function()
+        return not self.runs.is_home(name)
 
     def _capture(self, name: ast.Name) -> None:
         """A tensor that a function reads as a global becomes one of its parameters.

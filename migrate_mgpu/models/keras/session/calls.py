@@ -109,9 +109,14 @@ class RunWriter:
             lines.append(self._computed(run, computed, indent))
         if variables:
             left = ", ".join(name for name, _ in variables)
-            right = ", ".join(f"{self.source.code(f.node)}.numpy()" for _, f in variables)
+            right = ", ".join(self._read(f) for _, f in variables)
             lines.append(f"{left} = {right}")
         return lines
+
+    def _read(self, fetch: Fetch) -> str:
+        """What is read behind a step, or without one."""
+        result = ".result()" if fetch.of_metric else ""
+        return f"{self.source.code(fetch.node)}{result}.numpy()"
 
     def _computed(self, run: Run, computed: list[tuple[str, Fetch]], indent: str) -> str:
         order = [self._index(run, fetch) for _, fetch in computed]
@@ -184,7 +189,7 @@ class RunWriter:
                 self.module, run.call, "the value of an operation, which is None, is read"
             )
         if fetch.variable:
-            return f"{self.source.code(fetch.node)}.numpy()"
+            return self._read(fetch)
         if column is None:
             assert target is not None
             column = len(indent) + len(self.source.code(target)) + 3
@@ -195,7 +200,7 @@ class RunWriter:
     ) -> str:
         """A list of values that is not taken apart."""
         if all(fetch.variable for fetch in run.fetches):
-            each = ", ".join(f"{self.source.code(f.node)}.numpy()" for f in run.fetches)
+            each = ", ".join(self._read(f) for f in run.fetches)
             return f"[{each}]"
         order = [self._index(run, f) for f in run.fetches if f.value is not None]
         nothing = [f.update is not None or f.moves for f in run.fetches]
@@ -240,10 +245,11 @@ class RunWriter:
 
     def _call(self, run: Run, indent: str, column: int, tail: int = 0) -> str:
         name = self.step(run)
+        iterators = [one.name for one in self.program.restarted(run.step.units)]
         if run.fed is not None:
-            return f"{name}(**{self.source.code(run.fed)})"
+            return f"{name}({', '.join([*iterators, f'**{self.source.code(run.fed)}'])})"
         in_order = [placeholder for placeholder, _ in run.feeds] == list(run.step.feeds)
-        arguments = []
+        arguments = iterators
         for placeholder, value in run.feeds:
             head = "" if in_order else f"{placeholder.name}="
             text = render(self.source, value, self.context.edits(value))

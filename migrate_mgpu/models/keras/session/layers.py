@@ -27,7 +27,7 @@ from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part
-from migrate_mgpu.models.keras.session.steps import known_text
+from migrate_mgpu.models.keras.session.steps import iterator_spec, known_text
 from migrate_mgpu.models.keras.session.variables import sample_text
 from migrate_mgpu.source.style import FileStyle
 
@@ -225,6 +225,8 @@ class LayerWriter:
         given = {p.name: known_text(p, value, context) for p, value in step.folded}
         if self.program.scope.towers is None:
             given.update({name: self.names.spec(one) for name, one in fed.items()})
+            iterators = self.program.restarted(part.units)
+            given.update((one.name, iterator_spec(one, context.tf)) for one in iterators)
         else:
             self._check_rows(part)
             fed.update(self._parts(part))

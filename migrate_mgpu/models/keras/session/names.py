@@ -8,7 +8,12 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
+from migrate_mgpu.models.front.session.host_objects import Iterator
+from migrate_mgpu.models.front.session.program import (
+    MadeLayer,
+    RunningMetric,
+    SessionProgram,
+)
 from migrate_mgpu.models.ir import (
     Placeholder,
     Recurrent,
@@ -57,6 +62,8 @@ class StepNames:
         for step in program.steps:
             self._steps[step] = self._fresh(*self._candidates(step, several))
         self._parts: dict[Part, str] = {}
+        self._iterators: dict[Iterator, str] = {}
+        self._metrics: dict[RunningMetric, str] = {}
         self.strategy = self._fresh("strategy", "mirrored_strategy")
         self._splits: dict[tuple[object, ...], str] = {}
         self._replicas = {
@@ -117,6 +124,19 @@ class StepNames:
             return f"tower_{name[len('compute_') :]}", f"{name}_in_tower"
         short = name[: -len("_step")] if name.endswith("_step") else name
         return f"{short}_tower", f"{short}_in_tower"
+
+    def iterator(self, iterator: Iterator) -> str:
+        """The name of an iterator, which its author may have given none."""
+        if iterator not in self._iterators:
+            own = iterator.name or self._fresh("iterator", "batches")
+            self._iterators[iterator] = own
+        return self._iterators[iterator]
+
+    def metric(self, metric: RunningMetric) -> str:
+        """The name of Keras's metric: that of its value, where something reads it."""
+        if metric not in self._metrics:
+            self._metrics[metric] = metric.value or self._fresh(f"{metric.update}_metric")
+        return self._metrics[metric]
 
     def layer(self, call: ast.Call) -> str:
         """The name of a layer, by the call that made and applied it."""

@@ -126,8 +126,10 @@ class Sharing:
         return Part(tuple(units), tuple(ordered), tuple(gives))
 
     def is_value(self, name: str) -> bool:
-        """Whether a name stands for a placeholder's or a unit's value."""
+        """Whether a name stands for a placeholder's or a unit's value, or what steps are given."""
         if any(placeholder.name == name for placeholder in self.program.placeholders):
+            return True
+        if any(one.name == name for one in self.program.restarts.values()):
             return True
         return any(name in given_by(unit) for unit in self._units)
 

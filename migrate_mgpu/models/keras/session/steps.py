@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.session.folding import is_flag
+from migrate_mgpu.models.front.session.host_objects import Iterator
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import (
     ClippedBy,
@@ -20,6 +21,7 @@ from migrate_mgpu.models.ir import (
 )
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
+from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
 from migrate_mgpu.source.blocks import Block, outermost
@@ -39,9 +41,11 @@ class StepWriter:
         indent: str,
         heads: Mapping[ast.AST, ast.stmt],
         recurrents: Recurrents,
+        metrics: MetricWriter,
     ) -> None:
         """``heads`` are the blocks whose comments units have."""
         self.heads = heads
+        self.metrics = metrics
         self.recurrents = recurrents
         self.program = program
         self.names = names
@@ -73,13 +77,15 @@ class StepWriter:
 
     def _header(self, step: Step) -> None:
         tf = self.style.tensorflow
+        iterators = self.program.restarted(step.units)
         if step.feeds:
-            specs = [self.names.spec(placeholder) for placeholder in step.feeds]
+            specs = [iterator_spec(one, tf) for one in iterators]
+            specs += (self.names.spec(placeholder) for placeholder in step.feeds)
             self.block.line(f"@{tf}.function(input_signature=[{', '.join(specs)}])")
         else:
             self.block.line(f"@{tf}.function")
-        parameters = ", ".join(placeholder.name for placeholder in step.feeds)
-        self.block.line(f"def {self.names.step(step)}({parameters}):")
+        parameters = [*(one.name for one in iterators), *(one.name for one in step.feeds)]
+        self.block.line(f"def {self.names.step(step)}({', '.join(parameters)}):")
         for one, value in step.folded:
             self.block.line(f"{one.name} = {known_text(one, value, self.context)}", 1)
 
@@ -130,6 +136,7 @@ class StepWriter:
                 if item.node in self.heads:
                     self.block.comments(self.heads[item.node], deeper)
                 above = self.recurrents.masks(item.node, self.context)
+                above = [*above, *self.metrics.added(item.node, self.context)]
                 more = self.recurrents.edits(item.node)
                 edits = outermost([*self.context.edits(item.node), *more])
                 self.block.statement(item.node, edits, deeper, above)
@@ -206,6 +213,11 @@ class StepWriter:
         line(f"for {names.average}, {names.variable} in {pairs}:", 1)
         difference = f"({names.average} - {names.variable})"
         line(f"{names.average}.assign_sub((1.0 - {decay}) * {difference})", 2)
+
+
+def iterator_spec(iterator: Iterator, tf: str) -> str:
+    """The type of an iterator, as a step's signature has it."""
+    return f"{tf}.data.IteratorSpec({iterator.name}.element_spec)"
 
 
 def known_text(placeholder: Placeholder, value: ast.expr, context: Context) -> str:

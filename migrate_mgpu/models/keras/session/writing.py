@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cached_property, partial
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside, name_unused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.graph import CONTROL
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import AVERAGES, BATCHES, CONFIGURATION
+from migrate_mgpu.models.front.session.folding import is_flag
+from migrate_mgpu.models.front.session.host_objects import Iterator
 from migrate_mgpu.models.front.session.placeholders import is_unshaped
 from migrate_mgpu.models.front.session.program import (
     GraphClient,
@@ -27,7 +31,7 @@ from migrate_mgpu.models.front.session.program import (
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, header_of
 from migrate_mgpu.models.ir import Mover, Optimizer, Placeholder, Step, TowerInput, Update
-from migrate_mgpu.models.keras.expressions import Context, Replacement
+from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import calls_keras, definitions, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
@@ -36,6 +40,7 @@ from migrate_mgpu.models.keras.session.calls import RunWriter
 from migrate_mgpu.models.keras.session.defined import defined_calls, defined_functions
 from migrate_mgpu.models.keras.session.helper_classes import HelperClassWriter
 from migrate_mgpu.models.keras.session.layers import LayerWriter
+from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.savers import SaverWriter, dropped
@@ -154,6 +159,8 @@ class _Writer:
             (call, assignment_replacement(one)) for call, one in program.assigning.items()
         )
         self.savers = SaverWriter(program, self.names, self.style)
+        self.metrics = MetricWriter(program, self.names, self.style)
+        self.context.replaced.update(self.metrics.uses())
         self.rates = RateWriter(program, self.names, self.style)
         self.context.replaced.update(self.rates.uses())
         self.summaries = SummaryWriter(
@@ -161,6 +168,10 @@ class _Writer:
         )
         self.context.replaced.update(self.summaries.uses())
         self.context.replaced.update(inputs_of_towers(program))
+        self.context.replaced.update(self._predicates([*nodes, *functions]))
+        for one in program.iterators:
+            if not one.name:
+                self.context.replaced[one.call] = partial(_named, self.names.iterator(one))
         self.context.replaced.update(self._without_reuse())
         self.context.replaced.update(self._with_captures())
         self.classes: list[str] = []
@@ -231,6 +242,13 @@ class _Writer:
             text = f"{exists}({shown} + {self.style.string('.index')})"
             self._edit(Edit(*self.source.span(call), text))
         self.found.merge(self.summaries.found)
+        for restart, iterator in self.program.restarts.items():
+            text = f"{iterator.name} = {self._begun(iterator)}"
+            self._edit(Edit(*self.source.span(restart), text))
+        for reset in self.program.metric_resets:
+            indent = self.source.indent_of(reset)[self._dedent_of(reset) :]
+            text = f"{self.source.newline}{indent}".join(self.metrics.begun())
+            self._edit(Edit(*self.source.span(reset), text))
         for initializing in self.program.dropped:
             self._edit(dropped(self.module, initializing))
         self.found.merge(self.savers.found)
@@ -301,6 +319,18 @@ class _Writer:
             if given and target is not None and target.node in self.program.builders:
                 found[call] = _without(self.module, call, given)
         return found
+
+    def _predicates(self, nodes: Iterable[ast.AST]) -> dict[ast.AST, Replacement]:
+        """What `tf.cond` asks, where that may be a flag which some step knows as Python's value."""
+        if not any(is_flag(one) for step in self.program.steps for one, _ in step.folded):
+            return {}
+        calls = (part for node in nodes for part in walk(node) if isinstance(part, ast.Call))
+        asked = (
+            by_parameter(call, CONTROL["cond"])["pred"]
+            for call in calls
+            if name_of(self.module, call) == "cond"
+        )
+        return {node: cast_to(node, "{tf}.bool") for node in asked if isinstance(node, ast.Name)}
 
     def _with_captures(self) -> dict[ast.AST, Replacement]:
         """Calls that are given the tensors which their function read as globals."""
@@ -519,8 +549,10 @@ class _Writer:
                 self.found.note(self.module, statement, text)
         for one in self.program.iterators:
             if one.statement is statement:
-                text = f"iter({self.context.render(one.source)})"
-                self._edit(Edit(*self.source.span(one.statement.value), text))
+                self._edit(Edit(*self.source.span(one.call), self._begun(one)))
+
+    def _begun(self, iterator: Iterator) -> str:
+        return f"iter({self.context.render(iterator.source)})"
 
     def _is_known(self, statement: ast.stmt) -> bool:
         """Whether a statement makes a placeholder that is never fed: steps know its value."""
@@ -591,6 +623,8 @@ class _Writer:
             at_end = not source.text[stop:bottom].strip()
             wanted_below = 1 if once[-1] and self._owns else wanted
             behind = "" if at_end else "\n" * max(wanted_below - (0 if kept else below), 0)
+            if all(once) and not self._owns:  # no function stands there
+                before = behind = ""
             text = before + functions + behind + lines
         self._edit_region(start, stop, text)
 
@@ -632,7 +666,11 @@ class _Writer:
 
     def _construction_lines(self, entry: Entry, indent: str) -> list[str]:
         """The lines that make the layers and the schedules of a statement."""
+        unnamed = [one for one in self.program.iterators if not one.name]
+        own = [one for one in unnamed if one.statement is entry.statement]
         return [
+            *(f"{indent}{self.names.iterator(one)} = {self._begun(one)}" for one in own),
+            *self.metrics.made(entry.statement, indent),
             *self.layers.made(entry.statement, self.context, indent),
             *self.rates.made(entry.statement, self.context, indent),
         ]
@@ -731,6 +769,7 @@ class _Writer:
             indent,
             self.heads,
             self.layers.recurrents,
+            self.metrics,
         )
         if isinstance(made, Part):
             return [writer.part(made)]
@@ -1008,6 +1047,11 @@ class _Writer:
                 continue
             if not any(first <= start < last for first, last in self.whole):
                 self.found.edit(self.module, Edit(start, start + width, ""))
+
+
+def _named(name: str, context: Context) -> str:
+    del context
+    return name
 
 
 def _without(module: Module, call: ast.Call, given: list[ast.expr]) -> Replacement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.metrics import metric_object
@@ -38,8 +39,14 @@ class MetricWriter:
         text = metric_object(metric.metric, told, self.style)
         return [f"{indent}{self.names.metric(metric)} = {text}"]
 
-    def added(self, statement: ast.AST, context: Context) -> list[str]:
-        """The line of a step that adds to the metric of a statement."""
+    def added(self, statement: ast.AST, context: Context, draws: bool) -> list[str]:
+        """The lines of a step that add to the metric of a statement.
+
+        ``draws``: from an iterator, at whose end TF1 adds nothing.
+
+        Raises:
+            Refused: Keras may count one value more.
+        """
         metric = self.program.metrics.get(statement)
         if metric is None:
             return []
@@ -47,7 +54,17 @@ class MetricWriter:
         shown = [context.render(part) for part in given if part is not None]
         if metric.metric.weights is not None:
             shown.append(f"sample_weight={context.render(metric.metric.weights)}")
-        return [f"{self.names.metric(metric)}.update_state({', '.join(shown)})"]
+        line = f"{self.names.metric(metric)}.update_state({', '.join(shown)})"
+        if not draws:
+            return [line]
+        # How many values there are may be known before there are any.
+        told = (metric.metric.predictions, metric.metric.labels)
+        names = [part.id for part in told if isinstance(part, ast.Name)]
+        if not names:
+            text = "a metric is of values without names, and the data may end"
+            raise Refused(context.module, metric.statement, text, "give the values names")
+        indent = context.module.source.indent_unit
+        return [f"with {context.tf}.control_dependencies([{names[0]}]):", f"{indent}{line}"]
 
     def begun(self) -> list[str]:
         """The statements that begin all metrics anew."""

@@ -66,8 +66,8 @@ class StepWriter:
         self._header(step)
         items = self.sharing.ordered(step) or []
         if step.updates:
-            self._training(step.updates[0], items)
-            self._counted(step.updates[0])
+            self._training(step.updates[0], items, self._may_end(step))
+            self._counted(step.updates[0], 1 + self._may_end(step))
         else:
             self._items(items, 1)
         values = [self.context.render(value) for value in step.values]
@@ -136,7 +136,8 @@ class StepWriter:
                 if item.node in self.heads:
                     self.block.comments(self.heads[item.node], deeper)
                 above = self.recurrents.masks(item.node, self.context)
-                above = [*above, *self.metrics.added(item.node, self.context)]
+                draws = any(unit.node in self.program.drawn for unit in closure([item]))
+                above = [*above, *self.metrics.added(item.node, self.context, draws)]
                 more = self.recurrents.edits(item.node)
                 edits = outermost([*self.context.edits(item.node), *more])
                 self.block.statement(item.node, edits, deeper, above)
@@ -144,7 +145,20 @@ class StepWriter:
                     base = self.block.indent + self.block.source.indent_unit * deeper
                     self.block.lines[-1] = self.block.lines[-1].replace("\n", f"\n{base}")
 
-    def _training(self, update: Update, items: Iterable[Unit | Part]) -> None:
+    def _may_end(self, step: Step) -> bool:
+        """Whether something counts a program's steps, and not one whose iterator has ended.
+
+        An optimizer of Keras 3's counts it, for that waits for no gradient.
+        """
+        program, update = self.program, step.updates[0]
+        counted = update.counts is not None or update.averages is not None
+        return any(unit.node in program.drawn for unit in step.units) and bool(
+            counted or program.restarts or program.savers
+        )
+
+    def _training(
+        self, update: Update, items: Iterable[Unit | Part], may_end: bool = False
+    ) -> None:
         tf = self.style.tensorflow
         inside = set(closure([update.unit]))
         within = [item for item in items if inside & _units(item)]
@@ -161,7 +175,11 @@ class StepWriter:
             self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
         self._changed(update)
         optimizer = self.names.optimizer(update)
-        self.block.line(f"{optimizer}.apply_gradients(zip({gradients}, {trained}))", 1)
+        if may_end:
+            comment = "  # not counted where the data has ended"
+            self.block.line(f"with {tf}.control_dependencies([{loss}]):{comment}", 1)
+        line = f"{optimizer}.apply_gradients(zip({gradients}, {trained}))"
+        self.block.line(line, 1 + may_end)
         if header:  # as the operations of TF1's gradients
             unit = self.block.source.indent_unit
             self.block.lines[begin:] = [unit + line for line in self.block.lines[begin:]]
@@ -193,9 +211,9 @@ class StepWriter:
             rate = self.context.render(update.rate)
             self.block.line(f"{self.names.rate(update)}.assign({rate})", 1)
 
-    def _counted(self, update: Update) -> None:
+    def _counted(self, update: Update, outer: int = 1) -> None:
         if update.counts is not None:
-            self.block.line(f"{update.counts.name}.assign_add(1)", 1)
+            self.block.line(f"{update.counts.name}.assign_add(1)", outer)
         if update.averages is not None:
             self._averaged(update, update.averages)
 

@@ -655,11 +655,59 @@ REFUSED = {
         "a variable is assigned before it is initialized",
     ),
     # iterators
-    "an iterator that begins again": (
-        DRAWN.replace("rows).", "rows).repeat().").replace("one_shot", "initializable")
+    "an iterator that begins again, and nothing has a name that it is made of": (
+        DRAWN.replace("it = data.", "it = data.repeat().").replace("one_shot", "initializable")
         + START
         + "for i in range(2):\n    sess.run(it.initializer)\n    sess.run(train)\n",
-        "an iterator may be initialized more than once",
+        "an iterator begins anew, and its dataset has no name",
+    ),
+    "an iterator that is fed as it begins": (
+        DRAWN.replace("one_shot", "initializable")
+        + START
+        + "sess.run(it.initializer, {x: rows})\nsess.run(train)\n",
+        "an iterator may be initialized with fed values",
+    ),
+    "an iterator in a second session, where it begins anew": (
+        DRAWN
+        + "saver = tf.train.Saver()\n"
+        + "with tf.Session() as sess:\n"
+        + "    sess.run(tf.global_variables_initializer())\n"
+        + "    sess.run(train)\n    saver.save(sess, 'm')\n"
+        + "with tf.Session() as sess:\n    saver.restore(sess, 'm')\n    sess.run(train)\n",
+        "a later session begins its iterators anew",
+    ),
+    # metrics, control flow
+    "a metric that is read as it is added to": (
+        program(
+            before="seen, add = tf.metrics.mean(loss)\n",
+            run=STEP + "print(sess.run([seen, add], {x: rows}))\n",
+        ),
+        "a metric is added to and read in one step",
+    ),
+    "a metric of Keras's that asks for more": (
+        program(before="seen, add = tf.metrics.precision(x > 0, x > 1)\n"),
+        "`tf.metrics.precision` is not supported in a session's program",
+    ),
+    "a loop of one value": (
+        program(
+            before="y = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])\n",
+            run=STEP + "print(sess.run(y))\n",
+        ),
+        "of one value gives it in TF1, and a list with it in TF2",
+    ),
+    "a branch that gives a list of one": (
+        program(
+            before="y = tf.cond(loss > 1.0, lambda: [loss], lambda: [loss * 2.0])\n",
+            run=STEP + "print(sess.run(y, {x: rows}))\n",
+        ),
+        "gives the only item of a list in TF1",
+    ),
+    "a branch that makes layers": (
+        program(
+            before="y = tf.cond(loss > 1.0, lambda: tf.layers.dense(x, 2), lambda: x)\n",
+            run=STEP + "print(sess.run(y, {x: rows}))\n",
+        ),
+        "a layer is made in a comprehension, or a lambda",
     ),
     "a dataset of what is fed": (
         DRAWN.replace("rows)", "x)") + START + "sess.run(train)\n",
@@ -671,6 +719,7 @@ REFUSED = {
     ),
     "an iterator without a name": (
         DRAWN.replace("it = ", "batch = ")
+        .replace("one_shot", "initializable")
         .replace("iterator()\n", "iterator().get_next()\n")
         .replace("batch = it.get_next()\n", "")
         + START

@@ -86,6 +86,20 @@ OPTIMIZE_LOSS_PARAMETERS = (
     "gradient_multipliers", "clip_gradients", "learning_rate_decay_fn", "update_ops",
     "variables", "name", "summaries", "colocate_gradients_with_ops", "increment_global_step",
 )  # fmt: skip
+# ``create_train_op``: the first runs the update operations and counts a step, the second may also
+# clip each gradient.
+CREATE_TRAIN_OP = {
+    "contrib.training.create_train_op": (
+        "total_loss", "optimizer", "global_step", "update_ops", "variables_to_train",
+        "transform_grads_fn", "summarize_gradients", "gate_gradients", "aggregation_method",
+        "colocate_gradients_with_ops", "check_numerics",
+    ),
+    "contrib.slim.learning.create_train_op": (
+        "total_loss", "optimizer", "global_step", "update_ops", "variables_to_train",
+        "clip_gradient_norm", "summarize_gradients", "gate_gradients", "aggregation_method",
+        "colocate_gradients_with_ops", "gradient_multipliers", "check_numerics",
+    ),
+}  # fmt: skip
 
 OPTIMIZERS = Table(
     OptimizerRow(

@@ -131,6 +131,25 @@ def model_fn():
 """,
     ),
     case(
+        "create_train_op",
+        """\
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 10)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = tf.train.AdamOptimizer(0.1)
+    train_op = tf.contrib.slim.learning.create_train_op(loss, optimizer, clip_gradient_norm=5.0)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+""",
+        """\
+def model_fn():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(10)])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    optimizer = tf.keras.optimizers.Adam(0.1, epsilon=1e-8, clipnorm=5.0)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+""",
+    ),
+    case(
         "no Keras optimizer",
         """\
 def model_fn(features, labels, mode):

@@ -161,6 +161,9 @@ COUNT = "tf.assign_add(tf.train.get_global_step(), 1)"
         f"tf.group({ADAM}.minimize(loss), {COUNT})",
         f"tf.group({ADAM}.minimize(loss), tf.train.get_global_step().assign_add(1))",
         f"{ADAM}.apply_gradients({ADAM}.compute_gradients(loss), tf.train.get_global_step())",
+        f"tf.contrib.training.create_train_op(loss, {ADAM})",
+        f"tf.contrib.slim.learning.create_train_op(loss, {ADAM}, tf.train.get_global_step(),"
+        " variables_to_train=tf.trainable_variables(), clip_gradient_norm=0)",
     ],
 )
 def test_the_global_step_is_counted_once(step: str) -> None:
@@ -184,6 +187,26 @@ def test_the_global_step_is_counted_once(step: str) -> None:
         ),
         (f"{ADAM}.minimize(loss, tf.Variable(0))", "not known to be the global step"),
         (f"tf.group({ADAM}.minimize(loss), {COUNT[:-2]}2))", "groups more than one step"),
+        (
+            f"tf.contrib.training.create_train_op(loss, {ADAM}, global_step=None)",
+            "does not add one to the global step",
+        ),
+        (
+            f"tf.contrib.training.create_train_op(loss, {ADAM}, update_ops=[])",
+            "create_train_op is given `update_ops`",
+        ),
+        (
+            f"tf.contrib.training.create_train_op(loss, {ADAM}, transform_grads_fn=halved)",
+            "create_train_op is given `transform_grads_fn`",
+        ),
+        (
+            f"tf.contrib.slim.learning.create_train_op(loss, {ADAM}, clip_gradient_norm=limit())",
+            "whether create_train_op clips",
+        ),
+        (
+            f"tf.contrib.training.create_train_op(loss * 2, {ADAM})",
+            "minimized is not the loss",
+        ),
     ],
 )
 def test_without_a_count_steps_are_not_what_ends_a_training(step: str, reason: str) -> None:

@@ -11,7 +11,11 @@ from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZE_LOSS_PARAMETERS
+from migrate_mgpu.api.optimizers import (
+    CREATE_TRAIN_OP,
+    OPTIMIZE_LOSS,
+    OPTIMIZE_LOSS_PARAMETERS,
+)
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.optimizers import read_optimizer
@@ -21,6 +25,11 @@ _GLOBAL_STEP = {"get_global_step", "get_or_create_global_step"}
 _FOLLOWED = {
     "loss", "global_step", "learning_rate", "optimizer", "clip_gradients",
     "learning_rate_decay_fn", "name", "summaries", "colocate_gradients_with_ops", "variables",
+}  # fmt: skip
+_CREATED = {
+    "total_loss", "optimizer", "global_step", "update_ops", "variables_to_train",
+    "clip_gradient_norm", "summarize_gradients", "gate_gradients", "aggregation_method",
+    "colocate_gradients_with_ops", "check_numerics",
 }  # fmt: skip
 # Arguments that say how gradients are computed, not what they are.
 _SCHEDULING = {"gate_gradients", "aggregation_method", "colocate_gradients_with_ops", "name"}
@@ -80,6 +89,8 @@ class TrainingReader:
                 return self._apply(value, where)
         if isinstance(value, ast.Call) and name == OPTIMIZE_LOSS:
             return self._optimize_loss(value, where)
+        if isinstance(value, ast.Call) and name in CREATE_TRAIN_OP:
+            return self._create_train_op(value, where, CREATE_TRAIN_OP[name])
         raise Refused(self.module, value, "the optimizer of this train_op cannot be determined")
 
     def _group(self, call: ast.Call, unit: ast.stmt | None) -> Made:
@@ -257,6 +268,35 @@ class TrainingReader:
         wanted, _ = self.flow.resolve(given.get("optimizer"), unit)
         value = given["optimizer"] if isinstance(wanted, ast.Call) else call
         return value, unit
+
+    def _create_train_op(
+        self, call: ast.Call, unit: ast.stmt | None, parameters: tuple[str, ...]
+    ) -> Made:
+        """`create_train_op` of `tf.contrib.training` or `slim.learning`.
+
+        That it raises at a loss which is not finite, an Estimator does as well.
+        """
+        given = by_parameter(call, parameters)
+        for name, value in given.items():
+            if (name not in _CREATED or name == "update_ops") and not is_none(value):
+                text = f"create_train_op is given `{name}`"
+                raise Refused(self.module, value, text, "write the training step out")
+        self._check_loss(call, given.get("total_loss"), unit)
+        self._all_variables(given.get("variables_to_train"), unit)
+        if "global_step" in given:
+            self._count(given["global_step"], unit)
+        else:
+            self.counted += 1
+        self.updates = True
+        limit = given.get("clip_gradient_norm")
+        if limit is not None and constant(limit) != 0:
+            if constant(limit) is None:
+                text = "whether create_train_op clips the gradients cannot be determined"
+                raise Refused(self.module, limit, text, "write the limit as a number")
+            self.clipping = Clipping(ClippedBy.NORM, limit)
+        if "optimizer" not in given:
+            raise Refused(self.module, call, "create_train_op is given no optimizer")
+        return given["optimizer"], unit
 
     def _gradients(self, node: ast.expr, unit: ast.stmt | None) -> None:
         """Follows (gradient, variable) pairs, or the gradients alone, back to the loss."""

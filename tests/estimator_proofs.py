@@ -13,6 +13,8 @@ program's ``parity.toml`` says how to run it:
 
     argv = ["--num_gpus", "{devices}"]
     devices = [1, 2, 4]
+    targets = ["tf2.15", "tf2-latest"]
+    workers = 1                    # with more, the tool's output may have been adapted by hand
     reason = "..."                 # of a program that stays: a part of the finding's text;
                                    # its after.py, if there is one, is what it should become
     state = "bridge"               # of a program whose Estimator TF 2.15 runs
@@ -46,6 +48,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "estimator"
 COPIES = FIXTURES.with_name("copies")  # of `multi_gpu_model`
 SESSIONS = FIXTURES.with_name("session")
 TOWERS = FIXTURES.with_name("towers")
+WORKERS = FIXTURES.with_name("workers")  # that train together
 REFERENCE = "tf1.15"
 TARGETS = ("tf2.15", "tf2-latest")
 PROOF = "proof.json"
@@ -63,11 +66,13 @@ class Program:
     state: str = "native"
     targets: tuple[str, ...] = TARGETS
     rtol: Mapping[str, float] = field(default_factory=dict)
+    targets: tuple[str, ...] = TARGETS
+    workers: int = 1
 
     @property
     def native_sessions(self) -> bool:
         """Whether it is a session's program, which becomes native; others show the bridge."""
-        return self.folder.parent in (SESSIONS, TOWERS)
+        return self.folder.parent in (SESSIONS, TOWERS, WORKERS)
 
     @property
     def before(self) -> Path:
@@ -110,7 +115,7 @@ def programs(*families: Path) -> list[Program]:
     """Every fixture, or those of some families."""
     found = {
         path.parent
-        for family in families or (FIXTURES, COPIES, SESSIONS, TOWERS)
+        for family in families or (FIXTURES, COPIES, SESSIONS, TOWERS, WORKERS)
         for path in family.glob("*/before*")
     }
     return [load(folder) for folder in sorted(found)]
@@ -122,7 +127,7 @@ def prove(program: Program, target: str, devices: Sequence[int]) -> list[dict[st
         program.before,
         program.after,
         tuple(devices),
-        options=Options(argv=program.argv),
+        options=Options(argv=program.argv, workers=program.workers),
         tolerances=Tolerances(named_rtol=program.rtol),
         reference=REFERENCE,
         target=target,
@@ -180,7 +185,7 @@ def write(program: Program) -> None:
 def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["--write"]:
         for program in [load(Path(a).resolve()) for a in arguments[1:]] or programs():
-            if not program.stays:
+            if not program.stays and program.folder.parent != WORKERS:
                 write(program)
         return 0
     wanted = [load(Path(a).resolve()) for a in arguments] or programs()

@@ -60,7 +60,13 @@ TARGETS = ("tf2.15", "tf2-latest")
 RECORD = "reference.json"
 MAIN = "main.py"  # of a program of several modules
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-APART = ("estimator", "copies", "session", "towers")  # families that `estimator_proofs.py` proves
+APART = (
+    "estimator",
+    "copies",
+    "session",
+    "towers",
+    "workers",
+)  # families that `estimator_proofs.py` proves
 
 
 class NotCompared(Exception):

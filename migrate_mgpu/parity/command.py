@@ -127,6 +127,14 @@ def parser(
         metavar="N,N",
         help="numbers of GPUs, by commas (1,2; without those that are too few for the program)",
     )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run the new program as so many processes, each with its devices, which train "
+        "together (TF_CONFIG), against one process with the devices of all",
+    )
     parser.add_argument("--steps", type=int, help="stop both programs after so many steps")
     parser.add_argument("--reference", help="runtime of the old program (tf1.15)")
     parser.add_argument("--target", help="of the new one (tf2.15)")
@@ -294,8 +302,13 @@ def _all(
 
 def _checked(options: argparse.Namespace) -> tuple[int, ...]:
     """The numbers of devices, when all options are in order."""
+    if options.workers < 1:
+        raise _Usage("--workers: at least one")
+    if options.workers > 1 and options.record:
+        raise _Usage("--record keeps the trace of one process: leave --workers out")
+    given = options.devices or ("1,2" if options.workers == 1 else "1")
     try:
-        devices = tuple(int(text) for text in (options.devices or "1,2").split(","))
+        devices = tuple(int(text) for text in given.split(","))
     except ValueError:
         raise _Usage(f"--devices {options.devices}: numbers, separated by commas") from None
     if not devices or min(devices) < 1:
@@ -326,6 +339,7 @@ def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str
         options.run_on,
         Limits(seconds=options.timeout, memory_mib=options.memory),
         module=options.module,
+        workers=options.workers,
     )
     after = paths[1] if len(paths) == 2 else None
     allowed, runs = _tolerances(options), (options.reference, options.target)
@@ -339,7 +353,7 @@ def _pair(options: argparse.Namespace, paths: Sequence[Path], argv: Sequence[str
         *runs,
         packages=tuple(split(options.packages)),
         requirements=options.requirements,
-        adapt=options.devices is None,
+        adapt=options.devices is None and options.workers == 1,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from migrate_mgpu.parity import recorded, second_run, verdict
@@ -58,12 +58,18 @@ def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
         if request.reference is None:
             reference, target = _with_recorded(request, devices, folder)
         else:
-            reference, target = programs.run_pair(
-                (request.reference, request.before),
-                (request.target, request.after),
-                devices,
-                request.options,
-                folder,
+            options = request.options
+            both = (request.reference, request.before), (request.target, request.after)
+            reference, target = programs.run_pair(*both, devices, options, folder)
+            if reference.crash and options.old_workers > 1:
+                request = replace(request, options=replace(options, old_workers=1))
+                alone = f"its workers do not run: {reference.crash}: it ran as one process"
+                reference, target = programs.run_pair(*both, devices, request.options, folder)
+                reference.training["notes"].append(alone)
+        if request.options.workers > request.options.old_workers and reference.trace:
+            total = request.options.old_devices(devices)
+            reference.training["notes"].append(
+                f"one process with {total} devices, which has the batch of all workers"
             )
         found = verdict.judge(devices, reference, target, request.tolerances)
         # The device configuration does not differ by chance.
@@ -77,8 +83,8 @@ def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
                         reference,
                         request.reference,
                         request.before,
-                        devices,
-                        request.options,
+                        request.options.old_devices(devices),
+                        request.options.old,
                         folder,
                     )
                     if measured is not None:
@@ -95,15 +101,16 @@ def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
 
 def _second_run(request: Request, reference: Side, devices: int, folder: Path) -> SecondRun | None:
     """What differs between two runs of the reference; None when no one knows."""
+    devices, options = request.options.old_devices(devices), request.options.old
     if request.reference is not None:
-        return second_run.run(
-            reference, request.reference, request.before, devices, request.options, folder
-        )
+        about = request.reference, request.before, devices, options
+        return second_run.run(reference, *about, folder)
     return recorded.second_run_of(request.before, devices)
 
 
 def _with_recorded(request: Request, devices: int, folder: Path) -> tuple[Side, Side]:
-    reference = recorded.collect(request.before, devices, request.options)
+    total = request.options.old_devices(devices)
+    reference = recorded.collect(request.before, total, request.options)
     target = programs.run_one(
         request.target,
         request.after,
@@ -111,6 +118,6 @@ def _with_recorded(request: Request, devices: int, folder: Path) -> tuple[Side, 
         request.options,
         folder,
         "target",
-        recorded.folder(request.before, devices) / "initial.npz",
+        recorded.folder(request.before, total) / "initial.npz",
     )
     return reference, target

@@ -128,6 +128,10 @@ def compare(
             keep_reference(pair, make, progress)
         origin = pair.whole if pair.after is None else None
         options = replace(pair.options, roots=roots, origin=origin, progress=progress)
+        if options.workers > 1 and written_for.names_workers(
+            before, *search_path(before, options.root_of(before))
+        ):
+            options = replace(options, old_workers=options.workers)
         request = comparison.Request(
             reference,
             target,
@@ -400,6 +404,7 @@ def _repeat(pair: Pair, reference: Runtime | None = None, target: Runtime | None
         words += ["--with", package]
     words += ["-r", str(pair.requirements)] if pair.requirements else []
     words += ["--devices", ",".join(map(str, pair.devices))]
+    words += ["--workers", str(options.workers)] if options.workers > 1 else []
     words += ["--root", str(pair.root)] if pair.root else []
     words += ["--steps", str(options.steps)] if options.steps else []
     for side, runtime in (("--reference", reference), ("--target", target)):

@@ -126,6 +126,7 @@ def _key(side: Side, program: Path, devices: int, options: Options) -> str:
     """Changes with everything that the answer depends on."""
     trace = side.trace or {}
     what: list[Any] = [options.argv, options.steps, options.dropout, devices]
+    what += [options.workers] if options.workers > 1 else []
     what += [side.runtime, trace.get("versions"), trace.get("place"), program.name]
     what.append(printed.skeleton(side.stdout))  # the noise is of these lines
     digest = hashlib.sha256(json.dumps(what).encode())

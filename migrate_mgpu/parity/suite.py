@@ -30,6 +30,7 @@ SETTINGS = "parity.toml"
 # Entries of parity.toml, each the option of the same name.
 _OPTIONS = (
     *("devices", "steps", "reference", "target", "timeout", "memory", "dropout", "run_on"),
+    "workers",
     *("rtol", "atol", "with"),
 )
 _PROGRAMS = ("before", "after", "argv")

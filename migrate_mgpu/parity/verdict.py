@@ -75,6 +75,10 @@ def _verdict(rungs: list[Rung], reference: Side, target: Side) -> tuple[str, str
         return NOT_COMPARED, f"the reference {reference.crash}{also}"
     if target.crash:
         return NOT_EQUIVALENT, f"the target {target.crash}"
+    for name, side in (("reference", reference), ("target", target)):
+        if side.workers.get("apart"):
+            wrong = NOT_COMPARED if side is reference else NOT_EQUIVALENT
+            return wrong, f"the {name}: {side.workers['apart']}"
     broken = outcome.headline(rungs)
     if broken is not None:
         step = ladder.diverged(reference, target, broken)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu.parity.compare import configuration, evaluation, numeric, printed, tolerances
@@ -34,6 +35,21 @@ ACCEPTED = {
     "graph_options.rewrite_options.meta_optimizer_iterations": "an Estimator without a "
     "session_config asks for one pass of the graph optimizer; TF2 cannot, and computes the same",
 }
+_JOINING = "by it, workers find each other and sum what they send"
+# Those that TensorFlow sets where several workers train.
+OF_WORKERS = dict.fromkeys(
+    (
+        "device_filters",
+        "experimental.collective_group_leader",
+        "experimental.coordination_config.coordinated_job_list",
+        "experimental.coordination_config.enable_health_check",
+        "experimental.coordination_config.service_leader",
+        "experimental.coordination_config.service_type",
+        "graph_options.rewrite_options.scoped_allocator_optimization",
+        "graph_options.rewrite_options.scoped_allocator_opts.enable_op",
+    ),
+    _JOINING,
+)
 
 
 def compare(
@@ -52,7 +68,10 @@ def compare(
       rounding: what rounding alone changes in the reference, where that was measured.
     """
     rungs = [Rung(number) for number in range(1, 10)]
-    rungs[0].outputs = _configurations(reference, target, {**ACCEPTED, **(accept or {})})
+    expected = {**ACCEPTED, **(OF_WORKERS if target.workers else {}), **(accept or {})}
+    if target.workers and not reference.workers:
+        expected["visible_gpus"] = "one process has the devices of all workers"
+    rungs[0].outputs = _configurations(reference, target, expected)
     one, other = reference.training, target.training
     if not one.get("declared") and not other.get("declared"):
         for rung in rungs[1:8]:
@@ -75,8 +94,26 @@ def compare(
         rungs[8].reason = "the programs were stopped after the wanted steps"
     else:
         rungs[8].outputs += evaluation.compare(reference, target, allowed, rounding)
-        rungs[8].outputs.append(evaluation.printed_lines(reference, target, noise, rounding))
+        rungs[8].outputs.append(_printed(reference, target, noise, rounding))
     return rungs
+
+
+def _printed(
+    reference: Side,
+    target: Side,
+    noise: printed.Noise | None,
+    rounding: Rounding | None,
+) -> Output:
+    """The printed lines. The one that a tower, or a replica, is printed of may be another
+    worker's: the last one's is on the last worker."""
+    found = evaluation.printed_lines(reference, target, noise, rounding)
+    for number, text in enumerate(target.printed[1:] if found.status == DIFFERS else (), 1):
+        one = replace(target, stdout=text)
+        other = evaluation.printed_lines(reference, one, noise, rounding)
+        if other.status == EQUAL:
+            other.detail = f"as worker {number} prints; worker 0 prints other values"
+            return other
+    return found
 
 
 def _named(reference: Side, target: Side) -> tuple[tuple[str, Side], ...]:
@@ -139,6 +176,10 @@ def _training(
     ):
         for i, j in pairs:
             name = f"{label}/{matching.title(one['variables'][i])}"
+            if kind == "gradient" and (_of_one_worker(reference, i) or _of_one_worker(target, j)):
+                text = "what was seen is of one worker, or of all: TensorFlow sums it in its place"
+                rung.outputs.append(Output(name, NOT_COMPARED, detail=text))
+                continue
             a, b = first.get(f"{kind}/{i}"), second.get(f"{kind}/{j}")
             extra = None
             # Gradients that are really different are no rounding: what follows shows.
@@ -164,6 +205,10 @@ def _training(
             luck = rounding.luck.get(f"{kind}/{i}", 0.0) if rounding else 0.0
             rung.outputs.append(numeric.array(name, a, b, rtol, atol, extra, few, luck))
     _conventions(rungs, series, pairs, first, allowed, rounding)
+
+
+def _of_one_worker(side: Side, index: int) -> bool:
+    return index in side.workers.get("own_gradients", ())
 
 
 def _losses(

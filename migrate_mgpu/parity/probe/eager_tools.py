@@ -30,6 +30,11 @@ def replicas() -> int:
     return int(strategy().num_replicas_in_sync)
 
 
+def workers() -> int:
+    """How many processes train under the current strategy."""
+    return int(getattr(strategy().extended, "_num_workers", None) or 1)
+
+
 def remote() -> bool:
     """Whether steps run on parameter servers' workers, where no host callback can be."""
     return any("ParameterServer" in cls.__name__ for cls in type(strategy()).__mro__)

@@ -285,6 +285,29 @@ def map_strategy(module: Any, machine: Machine, chosen: Callable[[str], None]) -
     extended.__init__ = __init__
 
 
+def map_workers(module: Any) -> None:
+    """MultiWorkerMirroredStrategy: a worker's replicas on what stands in for its GPUs."""
+    extended = module.CollectiveAllReduceExtended
+    chosen = getattr(extended, "_initialize_local_devices", None)
+    if chosen is not None:
+
+        @functools.wraps(chosen)
+        def _initialize_local_devices(self: Any, *args: Any, **options: Any) -> Any:
+            devices, kind = chosen(self, *args, **options)
+            return tuple(map_device(d) for d in devices), "CPU" if kind == "GPU" else kind
+
+        extended._initialize_local_devices = _initialize_local_devices
+        return
+    base = extended.__mro__[1]  # 1.15 hands them to its MirroredExtended
+    original = base._initialize_local
+
+    @functools.wraps(original)
+    def _initialize_local(self: Any, devices: Any) -> None:
+        original(self, tuple(map_device(d) for d in devices))
+
+    base._initialize_local = _initialize_local
+
+
 def patch_cuda_driver(machine: Machine) -> None:
     """Answer ``CDLL("libcuda.so.1")`` for the fake GPUs, and for that library only."""
     library: Any = ctypes.CDLL

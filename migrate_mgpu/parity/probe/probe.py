@@ -48,6 +48,7 @@ import linecache
 import os
 import runpy
 import sys
+import time
 import traceback
 from typing import Any
 
@@ -106,6 +107,7 @@ class Trace:
         self.recorder: Any = None  # of the training, with --watch
         self.more_patches: dict[str, Any] = {}
         self.isolation: Any = None
+        self.ends: dict[str, Any] | None = None  # of the workers: files that say they have ended
         self.folder = os.path.dirname(os.path.abspath(program))  # the program's own modules
         self._process = os.getpid()
         self._open = open  # a program's writes may be kept inside its copy
@@ -118,6 +120,7 @@ class Trace:
         else:
             found = _sibling("watch").patches(_sibling, self.path, options)
         self.recorder, self.more_patches = found
+        self.ends = options.get("ends")
         for name in ("hardware", "place"):  # of this side, for the result
             self.data[name] = options.get(name)
         self.recorder.save_trace = self.save
@@ -343,7 +346,24 @@ def _end(trace: Trace, status: int) -> int:
     if trace.recorder is not None:
         trace.recorder.finish(status)
     trace.save()
+    if status == 0 and trace.ends is not None:
+        _leave_together(trace)
     return status
+
+
+LEAVE_S = 30.0
+
+
+def _leave_together(trace: Trace) -> None:
+    """A worker that leaves early takes from the others what their last step needs."""
+    assert trace.ends is not None
+    with trace._open(trace.ends["own"], "w"):
+        pass
+    begin = time.monotonic()
+    while not all(map(os.path.exists, trace.ends["all"])):
+        if time.monotonic() - begin > LEAVE_S:
+            return
+        time.sleep(0.02)
 
 
 def _save_before_os_exit(trace: Trace) -> None:

@@ -88,6 +88,9 @@ class Recorder:
         self.pins: dict[str, Any] = {}
         self.notes: list[str] = []
         self.declared = False
+        self.summed: set[int] = set()  # variables with gradients that are summed over workers
+        self.together = 1  # workers, of the strategies that steps run under
+        self.workers: Callable[[], int] = lambda: 1  # of the current strategy
         self.unseen: str | None = None  # why its training is not recorded
         self.stopped = False
         self.carried: dict[str, Any] | None = None
@@ -105,6 +108,11 @@ class Recorder:
         self.first_step_at: float | None = None
 
     # Steps ----------------------------------------------------------------------------------
+
+    def trains(self) -> None:
+        """The program makes, or takes, a step."""
+        self.declared = True
+        self.together = max(self.together, self.workers())
 
     def get_series(self, index: int) -> Series:
         with self.lock:
@@ -360,6 +368,8 @@ class Recorder:
                 self._replace(self.path + ".npz.part", self.path + ".npz")
             return {
                 "declared": self.declared,
+                "together": self.together,
+                "summed": sorted(self.summed),
                 "unseen": self.unseen,
                 "stopped": self.stopped,
                 "variables": self.variables,

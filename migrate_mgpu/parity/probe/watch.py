@@ -25,6 +25,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     recorder = recording.Recorder(path, options, matching)
     building = load("watch_building")
     eager_tools = load("eager_tools")
+    recorder.workers = eager_tools.workers
     declares = load("watch_declared")
     declared = declares.Declared(recorder, tools, eager_tools)
     batches = load("watch_batches").Batches(recorder, tools, eager_tools)

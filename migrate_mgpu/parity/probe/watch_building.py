@@ -128,7 +128,7 @@ class GraphBuilding:
     def _applied(
         self, graph: Any, pairs: list[Any], losses: list[Any], result: Any, optimizer: Any
     ) -> None:
-        self.recorder.declared = True
+        self.recorder.trains()
         state = state_of(graph)
         state.estimator = state.estimator or self.recorder.estimator
         replica = tools.replica_id()

@@ -97,6 +97,11 @@ def patch_ops(trace: Any, module: Any) -> None:
         fake_gpus.map_operations(module)
 
 
+def patch_workers(trace: Any, module: Any) -> None:
+    if trace.map_gpus and trace.machine.split_mib is None:
+        fake_gpus.map_workers(module)
+
+
 def patch_mirrored(trace: Any, module: Any) -> None:
     if trace.map_gpus:
 
@@ -126,6 +131,7 @@ PATCHES = {
     ".python.client.device_lib": patch_device_lib,
     ".python.client.session": patch_session,
     ".python.distribute.mirrored_strategy": patch_mirrored,
+    ".python.distribute.collective_all_reduce_strategy": patch_workers,
     ".python.eager.context": patch_context,
     ".python.framework.ops": patch_ops,
     ".python.platform.test": patch_test,

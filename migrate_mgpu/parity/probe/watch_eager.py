@@ -71,7 +71,7 @@ class EagerWatch:
         tape.gradient = gradient
 
     def _step(self, target: Any, found: Any, pairs: list[Any], nest: Any) -> Any:
-        self.recorder.declared = True
+        self.recorder.trains()
         if tools.remote():
             self.recorder.unseen = "its workers train with parameter servers"
             return found
@@ -215,6 +215,7 @@ class EagerWatch:
             for index, value in zip(indices, arrays):
                 if kind == "applied":
                     self._applied.add(index)
+                    self.recorder.summed.add(index)
                     self.recorder.array("gradient", index, value)
                 elif index not in self._applied:
                     parts = self._raw.setdefault(index, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -82,9 +82,20 @@ def _ran(one: Mapping[str, Any], stdout: TextIO) -> None:
         )
         for note in about["notes"]:
             print(f"            {note}", file=stdout)
+    _workers(one["target"].get("workers", ()), stdout)
     pins = {**one["reference"]["pins"], **one["target"]["pins"]}
     if pins:
         print("  made comparable: " + "; ".join(f"{n}: {v}" for n, v in pins.items()), file=stdout)
+
+
+def _workers(commands: Sequence[str], stdout: TextIO) -> None:
+    if commands:
+        print(
+            "  each worker starts with (on several machines: with their names for localhost)",
+            file=stdout,
+        )
+    for command in commands:
+        print(f"    {command}", file=stdout)
 
 
 def _hardware(one: Mapping[str, Any], stdout: TextIO) -> None:

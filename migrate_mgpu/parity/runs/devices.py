@@ -9,14 +9,13 @@ import functools
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from migrate_mgpu.parity.runs import hardware, launch
 from migrate_mgpu.runtimes import Runtime
 
 CPUS, GPUS, SPLIT = "cpus", "gpus", "split"
-CHOICES = ("auto", "cpu", "gpu")
 SPLIT_SHARE = 0.8  # of a GPU's memory goes to its logical GPUs, the rest is CUDA's own
 ASK_S = 120.0
 # Executes on the first GPU: a TensorFlow may list one that its CUDA has no kernels for.
@@ -75,6 +74,14 @@ class Place:
         found = {name: value for name, value in data.items() if name != "gpus"}
         return cls(**{**found, "totals_mib": tuple(found["totals_mib"])})
 
+    def part(self, index: int, devices: int) -> Place:
+        """Where a worker's devices are, of those of all workers."""
+        if self.kind != GPUS:
+            return self
+        own = slice(index * devices, (index + 1) * devices)
+        visible = ",".join((self.visible or "").split(",")[own])
+        return replace(self, totals_mib=self.totals_mib[own], visible=visible)
+
     def environment(self) -> dict[str, str]:
         return {} if self.visible is None else {"CUDA_VISIBLE_DEVICES": self.visible}
 
@@ -82,8 +89,8 @@ class Place:
 ON_CPUS = Place(CPUS, "logical CPUs in the place of GPUs")
 
 
-def choose(devices: int, sides: Sequence[Runtime], wanted: str = "auto") -> Place:
-    """The place for so many GPUs.
+def choose(devices: int, sides: Sequence[Runtime], wanted: str = "auto", workers: int = 1) -> Place:
+    """The place for so many GPUs, of all workers together: one GPU is not split for several.
 
     Raises:
       NoGpus: ``wanted`` is ``gpu``, and they cannot be used.
@@ -101,6 +108,11 @@ def choose(devices: int, sides: Sequence[Runtime], wanted: str = "auto") -> Plac
         names = ", ".join(gpu["name"] for gpu in found[:devices])
         chosen = ",".join(named[:devices])
         return Place(GPUS, f"real GPUs: {names}", tuple(totals[:devices]), visible=chosen)
+    if workers > 1:
+        text = f"{workers} workers need {devices} GPUs, this machine has {len(found)}"
+        if wanted == "gpu":
+            raise NoGpus(text)
+        return Place(CPUS, f"logical CPUs in the place of GPUs: {text}")
     limit = int(totals[0] * SPLIT_SHARE / devices)
     text = (
         f"one real GPU ({found[0]['name']}) split into {devices} logical ones of {limit} MiB; "

@@ -9,15 +9,15 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from migrate_mgpu.parity.runs import devices as places
-from migrate_mgpu.parity.runs import hardware, launch
+from migrate_mgpu.parity.runs import hardware, launch, workers
 from migrate_mgpu.parity.runs.devices import Place
-from migrate_mgpu.parity.runs.sides import Side, collect
+from migrate_mgpu.parity.runs.sides import Side, collect, parts
 from migrate_mgpu.parity.runs.supervise import Limits, Process, run_all
 from migrate_mgpu.runtimes import Runtime
 
@@ -34,12 +34,17 @@ LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
 
 @dataclass(frozen=True)
 class Options:
-    """How both programs are run."""
+    """How both programs are run.
+
+    Attributes:
+      workers: processes of the new program, each with the devices that are asked for.
+      old_workers: those of the old one; as one process it has the devices of all.
+    """
 
     argv: tuple[str, ...] = ()
     steps: int | None = None
     dropout: str = "mask"
-    run_on: str = "auto"  # devices.CHOICES
+    run_on: str = "auto"  # or cpu, gpu
     limits: Limits = field(default_factory=Limits)
     # A program in one of these folders is copied with all of that, and begins in it;
     # another one with the folder that it lies in.
@@ -48,6 +53,17 @@ class Options:
     module: str | None = None  # run by `python -m`, from the folder that it begins in
     rounded: int = 0  # how first values are rounded otherwise; not at all with zero
     progress: TextIO | None = None  # is told how many steps both sides have done
+    workers: int = 1
+    old_workers: int = 1
+
+    @property
+    def old(self) -> Options:
+        """The same for the old program alone."""
+        return replace(self, workers=self.old_workers)
+
+    def old_devices(self, devices: int) -> int:
+        """Those of each process of the old program, where each worker has so many."""
+        return devices * self.workers // self.old_workers
 
     def root_of(self, program: Path) -> Path:
         for root in self.roots:
@@ -96,25 +112,28 @@ def run_pair(
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-parity-") as name:
         work = Path(name)
 
-        def ended(_: Process) -> None:
+        def ended() -> None:
             initial.with_name("initial.npz.none").touch()  # the target must not wait for ever
 
-        place = places.choose(devices, (reference[0], target[0]), options.run_on)
-        publish, take = {"publish": str(initial)}, {"initial": str(initial)}
-        first = _process("reference", *reference, devices, options, folder, work, publish, place)
-        first.on_end = ended
-        second = _process("target", *target, devices, options, folder, work, take, place)
+        total = devices * options.workers
+        place = places.choose(total, (reference[0], target[0]), options.run_on, options.workers)
+        if options.workers > 1 and devices > 1 and place.kind == places.CPUS:
+            raise places.NoGpus(
+                f"{devices} devices for each of {options.workers} workers take real GPUs "
+                f"({place.text}): without them a worker has one; give more workers"
+            )
+        old = options.old_devices(devices)
+        first = _Group("reference", *reference, old, options.old, folder, work, initial, place)
+        first.then(ended)
+        second = _Group("target", *target, devices, options, folder, work, initial, place)
         steps = Steps(options.progress, devices, folder)
         if place.kind == places.CPUS:
-            run_all([first, second], steps.show)
+            run_all([*first.processes, *second.processes], steps.show)
         else:
-            run_all([first], steps.show)
-            run_all([second], steps.show)
+            run_all(first.processes, steps.show)
+            run_all(second.processes, steps.show)
         steps.clear()
-    return (
-        collect(folder, "reference", reference[1].name, reference[0].name, first),
-        collect(folder, "target", target[1].name, target[0].name, second),
-    )
+    return first.collect(), second.collect()
 
 
 def run_one(
@@ -131,13 +150,59 @@ def run_one(
     those that lie at ``initial``."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-parity-") as work:
-        values = str(initial or folder / "initial.npz")
-        watch = {"initial" if name == "target" else "publish": values}
-        process = _process(
-            name, runtime, program, devices, options, folder, Path(work), watch, place
-        )
-        run_all([process])
-    return collect(folder, name, program.name, runtime.name, process)
+        values = initial or folder / "initial.npz"
+        group = _Group(name, runtime, program, devices, options, folder, Path(work), values, place)
+        run_all(group.processes)
+    return group.collect()
+
+
+class _Group:
+    """The processes of one side: one, or several workers."""
+
+    def __init__(
+        self,
+        side: str,
+        runtime: Runtime,
+        program: Path,
+        devices: int,
+        options: Options,
+        folder: Path,
+        work: Path,
+        initial: Path,
+        place: Place,
+    ) -> None:
+        self._side, self._runtime, self._program = side, runtime, program
+        self._folder, self._options = folder, options
+        count = options.workers
+        self._environments = workers.cluster(count) if count > 1 else [{}]
+        names = workers.names(side, count)
+        ends = [str(folder / f"{name}.ended") for name in names]
+        self.processes = []
+        for index, (name, environment) in enumerate(zip(names, self._environments)):
+            asked: dict[str, Any] = {}
+            if side == "target" or index == 0:  # worker 0's values are those of all
+                asked["initial" if side == "target" else "publish"] = str(initial)
+            own = place
+            if count > 1:
+                own = place.part(index, devices)
+                asked["ends"] = {"own": ends[index], "all": ends}
+            about = name, runtime, program, devices, options, folder, work, asked, own
+            self.processes.append(_process(*about, environment))
+        self.then(lambda: None)
+
+    def then(self, action: Callable[[], None]) -> None:
+        """What happens when all of them have ended."""
+        workers.tie(self.processes, action)
+
+    def collect(self) -> Side:
+        """What came of them."""
+        about = self._folder, self._side, self._program.name, self._runtime.name
+        if len(self.processes) == 1:
+            return collect(*about, self.processes[0])
+        options = self._options
+        name = Path(options.module or self._program.name)
+        started = workers.commands(name, options.argv, self._environments)
+        return workers.gather(*about, self.processes, started)
 
 
 def run_until_checkpoint(
@@ -176,7 +241,9 @@ def _process(
     work: Path,
     asked: Mapping[str, Any],
     place: Place,
+    environment: Mapping[str, str] | None = None,
 ) -> Process:
+    """``asked`` is what the probe is asked for; ``environment`` what this process has more."""
     root = options.root_of(program)
     copy = (work / side).resolve() / root.name
     copy_folder(root, copy)
@@ -212,6 +279,7 @@ def _process(
                 "PYTHONDONTWRITEBYTECODE": "1",
                 **({"PYTHONPATH": os.pathsep.join(path)} if path else {}),
                 **place.environment(),
+                **(environment or {}),
             }
         ),
         folder / f"{side}.stdout",
@@ -255,7 +323,9 @@ class Steps:
     def _steps(self, side: str) -> int:
         """Those that the trace had when the probe wrote it last."""
         try:
-            path = self._folder / f"{side}.json"
+            # Of several workers, that of the first.
+            name = next(iter(parts(self._folder, side)), side)
+            path = self._folder / f"{name}.json"
             if path.stat().st_size > self.MOST_BYTES:
                 return self._done[side]
             training = json.loads(path.read_text(encoding="utf-8")).get("training") or {}

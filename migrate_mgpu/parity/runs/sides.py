@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 MOST_OUTPUT = 8 * 2**20  # of what a program prints, this much is compared
+WORKER = ".worker-"  # before its number, in the names of its files
 LAST_LINES = 5  # of stderr, of a program that ended without a traceback
 
 
@@ -39,6 +40,13 @@ class Side:
     status: int | None
     seconds: float
     recorded: bool = False
+    printed: tuple[str, ...] = ()  # what each of several workers printed
+
+    @property
+    def workers(self) -> dict[str, Any]:
+        """Of several workers: the command that starts each (``commands``), why they did not
+        train one model (``apart``), and the variables whose gradients may be of one of them."""
+        return (self.trace or {}).get("workers") or {}
 
     @property
     def training(self) -> Mapping[str, Any]:
@@ -188,7 +196,14 @@ def collect(
         ended,
         process.status if process else 0,
         process.seconds if process else 0.0,
+        printed=tuple(text(f"{name}.stdout") for name in parts(folder, side)),
     )
+
+
+def parts(folder: Path, side: str) -> list[str]:
+    """What the files of a side's workers are called; none of one process."""
+    found = folder.glob(f"{side}{WORKER}*.stdout")
+    return [f"{side}{WORKER}{n}" for n in range(len(list(found)))]
 
 
 def summary(side: Side) -> dict[str, Any]:
@@ -208,6 +223,7 @@ def summary(side: Side) -> dict[str, Any]:
         "steps": [_steps(series) for series in training.get("series", [])],
         "pins": training.get("pins", {}),
         "notes": training.get("notes", []),
+        "workers": side.workers.get("commands", []),
     }
 
 

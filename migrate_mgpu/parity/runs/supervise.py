@@ -96,6 +96,12 @@ class Process:
                 return f"ended: it used more than {limits.memory_mib:g} MiB of memory"
         return None
 
+    def end(self, reason: str) -> None:
+        """End it for a reason, where it still runs."""
+        if self.ended is None:
+            self.kill()
+            self.ended = reason
+
     def kill(self) -> None:
         """End the process and everything that it started, whatever group that is in."""
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.symbols import symbol, table
 
 _LATER = ("v2_only", "v2_shared")
+_OF_WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrategy")
 
 
 def says_compat_v1(program: Path, *folders: Path) -> bool:
@@ -31,6 +32,20 @@ def names_later_ones(program: Path, *folders: Path) -> bool:
       folders: where modules are looked for, after the program's own.
     """
     return any(map(_names_later_ones, _modules(program, (program.parent, *folders))))
+
+
+def names_workers(program: Path, *folders: Path) -> bool:
+    """Whether a module of the program names a strategy of several workers.
+
+    Args:
+      folders: where modules are looked for, after the program's own.
+    """
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in _OF_WORKERS)
+        or (isinstance(node, ast.alias) and node.name.rpartition(".")[2] in _OF_WORKERS)
+        for tree in _modules(program, (program.parent, *folders))
+        for node in ast.walk(tree)
+    )
 
 
 def _names_later_ones(tree: ast.Module) -> bool:

@@ -64,8 +64,12 @@ class Setup:
             for strategy in choice.strategies:
                 self._strategy(strategy, any(strategy.node is one.node for one in choices))
                 if row_of(strategy).workers:
-                    text = "several workers train equally by design; only one was measured"
-                    self.changes.note(strategy.module, strategy.node, text)
+                    text = (
+                        "Keras 3 (TF 2.16 and newer) trains with one worker only: its fit stops "
+                        "with an error where TF_CONFIG names several"
+                    )
+                    advice = "use TF 2.15, and compare by migrate-mgpu parity --workers 2"
+                    self.changes.note(strategy.module, strategy.node, text, advice)
             for none in choice.absent:
                 assert none.node is not None
                 start, end = none.module.source.span(none.node)

@@ -716,7 +716,7 @@ class Variables:
     """The variables that a statement makes, known by ``name``; ``made`` are the calls.
 
     ``listed`` are others that it only puts into a list. ``trainable``: an optimizer that is
-    given no list trains them.
+    given no list trains them. ``item_of`` are those among which it has the ``key``.
     """
 
     name: str
@@ -725,6 +725,13 @@ class Variables:
     made: tuple[Operation, ...]
     trainable: bool = True
     listed: tuple[Variables, ...] = ()
+    item_of: Variables | None = None
+    key: object = None
+
+    @property
+    def whole(self) -> Variables:
+        """All that the statement makes which makes it."""
+        return self.item_of or self
 
 
 class Combined(enum.Enum):

@@ -41,6 +41,10 @@ An iterator of ``tf.data`` becomes Python's, and each step that needed its next 
 the end ``tf.errors.OutOfRangeError`` is raised, as in TF1. Steps are given one that begins anew
 (``sess.run(iterator.initializer)``, once in each epoch), which is then made anew of its dataset.
 
+Two optimizers that one run applies, each to variables of its own, are one step: all gradients,
+then all updates. Where one minimizes what depends on the other's variables (a GAN), TF1 computed
+that before or after those changed, in no fixed order; here it is of before, and a finding says so.
+
 ``tf.metrics`` (accuracy, mean, mean squared and absolute error) become Keras's, which steps add to;
 ``local_variables_initializer`` resets them. ``tf.cond``, ``tf.while_loop`` and ``tf.map_fn`` stay.
 

@@ -259,6 +259,21 @@ MUTANTS: dict[str, Mutant] = {
         "control_flow", r"lambda: net \* 0\.5, lambda: net\)", "lambda: net, lambda: net * 0.5)"
     ),
     "a loop that ends too early": Mutant("control_flow", r"return i < 4", "return i < 3"),
+    # Several optimizers in one step.
+    "one of two optimizers of a step not applied": Mutant(
+        "two_optimizers", r"^    optimizer_narrow\.apply_gradients.*\n", "", ("not-applied",)
+    ),
+    "one of two optimizers of a step applied twice": Mutant(
+        "two_optimizers",
+        r"^(    optimizer_narrow\.apply_gradients.*\n)",
+        r"\1\1",
+        ("applied-twice",),
+    ),
+    "the discriminator trained with the generator": Mutant(
+        "gan_scopes",
+        r"^train_g_variables = generator\.trainable_variables$",
+        "train_g_variables = [*generator.trainable_variables, *dense.trainable_variables]",
+    ),
     # Forms of public programs.
     "one tensor for another in a loss": Mutant("vae_globals", r"z_std=z_std", "z_std=z_mean"),
     "a place of the window left out": Mutant(

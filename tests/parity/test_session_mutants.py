@@ -35,6 +35,7 @@ MORE = {
     "one of two lists trained",
     "a batch that a metric does not see",
     "a loop that ends too early",
+    "one of two optimizers of a step applied twice",
 }
 NAMES = [name for name in MUTANTS if name not in MORE]
 

@@ -54,6 +54,8 @@ class GraphNames:
         """
         if variables.listed:
             return [named for one in variables.listed for named in self.of(one)]
+        if variables.item_of is not None:
+            return [one for one in self.of(variables.item_of) if _key(one) == variables.key]
         if variables not in self._known:
             self._come_to(variables.unit)
             if variables not in self._known:
@@ -272,6 +274,10 @@ class GraphNames:
                 return other
             count += 1
             self._taken[key] = count + 1
+
+
+def _key(named: NamedVariable) -> object:
+    return constant(named.key) if isinstance(named.key, ast.expr) else named.key
 
 
 def _holds(block: ast.stmt, statement: ast.stmt) -> bool:

@@ -120,9 +120,10 @@ class GradientNorm:
 
 @record(frozen=True, eq=False)
 class AllVariables:
-    """`tf.trainable_variables()`: all that there are there."""
+    """`tf.trainable_variables()`: all that there are there, or those of a scope (``chosen``)."""
 
     variables: tuple[Variables, ...]
+    chosen: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -273,6 +274,7 @@ class SessionProgram:
     variables: list[Variables] = field(default_factory=list)
     optimizers: dict[ast.Assign, Optimizer] = field(default_factory=dict)  # those with names
     updates: list[Update] = field(default_factory=list)
+    lists: dict[Update, ast.stmt] = field(default_factory=dict)  # they name what some train
     units: dict[int, Unit] = field(default_factory=dict)
     idle: list[ast.AST] = field(default_factory=list)  # statements that no step needs
     described: list[ast.stmt] = field(default_factory=list)  # they print what tensors are

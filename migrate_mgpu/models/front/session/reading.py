@@ -382,6 +382,12 @@ class _Reader(StatementReader):
                     self.meanings[name.id] = Host()
             self.meanings.update(gradients)
             return Role.GONE
+        if isinstance(target, ast.Name) and self.updates.scoped.word(value) is not None:
+            self.state.only_binding(target)
+            chosen = self.updates.every_of(value)
+            assert chosen is not None
+            self.meanings[target.id] = chosen
+            return Role.GONE
         if isinstance(target, ast.Name) and isinstance(value, ast.Call):
             role = self._call(statement, target, value)
             if role is not None:

@@ -525,7 +525,7 @@ class RunReader:
                 text = f"`{placeholder.name}` is not fed here, and is needed"
                 raise Refused(self.module, call, text)
         if len(updates) > 1:
-            raise Refused(self.module, call, "two optimizers run in one step, in no defined order")
+            self._check_together(call, updates)
         if updates:
             inside = set(closure(trained))
             for unit in units:
@@ -549,6 +549,26 @@ class RunReader:
             if values or updates:  # variables alone are read where they are
                 self.found.steps.append(step)
         return step
+
+    def _check_together(self, call: ast.Call, updates: tuple[Update, ...]) -> None:
+        """Several optimizers in one step train different variables.
+
+        Raises:
+            Refused: what one does is what another one has done, or they cannot be told apart.
+        """
+        text = "two optimizers run in one step, in no defined order"
+        every = [v for one in updates for some in one.variables for v in (some.listed or (some,))]
+        twice = len({*every}) != len(every) or any(one.item_of in every for one in every)
+        if twice or self.scope.towers is not None:
+            raise Refused(self.module, call, text, "run the two one after the other")
+        if not all(isinstance(one.loss, ast.Name) for one in updates):
+            text = "two optimizers run in one step, and what one minimizes has no name"
+            raise Refused(self.module, call, text, "give it one")
+        if any(self.scope.entries[one.place].device is not None for one in updates):
+            raise Refused(self.module, call, f"{text}, on devices that are told")
+        if any(one.rate_of is not None or one.averages is not None for one in updates):
+            text = "two optimizers run in one step, with rates that change or averages"
+            raise Refused(self.module, call, text, "run the two one after the other")
 
     def _check_assigning(
         self, unit: Unit, units: Sequence[Unit], updates: Sequence[Update]

@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReade
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role, closure
 from migrate_mgpu.models.front.session.rates import RateReader
+from migrate_mgpu.models.front.session.scoped_variables import ScopedVariables
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.variables import VariableReader
@@ -55,6 +56,7 @@ class UpdateReader(StatementReader):
         self.variables = variables
         self.averages = averages
         self.rates = RateReader(state, units)
+        self.scoped = ScopedVariables(state)
 
     @cached_property
     def gradients(self) -> GradientReader:
@@ -193,7 +195,8 @@ class UpdateReader(StatementReader):
         counts = self._counter(given.get("global_step"))
         self.state.only_binding(target)
         units = closure([unit])
-        read = {v for u in units for one in u.reads for v in (one, *one.listed)}
+        mentioned = [v for unit in units for one in unit.reads for v in (one, *one.listed)]
+        read = {known for one in mentioned for known in (one, one.whole)}
         for variable in (v for u in units for v in u.collects if v not in read):
             if variable.collected is Collected.LAYER:
                 text = "the loss has variables of layers that nothing in it applies"
@@ -203,7 +206,12 @@ class UpdateReader(StatementReader):
         told = given.get("var_list")
         if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
             every = self.every_of(told)
-            if every is None:
+            if every is not None and every.chosen:
+                trained = every.variables
+                if not {*trained} <= read:
+                    text = "the loss does not depend on all variables that it is to train"
+                    raise Refused(self.module, told, text)
+            elif every is None:
                 trained = self._trained_variables(told, read)
             elif not set(trained) <= set(every.variables):
                 text = "variables that it is to train are made after they are listed"
@@ -251,6 +259,10 @@ class UpdateReader(StatementReader):
             tower_clips,
             mean=mean,
         )
+        if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
+            binding = self.names.only_binding(told)
+            if binding is not None:
+                self.found.lists[update] = self.names.statement(binding.node)
         self.found.moves_averages |= update.moves
         self.found.updates.append(update)
         self.meanings[target.id] = update
@@ -285,6 +297,9 @@ class UpdateReader(StatementReader):
         """`tf.trainable_variables()`, perhaps by a name."""
         if is_all_variables(self.module, node):
             return self.every()
+        word = self.scoped.word(node)
+        if word is not None:
+            return AllVariables(self.scoped.below(node, word), True)
         found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
         return found if isinstance(found, AllVariables) else None
 
@@ -300,7 +315,7 @@ class UpdateReader(StatementReader):
             text = "which variables are trained cannot be determined"
             raise Refused(self.module, node, text, "make a list of their names")
         for variable in told:
-            if variable not in read:
+            if variable.whole not in read:
                 text = f"the loss does not depend on `{variable.name}`, which it is to train"
                 raise Refused(self.module, node, text)
         return found

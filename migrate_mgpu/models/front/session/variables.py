@@ -15,12 +15,16 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.expressions import expressions_of, statements_of
 from migrate_mgpu.models.front.session.program import Role
-from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Collected, Operation, Variables
 
 
 class VariableReader(StatementReader):
     """Reads statements that make variables."""
+
+    def __init__(self, state: Reading) -> None:
+        super().__init__(state)
+        self._items: dict[tuple[Variables, object], Variables] = {}
 
     def makes_variables(self, value: ast.expr) -> bool:
         for node in walk(value):
@@ -53,10 +57,33 @@ class VariableReader(StatementReader):
         if not isinstance(node, (ast.List, ast.Tuple)):
             return ()
         found = [
-            self.meanings.get(part.id) if isinstance(part, ast.Name) else None for part in node.elts
+            self.meanings.get(part.id) if isinstance(part, ast.Name) else self._item(part)
+            for part in node.elts
         ]
         known = [v for v in found if isinstance(v, Variables) and v.collected is Collected.ONE]
         return tuple(known) if len(known) == len(found) else ()
+
+    def _item(self, node: ast.expr) -> Variables | None:
+        """`weights["out"]`, of a dictionary or a list of variables that is written out."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            return None
+        whole, key = self.meanings.get(node.value.id), constant(node.slice)
+        if not isinstance(whole, Variables) or not isinstance(whole.unit, ast.Assign):
+            return None
+        value = whole.unit.value
+        keys: list[object] = []
+        if isinstance(value, ast.Dict):
+            keys = [None if one is None else constant(one) for one in value.keys]
+        elif isinstance(value, (ast.List, ast.Tuple)):
+            keys = list(range(len(value.elts)))
+        if keys.count(key) != 1 or len(keys) != len(whole.made):
+            return None
+        if (whole, key) not in self._items:
+            name, made = self.module.source.code(node), (whole.made[keys.index(key)],)
+            self._items[whole, key] = Variables(
+                name, whole.unit, Collected.ONE, made, whole.trainable, (), whole, key
+            )
+        return self._items[whole, key]
 
     def told(self, node: ast.expr) -> tuple[Variables, ...]:
         """The variables that an expression is a list of, or lists of them; none if it is not."""

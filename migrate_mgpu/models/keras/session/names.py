@@ -63,6 +63,7 @@ class StepNames:
             self._steps[step] = self._fresh(*self._candidates(step, several))
         self._parts: dict[Part, str] = {}
         self._iterators: dict[Iterator, str] = {}
+        self._gradients: dict[Update, str] = {}
         self._metrics: dict[RunningMetric, str] = {}
         self.strategy = self._fresh("strategy", "mirrored_strategy")
         self._splits: dict[tuple[object, ...], str] = {}
@@ -124,6 +125,14 @@ class StepNames:
             return f"tower_{name[len('compute_') :]}", f"{name}_in_tower"
         short = name[: -len("_step")] if name.endswith("_step") else name
         return f"{short}_tower", f"{short}_in_tower"
+
+    def gradients_of(self, update: Update, several: bool) -> str:
+        """The gradients of an update, ``several``: where a step has some."""
+        if not several:
+            return self.gradients
+        if update not in self._gradients:
+            self._gradients[update] = self._fresh(f"{update.name}_gradients")
+        return self._gradients[update]
 
     def iterator(self, iterator: Iterator) -> str:
         """The name of an iterator, which its author may have given none."""
@@ -214,7 +223,8 @@ class StepNames:
             return [f"{assignment.kind}_{assignment.variable.id}", *own]
         if step.updates:
             update = step.updates[0]
-            found.append(f"{update.name}_step" if several else "train_step")
+            alone = several and len(step.updates) == 1
+            found.append(f"{update.name}_step" if alone else "train_step")
             if values:
                 found.append(f"train_and_compute_{'_and_'.join(values)}")
         elif 0 < len(values) < 3:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.session.folding import is_flag
@@ -45,6 +45,7 @@ class StepWriter:
     ) -> None:
         """``heads`` are the blocks whose comments units have."""
         self.heads = heads
+        self.gradients = names.gradients  # what those are called that are limited
         self.metrics = metrics
         self.recurrents = recurrents
         self.program = program
@@ -66,8 +67,9 @@ class StepWriter:
         self._header(step)
         items = self.sharing.ordered(step) or []
         if step.updates:
-            self._training(step.updates[0], items, self._may_end(step))
-            self._counted(step.updates[0], 1 + self._may_end(step))
+            self._training(step.updates, items, self._may_end(step))
+            for update in step.updates:
+                self._counted(update, 1 + self._may_end(step))
         else:
             self._items(items, 1)
         values = [self.context.render(value) for value in step.values]
@@ -94,7 +96,7 @@ class StepWriter:
         return self._limited(clip, [self.context.render(limit) for limit in clip.limits])
 
     def _limited(self, clip: GradientClip, given: Iterable[str]) -> str:
-        tf, gradients = self.style.tensorflow, self.names.gradients
+        tf, gradients = self.style.tensorflow, self.gradients
         limits = ", ".join(given)
         if clip.by is ClippedBy.GLOBAL_NORM:
             norm = clip.norm or "_"
@@ -150,36 +152,44 @@ class StepWriter:
 
         An optimizer of Keras 3's counts it, for that waits for no gradient.
         """
-        program, update = self.program, step.updates[0]
-        counted = update.counts is not None or update.averages is not None
+        program = self.program
+        counted = any(one.counts is not None or one.averages is not None for one in step.updates)
         return any(unit.node in program.drawn for unit in step.units) and bool(
             counted or program.restarts or program.savers
         )
 
     def _training(
-        self, update: Update, items: Iterable[Unit | Part], may_end: bool = False
+        self, updates: Sequence[Update], items: Iterable[Unit | Part], may_end: bool = False
     ) -> None:
-        tf = self.style.tensorflow
-        inside = set(closure([update.unit]))
+        """The gradients of all losses, then what they do to the variables."""
+        tf, several = self.style.tensorflow, len(updates) > 1
+        inside = set(closure([update.unit for update in updates]))
         within = [item for item in items if inside & _units(item)]
-        self.block.line(f"with {tf}.GradientTape() as {self.names.tape}:", 1)
+        persistent = "persistent=True" if several else ""
+        self.block.line(f"with {tf}.GradientTape({persistent}) as {self.names.tape}:", 1)
         self._items(within, 2)
-        loss = self._loss(update)
+        losses = [self._loss(update) for update in updates]
         self._items((item for item in items if item not in within), 1)
-        gradients, trained = self.names.gradients, self.names.trained(update)
-        begin, header = len(self.block.lines), self._on(update.place)
+        begin, header = len(self.block.lines), self._on(updates[0].place)
         self._computing()
-        self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
-        if update.sparse:
-            each = f"{tf}.convert_to_tensor({self.names.value})"
-            self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
-        self._changed(update)
-        optimizer = self.names.optimizer(update)
+        names = {one: self.names.gradients_of(one, several) for one in updates}
+        for update, loss in zip(updates, losses):
+            gradients, trained = names[update], self.names.trained(update)
+            self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
+            if update.sparse:
+                each = f"{tf}.convert_to_tensor({self.names.value})"
+                self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
+        for update in updates:
+            self.gradients = names[update]
+            self._changed(update)
         if may_end:
             comment = "  # not counted where the data has ended"
-            self.block.line(f"with {tf}.control_dependencies([{loss}]):{comment}", 1)
-        line = f"{optimizer}.apply_gradients(zip({gradients}, {trained}))"
-        self.block.line(line, 1 + may_end)
+            given = ", ".join(losses)
+            self.block.line(f"with {tf}.control_dependencies([{given}]):{comment}", 1)
+        for update in updates:
+            pairs = f"zip({names[update]}, {self.names.trained(update)})"
+            line = f"{self.names.optimizer(update)}.apply_gradients({pairs})"
+            self.block.line(line, 1 + may_end)
         if header:  # as the operations of TF1's gradients
             unit = self.block.source.indent_unit
             self.block.lines[begin:] = [unit + line for line in self.block.lines[begin:]]

@@ -91,6 +91,10 @@ _DRAWN = (
     "TF1's towers take their batches from the iterator in any order, here in the towers' order: a "
     "value that is read from one tower may be of another batch; the training step is the same"
 )
+_TOGETHER = (
+    "TF1 computes what each of these optimizers minimizes before or after the others change the "
+    "variables, in no fixed order; here all of it is of before"
+)
 # What is made where it stands, on the device that is told there.
 _PLACED = (Role.VARIABLES, Role.CELLS)
 # What a strategy has to own, where there is one.
@@ -264,6 +268,9 @@ class _Writer:
         for unit in self.program.units.values():
             if isinstance(unit, TowerInput) and unit.drawn:
                 self.found.note(self.module, unit.node, _DRAWN, BATCHES)
+        for run in self.program.runs:
+            if _reads_trained(run.step):
+                self.found.note(self.module, run.call, _TOGETHER)
         for written in self.program.graph_files:
             self.found.note(self.module, written, _NOT_WRITTEN)
         for printed in self.program.described:
@@ -826,6 +833,8 @@ class _Writer:
             return []
         if entry.statement in self.tower_comments or entry.statement in self._averaging:
             return []
+        if entry.statement in self.program.lists.values():  # above the list that is written
+            return []
         above = leading(self.source, entry.statement)
         if first and "" in above:
             above = above[len(above) - above[::-1].index("") :]
@@ -965,6 +974,9 @@ class _Writer:
             if part.builds is update:
                 name = self.names.part(part, part is self.sharing.network)
                 lines += self.layers.built(part, name, self.context, indent).split("\n")
+        if update in self.program.lists:
+            above = leading(self.source, self.program.lists[update])
+            lines += [text for text in above if text.startswith("#")]
         head = f"{self.names.trained(update)} = "
         lines.append(self.layers.trained(update, self.context, head, indent) + comment)
         lines.append(f"{optimizer}.build({self.names.trained(update)})")
@@ -1047,6 +1059,18 @@ class _Writer:
                 continue
             if not any(first <= start < last for first, last in self.whole):
                 self.found.edit(self.module, Edit(start, start + width, ""))
+
+
+def _reads_trained(step: Step) -> bool:
+    """Whether an optimizer of a step minimizes what depends on what another one trains."""
+    for update in step.updates:
+        read = {v for unit in closure([update.unit]) for v in (*unit.reads, *unit.collects)}
+        read |= {v.whole for one in read for v in (one, *one.listed)}
+        others = [one for one in step.updates if one is not update]
+        every = {v.whole for o in others for some in o.variables for v in (some, *some.listed)}
+        if read & every:
+            return True
+    return False
 
 
 def _named(name: str, context: Context) -> str:

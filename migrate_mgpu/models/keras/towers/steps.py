@@ -280,7 +280,7 @@ class TowerStepWriter(StepWriter):
             self._comments(Above.REPLICA, 0)
         block.line(f"def {self.names.replica(step)}({', '.join([*plan.take, *plan.given])}):")
         if step.updates:
-            self._training(step.updates[0], plan.tower)
+            self._training(step.updates, plan.tower)
         else:
             self._items(plan.tower, 1)
         if plan.give:

@@ -676,6 +676,17 @@ REFUSED = {
         + "with tf.Session() as sess:\n    saver.restore(sess, 'm')\n    sess.run(train)\n",
         "a later session begins its iterators anew",
     ),
+    # variables below a scope
+    "variables of a scope that is not seen": (
+        program().replace("minimize(loss)", "minimize(loss, var_list=tf.trainable_variables('b'))"),
+        "no variable is seen whose name begins with `b`",
+    ),
+    "a variable whose name TF1 may number": (
+        program().replace(
+            "minimize(loss)", "minimize(loss, var_list=tf.trainable_variables('Variable_1'))"
+        ),
+        "TF1 may number the scope of `w`",
+    ),
     # metrics, control flow
     "a metric that is read as it is added to": (
         program(

@@ -1,0 +1,170 @@
+"""The trained variables below a scope: `tf.get_collection(TRAINABLE_VARIABLES, "generator")`."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.session.expressions import is_all_variables
+from migrate_mgpu.models.front.session.layer_calls import scope_of
+from migrate_mgpu.models.front.session.program import AllVariables, MadeLayer
+from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.ir import Collected, Variables
+
+_ADVICE = "make a list of the variables"
+
+
+class ScopedVariables(StatementReader):
+    """Tells which variables of the graph have names that begin with a word."""
+
+    def word(self, node: ast.expr | None) -> str | None:
+        """What the names of variables begin with that an expression asks for; None for others."""
+        if isinstance(node, ast.ListComp):
+            return self._of_comprehension(node)
+        if not isinstance(node, ast.Call):
+            return None
+        kind = name_of(self.module, node)
+        if kind == "trainable_variables":
+            return _text(by_parameter(node, ("scope",)).get("scope"))
+        if kind != "get_collection":
+            return None
+        given = by_parameter(node, ("key", "scope"))
+        key = given.get("key")
+        asked = name_of(self.module, key) if isinstance(key, ast.Attribute) else constant(key)
+        if asked not in ("GraphKeys.TRAINABLE_VARIABLES", "trainable_variables"):
+            return None
+        return _text(given.get("scope"))
+
+    def _of_comprehension(self, node: ast.ListComp) -> str | None:
+        """`[v for v in tf.trainable_variables() if v.name.startswith("generator")]`"""
+        if len(node.generators) != 1 or not isinstance(node.elt, ast.Name):
+            return None
+        each = node.generators[0]
+        source = each.iter
+        meaning = self.meanings.get(source.id) if isinstance(source, ast.Name) else None
+        if not is_all_variables(self.module, source) and not isinstance(meaning, AllVariables):
+            return None
+        test = each.ifs[0] if len(each.ifs) == 1 else None
+        if not isinstance(test, ast.Call) or len(test.args) != 1 or test.keywords:
+            return None
+        named = f"{node.elt.id}.name.startswith"
+        known = ast.unparse(test.func) == named and ast.unparse(each.target) == node.elt.id
+        return _text(test.args[0]) if known else None
+
+    def below(self, node: ast.expr, word: str) -> tuple[Variables, ...]:
+        """The trained variables whose names begin with a word.
+
+        Raises:
+            Refused: TF1's names of some are not known so far, or there are none.
+        """
+        found = [
+            one
+            for one in self.found.variables
+            if one.trainable and one not in self.state.earlier and self._begins(one, word, node)
+        ]
+        if not found:
+            raise Refused(self.module, node, f"no variable is seen whose name begins with `{word}`")
+        return tuple(found)
+
+    def _begins(self, variables: Variables, word: str, node: ast.expr) -> bool:
+        """Whether the names of variables begin with a word.
+
+        Raises:
+            Refused: that cannot be determined.
+        """
+        answers = set()
+        if any(one.kind == "Variable" for one in variables.made) and re.search(r"/|_\d+$", word):
+            text = f"TF1 may number the scope of `{variables.name}`: `{word}`"  # as `scope_1/w`
+            raise Refused(self.module, node, text, _ADVICE)
+        for name, complete in self._names(variables):
+            if not complete and word.startswith(name) and word != name.rstrip("/"):
+                text = f"whether `{variables.name or 'a layer'}` has a name that begins with"
+                raise Refused(self.module, node, f"{text} `{word}` cannot be determined", _ADVICE)
+            answers.add(name.startswith(word))
+        if len(answers) != 1:
+            text = f"some variables of one statement have names that begin with `{word}`"
+            raise Refused(self.module, node, text, _ADVICE)
+        return answers.pop()
+
+    def _names(self, variables: Variables) -> list[tuple[str, bool]]:
+        """What the names of variables begin with, and whether that is all of them."""
+        if variables.collected is Collected.LAYER:
+            layer = next(m for m in self.found.layers.values() if m.variables is variables)
+            return [self._of_layer(layer)]
+        found: list[tuple[str, bool]] = []
+        for made in variables.made:
+            path = self.found.scopes.get(made.node)
+            name = _text(made.arguments.get("name"))
+            default = "Variable" if made.kind == "Variable" else ""
+            known = path is not None and name is not None
+            found.append(("" if path is None else path + (name or default), known))
+        return found
+
+    def _of_layer(self, made: MadeLayer) -> tuple[str, bool]:
+        """What the names of a layer's variables begin with, and whether that is its name."""
+        found, unit = made.found, made.variables.unit
+        entry = next((e for e in self.scope.entries if e.statement is unit), None)
+        scopes = entry.scopes if entry is not None else ()
+        path = "".join(f"{name}/" for kind, name in scopes if kind == "variable_scope")
+        if found.helper is None:
+            inner = self._within(made)
+            if inner is None:
+                return path, False
+            given = {keyword.arg: keyword.value for keyword in found.call.keywords}
+            told = _text(given.get("name"))
+            kind = name_of(self.module, found.call).rpartition(".")[2]
+            return path + inner + (told or kind), told is not None
+        function = found.helper.function
+        own = [one for one in function.node.body if isinstance(one, ast.With)]
+        inside = {part for one in own[:1] for part in walk(one)}
+        makes = (n for n in walk(function.node) if isinstance(n, ast.Call) and self._makes(n))
+        if len(own) != 1 or not all(call in inside for call in makes):
+            return path, False
+        name = self._scope(own[0], function, found.call)
+        return (path, False) if name is None else (f"{path}{name}/", False)
+
+    def _within(self, made: MadeLayer) -> str | None:
+        """The scopes around a layer in the function that makes it, if one does."""
+        call = made.calls[0] if made.calls else None
+        path = ""
+        for parent in self.names.ancestors(made.found.call) if call is not None else ():
+            if isinstance(parent, ast.FunctionDef):
+                break
+            if isinstance(parent, ast.With) and call is not None:
+                target = self.graph.target(self.module, call.func)
+                name = self._scope(parent, target, call) if target is not None else None
+                if name is None:
+                    return None
+                path = f"{name}/{path}"
+        return path
+
+    def _scope(self, block: ast.With, function: Function, call: ast.Call) -> str | None:
+        """The name of a scope in a function, which may be given it; None if it is not seen."""
+        scope = scope_of(function.module, block)
+        name = scope.args[0] if scope is not None and scope.args else None
+        if scope is None or name_of(function.module, scope) != "variable_scope":
+            return None
+        if isinstance(name, ast.Name):
+            name = bind(call, function).values().get(name.id)
+        return _text(name)
+
+    def _makes(self, call: ast.Call) -> bool:
+        """Whether a call in a function with layers may make a variable."""
+        name = name_of(self.module, call)
+        target = self.graph.target(self.module, call.func)
+        return name in VARIABLES.by_name or name in LAYERS.by_name or target is not None
+
+
+def _text(node: ast.expr | None) -> str | None:
+    """A word that is written out, and matches itself alone."""
+    found = constant(node) if node is not None else None
+    return found if isinstance(found, str) and re.fullmatch(r"[\w/]+", found) else None

@@ -20,6 +20,7 @@ HPARAM = "hparam"
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
     "events_writer": ("events_writer", "tf1_events_writer"),
+    "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
     "vocabulary_processor": ("vocabulary_processor", "tf1_vocabulary_processor"),
 }
@@ -193,6 +194,7 @@ _WRITTEN = {
     "contrib.legacy_seq2seq.sequence_loss_by_example": NewName(
         "sequence_loss", "sequence_loss_by_example"
     ),
+    "contrib.predictor.from_saved_model": NewName("saved_model_predictor", "from_saved_model"),
     "contrib.seq2seq.sequence_loss": NewName("sequence_loss", "sequence_loss"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
     "contrib.training.parse_values": NewName(HPARAM, "parse_values"),

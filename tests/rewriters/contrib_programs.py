@@ -597,6 +597,29 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
     return [tf.contrib.metrics.set_intersection(a, b).values,
             tf.contrib.metrics.set_size(tf.contrib.metrics.set_union(a, b))]
 """),
+    ("predictions of a saved model", "import os, tempfile\n"
+     "from tensorflow.contrib import predictor\n", """
+    path = os.path.join(tempfile.mkdtemp(), 'model')
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, y = tf.placeholder(tf.float32, [None, 5]), tf.placeholder_with_default(2.0, [])
+        w = tf.get_variable('w', initializer=np.full([5, 2], 0.3, np.float32))
+        sess.run(tf.global_variables_initializer())
+        outputs = {'scaled': tf.matmul(x, w) * y, 'sum': tf.reduce_sum(x, 1)}
+        tf.saved_model.simple_save(sess, path, {'x': x, 'y': y}, outputs)
+    predict = predictor.from_saved_model(path)
+    other = tf.contrib.predictor.from_saved_model(
+        export_dir=path, signature_def_key='serving_default', graph=tf.Graph())
+    by_name = predictor.from_saved_model(
+        path, input_names={'in': x.name}, output_names={'out': outputs['sum'].name}, tags='serve')
+    found, doubled = predict({'x': x2}), other({'x': x2, 'y': 4.0})
+    try:
+        predict({'z': x2})
+    except ValueError:
+        refused = 1.0
+    return [tf.constant(found['scaled']), tf.constant(found['sum']), tf.constant(refused),
+            tf.constant(doubled['scaled']), tf.constant(by_name({'in': x2})['out']),
+            tf.constant(len(predict.feed_tensors)), tf.constant(len(predict.fetch_tensors))]
+"""),
     ("added metrics of an Estimator", "", """
     with_mean = tf.contrib.estimator.add_metrics(
         tf.estimator.LinearClassifier([tf.feature_column.numeric_column('x', [5])], n_classes=3),

@@ -161,6 +161,24 @@ def test_the_file_of_a_package_outside_the_paths_is_not_written(tmp_path: Path) 
     assert not (tmp_path / "nmt" / "hparam.py").exists()
 
 
+@pytest.mark.parametrize("folder", ["1. Regression", "package"])
+def test_a_notebook_has_it_beside(tmp_path: Path, folder: str) -> None:
+    """It runs where it lies: it is no module of a package, whatever it is called."""
+    lines = (
+        "import tensorflow as tf\n"
+        "params = tf.contrib.training.HParams(rate=0.1)\n"
+        "with tf.Session() as sess:\n    print(sess.run(tf.constant(params.rate)))\n"
+    )
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": lines}
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    name = f"{folder}/02.0 - Model.ipynb"
+    write(tmp_path, {f"{folder}/__init__.py": "", name: text})
+    result = migrate([(str(tmp_path / name), text.encode())], bridge=True, write=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert (tmp_path / folder / "hparam.py").read_text("utf-8") == FILE.read_text("utf-8")
+    assert "from hparam import HParams" in (tmp_path / name).read_text("utf-8")
+
+
 def test_below_future_imports(tmp_path: Path) -> None:
     text = "from __future__ import print_function\nfrom tensorflow.contrib import training\n"
     text += MODEL.replace("tf.contrib.", "").replace("tensorflow as", "tensorflow.compat.v1 as")

@@ -19,6 +19,7 @@ from migrate_mgpu.parity.pair import NotCompared, Pair, explained, programs, wan
 from migrate_mgpu.parity.runs.programs import run_one, run_until_checkpoint
 from migrate_mgpu.parity.runs.sides import Side
 
+_PART = re.compile(r"/part_\d+$")  # of a partitioned variable, which checkpoints have whole
 TABLE = "converted.txt"  # beside the new checkpoint
 STATE = "checkpoint"  # TensorFlow's file that names the latest
 
@@ -171,20 +172,20 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
         reference = runtimes.ensure(old or runtimes.TF1, progress)
         first = replace(options, steps=1)
         made = run_one(reference, before, devices, first, work / "order").training
-        asked["order"] = [variable["name"] for variable in made.get("variables", [])]
+        names = [_PART.sub("", variable["name"]) for variable in made.get("variables", [])]
+        asked["order"] = list(dict.fromkeys(names))
         if asked["order"]:
             side = run_until_checkpoint(target, after, devices, options, work / "2", asked)
             found = _found(side, request)
     versions = (side.trace or {}).get("versions", {})
     runtime = f"TensorFlow {versions.get('tensorflow')}, Keras {versions.get('keras')}"
-    state, files = found["state"], list((work / "1").glob("checkpoint/*"))
-    files = list((work / "2").glob("checkpoint/*")) or files
-    if state in ("names", "graph"):
-        state = "refused" if found.get("lacking") else state
-        files = files_of(request.source)
-    result = Result(state, found, files, runtime)
-    if state != "refused":
-        _write(result, to, request.source)
+    if request.weights_only and found["state"] in ("names", "graph"):
+        text = "--weights-only: the new program restores all that its saver names, by TF1's names"
+        found.update(state="refused", problems=[text])
+    files = [path for one in ("1", "2") for path in (work / one).glob("checkpoint/*")]
+    result = Result(found["state"], found, files, runtime)
+    if result.state != "refused":
+        write(result, to, request.source)
     return result
 
 
@@ -225,14 +226,14 @@ def _found(side: Side, request: Request) -> dict[str, Any]:
     )
 
 
-def _write(result: Result, to: Path, source: Path) -> None:
+def write(result: Result, to: Path, source: Path) -> None:
+    """Take the new files to their folder, or the old ones that the new program reads."""
     to.mkdir(parents=True, exist_ok=True)
     for path in result.files:
-        if result.state == "written":
-            shutil.move(str(path), str(to / path.name))
-        else:
-            shutil.copyfile(path, to / path.name)
+        shutil.move(str(path), str(to / path.name))
     if result.state != "written":
+        for path in files_of(source):
+            shutil.copyfile(path, to / path.name)
         state = f'model_checkpoint_path: "{source.name}"\n'
         state += f'all_model_checkpoint_paths: "{source.name}"\n'
         (to / STATE).write_text(state, encoding="utf-8")
@@ -263,7 +264,7 @@ def table(result: Result) -> str:
         change = row["change"]
         if change[0] == "times":
             notes.append(f"times {change[1]:g}: Keras's velocity is minus rate times the sum")
-        elif change[0] == "rest of one":
+        elif change[0] in ("rest of one", "minus"):
             notes.append("without what is left of the one that TF1 begins at")
         elif change[0] == "steps":
             notes.append(f"{change[1]} steps")

@@ -14,11 +14,14 @@ from __future__ import annotations
 import collections
 import fnmatch
 import functools
+import gc
 import os
+import shutil
 import traceback
 from typing import Any, Callable
 
 FOLDER = ".converted"  # runs/programs.py moves it
+PART_BYTES = 256 * 2**20  # of a checkpoint with names is in memory at once
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # the key that TF2's checkpoints have
 # What Keras's optimizers keep of each variable, in the order of TF1's names: the attribute,
 # and the option without which Keras does not keep it.
@@ -190,14 +193,7 @@ class Conversion:
             reader = self._reader()
             self.data["state"] = "refused"
             plan = self._plan(holder, reader)
-            self.data.update(
-                rows=[row.data() for row in plan.rows],
-                lacking=plan.lacking,
-                left=plan.left,
-                unused=plan.unused,
-                problems=plan.problems,
-                shapes={name: list(shape) for name, shape in self.source.items()},
-            )
+            self._report(plan)
             if plan.complete:
                 self.stopped = True
                 holder.assign(plan, reader)
@@ -207,10 +203,23 @@ class Conversion:
         except Refused as error:
             self.data["problems"] = [str(error)]
         except Exception as error:  # a fault of ours, not the program's
-            self.data["state"] = "failed"
-            self.data["error"] = f"{type(error).__name__}: {error}"
-            self.data["traceback"] = traceback.format_exc()
+            self._failed(error)
         self._end({})
+
+    def _report(self, plan: Any) -> None:
+        self.data.update(
+            rows=[row.data() for row in plan.rows],
+            lacking=plan.lacking,
+            left=plan.left,
+            unused=plan.unused,
+            problems=plan.problems,
+            shapes={name: list(shape) for name, shape in self.source.items()},
+        )
+
+    def _failed(self, error: Exception) -> None:
+        self.data["state"] = "failed"
+        self.data["error"] = f"{type(error).__name__}: {error}"
+        self.data["traceback"] = traceback.format_exc()
 
     def _reader(self) -> Any:
         reader = self.tools.tf("training.checkpoint_utils").load_checkpoint(self.options["source"])
@@ -252,12 +261,60 @@ class Conversion:
     # Files with TF1's names -----------------------------------------------------------------------
 
     def _named(self, names: list[Any]) -> None:
-        if self.stopped:
-            return
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in names]
-        self._reader()
+        reader = self._reader()
         lacking = [name for name in names if name not in self.source]
-        self._end({"state": "names", "lacking": [[name, []] for name in lacking]})
+        if not lacking:
+            self._end({"state": "names"})
+        self.data["state"] = "refused"
+        try:
+            plan = self.partners.plan_names(lacking, self.source, reader.get_tensor, _moved())
+            self._report(plan)
+            if plan.complete:
+                self._save_named(plan, reader)
+                self.data["state"] = "written"
+        except Refused as error:
+            self.data["problems"] = [str(error)]
+        except Exception as error:  # a fault of ours, not the program's
+            self._failed(error)
+        self._end({})
+
+    def _save_named(self, plan: Any, reader: Any) -> None:
+        """All that the old file has, and what is made of it; in parts that fit into memory."""
+        import numpy
+
+        operations = self.tools.tf("ops.gen_io_ops")
+        folder = os.path.join(self.options["isolate"], FOLDER)
+        parts = os.path.join(folder, "parts")
+        os.makedirs(parts)
+        prefixes: list[str] = []
+        waiting: dict[str, Any] = {}
+
+        def flush() -> None:
+            prefixes.append(os.path.join(parts, str(len(prefixes))))
+            operations.save_v2(
+                prefixes[-1], list(waiting), [""] * len(waiting), list(waiting.values())
+            )
+            waiting.clear()
+
+        rows = [(row.name, row.source, row.change) for row in plan.rows]
+        rows += [(name, name, ("copy",)) for name in self.source]
+        for name, source, change in rows:
+            if change[0] == "steps":
+                waiting[name] = numpy.asarray(change[1], "int64")
+            else:
+                waiting[name] = _changed(reader.get_tensor(source), change)
+            if sum(value.nbytes for value in waiting.values()) > PART_BYTES:
+                flush()
+        if waiting:
+            flush()
+        name = os.path.basename(self.options["source"])
+        operations.merge_v2_checkpoints(prefixes, os.path.join(folder, name))
+        with open(os.path.join(folder, "checkpoint"), "w", encoding="utf-8") as stream:
+            stream.write(f'model_checkpoint_path: "{name}"\n')
+            stream.write(f'all_model_checkpoint_paths: "{name}"\n')
+        shutil.rmtree(parts, ignore_errors=True)
+        self.data["written"] = sorted(os.listdir(folder))
 
 
 class Holder:
@@ -352,17 +409,47 @@ class Holder:
             self._set(self.made[row.place].iterations, numpy.asarray(change[1]))
             return
         variable = self.weights[row.place] if row.kind == "weight" else self.slots[row.place]
-        value = reader.get_tensor(row.source)
-        if change[0] == "times":
-            value = value * numpy.asarray(change[1], value.dtype)
-        elif change[0] == "rest of one":
-            value = value - numpy.asarray(_rest(self.made[row.place[0]]), value.dtype)
-        self._set(variable, numpy.asarray(value))
+        if change[0] == "rest of one":
+            change = ("minus", _rest(self.made[row.place[0]]))
+        self._set(variable, _changed(reader.get_tensor(row.source), change))
 
     def _set(self, variable: Any, value: Any) -> None:
         inner = self.tools.variable(variable)
         for part in self.tools.parts(inner) or [inner]:
             part.assign(value.astype(part.dtype.as_numpy_dtype))
+
+
+def _changed(value: Any, change: Any) -> Any:
+    import numpy
+
+    if change[0] == "times":
+        value = value * numpy.asarray(change[1], value.dtype)
+    elif change[0] == "minus":
+        value = value - numpy.asarray(change[1], value.dtype)
+    return numpy.asarray(value)
+
+
+def _moved() -> dict[str, Any]:
+    """By the kind of an optimizer that the program has built, what its slots are made of: the
+    factor of a velocity; whether there is a mean gradient, and what is left of the one that mean
+    squares begin at, by the step."""
+    found: dict[str, Any] = {}
+    for one in gc.get_objects():
+        if not _is_a(one, ("Optimizer",)) or not hasattr(one, "apply_gradients"):
+            continue
+        if not (getattr(one, "built", False) or getattr(one, "_built", False)):
+            continue
+        kind = _kind(one)
+        if kind == "SGD" and one.momentum:
+            about: Any = -_rate(one)
+        elif kind == "RMSprop":
+            one.iterations.assign(0)
+            about = (bool(one.centered), float(one.rho) if _rest(one) > 0.5 else 0.0)
+        else:
+            continue
+        if found.setdefault(kind, about) != about:
+            raise Refused(f"which of several {kind} optimizers keeps what cannot be determined")
+    return found
 
 
 def _is_variable(one: Any) -> bool:

@@ -445,6 +445,48 @@ def _steps(request: Request, found: Plan, rest: list[str]) -> set[str]:
     return known
 
 
+def plan_names(
+    lacking: list[str],
+    source: dict[str, list[int]],
+    read: Callable[[str], Any],
+    optimizers: dict[str, Any],
+) -> Plan:
+    """What a saver that keeps TF1's names misses in a file of TF1's: what Keras's optimizers keep
+    otherwise than TF1's, below the name of what TF1's kept (``w/Momentum/velocity``).
+
+    Args:
+      optimizers: by kind, see ``_moved`` in ``convert.py``.
+    """
+    found = Plan()
+    counted = int(read(STEP)) if STEP in source else None
+    for name in lacking:
+        base, _, word = name.rpartition("/")
+        kept, number = _numbered(_last(base))
+        above = base.rpartition("/")[0]
+        momentum, rmsprop = optimizers.get("SGD"), optimizers.get("RMSprop")
+        row: Row | None = None
+        if word == "steps" and counted is not None:
+            row = Row("steps", None, name, STEP, NAME, ("steps", counted))
+        elif kept == OPTIMIZERS["SGD"] and word == "velocity" and momentum is not None:
+            row = Row("slot", None, name, base, NAME, ("times", momentum))
+        elif kept == OPTIMIZERS["RMSprop"] and rmsprop is not None:
+            centered, rho = rmsprop
+            words = ["velocity", *(["average_gradient"] if centered else []), "momentum"]
+            if word in words:
+                number += words.index(word)
+                old = f"{above}/{kept}_{number}" if number else f"{above}/{kept}"
+                row = Row("slot", None, name, old, NAME)
+                if word == "velocity" and rho and counted is not None:
+                    row.change = ("minus", rho**counted)
+                elif word == "velocity" and rho:
+                    found.problems.append(f"{name} depends on {STEP}, which is not there")
+        if row is not None and row.source in source:
+            found.rows.append(row)
+        else:
+            found.lacking.append((name, []))
+    return found
+
+
 def steps_of(power: float, beta: float) -> float | None:
     """The steps after which TF1's Adam has this power; None where it has lost its digits."""
     if not _SMALLEST < power < 1 or not 0 < beta < 1:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from migrate_mgpu import runtimes
+from migrate_mgpu.parity import conversion
 from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.parity.runs.programs import CONVERTED
 
@@ -22,19 +23,23 @@ import json, runpy, sys
 import numpy as np
 import tensorflow as tf
 found = runpy.run_path("after.py", run_name="__main__")
-variables = found.get("variables")
-if variables is None:
-    variables = found["estimator"].weights
 with open("partners.json") as stream:
     partners = json.load(stream)
+if "saver" in found:
+    variables = found["saver"].variables
+else:
+    variables = {{
+        partners.get((getattr(one, "path", None) or one.name).split(":")[0]): one
+        for one in found["estimator"].weights
+    }}
 old = tf.train.load_checkpoint("old/model.ckpt-{LAST}")
 worst = {{}}
-for variable in variables:
-    name = (getattr(variable, "path", None) or variable.name).split(":")[0]
-    if name in partners:
-        value = old.get_tensor(partners[name])
+for name, variable in variables.items():
+    if name is not None and old.has_tensor(name):
+        value = old.get_tensor(name)
         scale = max(float(np.abs(value).max()), 1e-3)
-        worst[name] = float(np.abs(variable.numpy() - value).max()) / scale
+        given = tf.convert_to_tensor(variable).numpy()
+        worst[name] = float(np.abs(given - value).max()) / scale
 with open("result.json", "w") as stream:
     json.dump(worst, stream)
 """
@@ -45,7 +50,7 @@ def _serve(runtime: str, folder: Path, jobs: list[dict[str, object]]) -> None:
         out = Path(str(job["cwd"])) / str(job.pop("name"))
         job.update(
             argv=[str(LAST)], out=f"{out}.json", stdout=f"{out}.out", stderr=f"{out}.err",
-            timeout_s=300, gpus=1, gpu_memory="", map_gpus=True,
+            timeout_s=300, gpus=2, gpu_memory="", map_gpus=True,
         )  # fmt: skip
     request = {"results": str(folder / "results"), "parallel": 2, "jobs": jobs}
     (folder / "jobs").write_text(json.dumps(request), encoding="utf-8")
@@ -77,12 +82,12 @@ def go_on(
 ) -> dict[str, dict[str, object]]:
     """What the conversion says of each, as the probe's trace has it, and, under ``worst``, how
     far each variable is from 1.15.5's, in the end."""
-    jobs = []
+    jobs, sources = [], {}
     for name, text in programs.items():
         place = folder / name
         place.mkdir(parents=True)
-        asked = {"source": str(trained / name.split(":")[0] / "model" / f"model.ckpt-{FIRST}")}
-        asked.update({"isolate": str(place), **options.get(name, {})})
+        sources[name] = str(trained / name.split(":")[0] / "model" / f"model.ckpt-{FIRST}")
+        asked = {"source": sources[name], "isolate": str(place), **options.get(name, {})}
         jobs.append(_program(place, "after", text, watch=asked))
     _serve(runtime, folder, jobs)
     found = {}
@@ -90,19 +95,26 @@ def go_on(
         trace = json.loads((folder / name / "after.json").read_text(encoding="utf-8"))
         error = (folder / name / "after.err").read_text(encoding="utf-8")
         assert "checkpoint" in trace, error
-        assert trace["checkpoint"]["state"] == "written", (name, trace["checkpoint"], error[-3000:])
+        assert trace["checkpoint"]["state"] in ("written", "names"), (
+            name,
+            trace["checkpoint"],
+            error[-3000:],
+        )
         found[name] = trace["checkpoint"]
     jobs = []
     for name in programs:
         place = folder / name
-        (place / CONVERTED).rename(place / "model")
+        result = conversion.Result(
+            found[name]["state"], found[name], list(place.glob(f"{CONVERTED}/*")), runtime
+        )
+        conversion.write(result, place / "model", Path(sources[name]))
         (place / "old").symlink_to(trained / name.split(":")[0] / "model")
-        partners = {row["to"]: row["from"] for row in found[name]["rows"]}
+        partners = {row["to"]: row["from"] for row in found[name].get("rows", ())}
         (place / "partners.json").write_text(json.dumps(partners), encoding="utf-8")
         jobs.append(_program(place, "resume", NEW))
     _serve(runtime, folder, jobs)
     for name in programs:
-        result = folder / name / "result.json"
-        assert result.exists(), (folder / name / "resume.err").read_text(encoding="utf-8")[-3000:]
-        found[name]["worst"] = json.loads(result.read_text(encoding="utf-8"))
+        numbers = folder / name / "result.json"
+        assert numbers.exists(), (folder / name / "resume.err").read_text(encoding="utf-8")[-3000:]
+        found[name]["worst"] = json.loads(numbers.read_text(encoding="utf-8"))
     return found

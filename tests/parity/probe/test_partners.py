@@ -190,6 +190,29 @@ def test_weights_only():
     assert not planned({"w": [2]}, {"w": [2], "extra": [3]}, only=True).complete
 
 
+def test_names_that_a_saver_keeps_of_its_own():
+    source = {"w": [2], "w/Momentum": [2], "global_step": []}
+    names = ["w/Momentum/velocity", "Momentum/steps"]
+    found = partners.plan_names(names, source, {"global_step": 7}.__getitem__, {"SGD": -0.5})
+    assert found.complete
+    assert [(row.source, row.change) for row in found.rows] == [
+        ("w/Momentum", ("times", -0.5)),
+        ("global_step", ("steps", 7)),
+    ]
+    found = partners.plan_names([*names, "v"], source, {"global_step": 7}.__getitem__, {})
+    assert [name for name, _ in found.lacking] == ["w/Momentum/velocity", "v"]
+
+
+def test_the_slots_of_rmsprop_have_numbers():
+    source = {f"w/RMSProp{end}": [2] for end in ("", "_1", "_2")}
+    names = [f"w/RMSProp/{word}" for word in ("velocity", "momentum", "average_gradient")]
+    found = partners.plan_names(names, source, {}.__getitem__, {"RMSprop": (True, 0.0)})
+    assert found.complete
+    assert [row.source for row in found.rows] == ["w/RMSProp", "w/RMSProp_2", "w/RMSProp_1"]
+    found = partners.plan_names(names[:1], source, {}.__getitem__, {"RMSprop": (True, 0.9)})
+    assert "global_step" in found.problems[0]  # what is left of one depends on it
+
+
 @pytest.mark.parametrize("beta", [0.5, 0.9, 0.999])
 def test_the_steps_of_a_power(beta):
     assert partners.steps_of(beta**21, beta) == pytest.approx(20)

@@ -78,8 +78,9 @@ class SaverWriter:
         ]  # fmt: skip
         if state.steps or (slots and not row.slots):
             self.found.note(
-                self.module, state.update.statement, "checkpoints that TF1 saved do not load: "
-                "what Keras's optimizer keeps is not what TF1's kept",
+                self.module, state.update.statement, "checkpoints that TF1 saved do not load "
+                "as they are, Keras's optimizer keeps other values than TF1's: "
+                "`migrate-mgpu checkpoint` converts them",
             )  # fmt: skip
         if state.steps:
             steps = f"{optimizer}.iterations"
@@ -127,6 +128,9 @@ class SaverWriter:
             edit = CallEdit(self.source, found.call, parameters)
             edit.drop("sess", *found.gone)
             edit.rename("save_path", "path")
+            if found.step is not None and self.program.scope.towers is not None:
+                # A replicated variable is no number to `int` as others are.
+                edit.wrap("global_step", "", ".numpy()")
             edit.order(("path", "global_step"))
             yield from edit.edits()
 

@@ -20,6 +20,7 @@ HPARAM = "hparam"
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
     "events_writer": ("events_writer", "tf1_events_writer"),
+    "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
     "vocabulary_processor": ("vocabulary_processor", "tf1_vocabulary_processor"),
@@ -194,6 +195,16 @@ _WRITTEN = {
     "contrib.legacy_seq2seq.sequence_loss_by_example": NewName(
         "sequence_loss", "sequence_loss_by_example"
     ),
+    **{
+        f"contrib.lookup.{name}": NewName("lookup_tables", name)
+        for name in (
+            "HashTable",
+            "index_table_from_file",
+            "index_table_from_tensor",
+            "index_to_string_table_from_file",
+            "index_to_string_table_from_tensor",
+        )
+    },
     "contrib.predictor.from_saved_model": NewName("saved_model_predictor", "from_saved_model"),
     "contrib.seq2seq.sequence_loss": NewName("sequence_loss", "sequence_loss"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
@@ -277,7 +288,8 @@ _ADVICE = {
     "contrib.distribute": "use tf.distribute, whose strategies take devices instead of a number",
     "contrib.distributions": "use tensorflow-probability: tfp.distributions",
     "contrib.data": "use tf.data and tf.data.experimental",
-    "contrib.lookup": "use tf.lookup.StaticHashTable",
+    "contrib.lookup": "use tf.lookup.StaticHashTable or StaticVocabularyTable, by keywords and "
+    "without `hasher_spec` and `shared_name`",
     "contrib.staging": "use a Dataset's prefetch in the place of the staging area",
     "contrib.summary": "use tf.summary of TF2, in eager code",
     "contrib.eager": "write it for TF2's eager execution; there is no bridge for eager code",

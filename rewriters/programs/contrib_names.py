@@ -9,9 +9,10 @@ another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becom
 2.15 is the last to have. ``tf.contrib.training.HParams``, ``tf.contrib.seq2seq.sequence_loss`` and
 ``VocabularyProcessor`` come from ``hparam.py``, ``sequence_loss.py`` and
 ``vocabulary_processor.py``, ``tf.contrib.predictor.from_saved_model`` from
-``saved_model_predictor.py``, written beside the program or in its outermost package. tf-slim 1.1.0
-reads a few names of TensorFlow's private modules that TF 2.15 and newer keep elsewhere; a module
-that calls a function which does (``batch_norm``, ``optimize_loss``, ...) puts them there.
+``saved_model_predictor.py``, tables of ``tf.contrib.lookup`` from ``lookup_tables.py``, written
+beside the program or in its outermost package. tf-slim 1.1.0 reads a few names of TensorFlow's
+private modules that TF 2.15 and newer keep elsewhere; a module that calls a function which does
+(``batch_norm``, ``optimize_loss``, ...) puts them there.
 
 ## Why
 TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.
@@ -318,6 +319,8 @@ class _Renaming:
             return None
         if new is None or new.package not in WRITTEN:
             return new
+        if new.package == "lookup_tables" and not self._is_plain_table(use.node):
+            return None
         if new.package == HPARAM and not self._holds_values(use, new):
             return None
         return new if self._beside(new.package) else None
@@ -330,6 +333,16 @@ class _Renaming:
             and call.func is node
             and len(call.args) <= 1
             and all(k.arg in ("num_units", "forget_bias", "reuse", "name") for k in call.keywords)
+        )
+
+    def _is_plain_table(self, node: ast.AST) -> bool:
+        """Whether a table is made with what TF2's tables take, whose hash is the default one."""
+        call = self.names.parents.get(node)
+        return (
+            isinstance(call, ast.Call)
+            and call.func is node
+            and len(call.args) <= 2
+            and all(k.arg not in (None, "hasher_spec", "shared_name") for k in call.keywords)
         )
 
     def _holds_values(self, use: Use, new: NewName) -> bool:

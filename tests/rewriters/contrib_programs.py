@@ -620,6 +620,38 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
             tf.constant(doubled['scaled']), tf.constant(by_name({'in': x2})['out']),
             tf.constant(len(predict.feed_tensors)), tf.constant(len(predict.fetch_tensors))]
 """),
+    ("tables of words", "import os, tempfile\n"
+     "from tensorflow.contrib import lookup\n"
+     "from tensorflow.contrib.lookup import index_table_from_tensor\n", """
+    path = os.path.join(tempfile.mkdtemp(), 'words')
+    with open(path, 'w') as file:
+        file.write('one\\ntwo\\nthree\\n')
+    words = ['b', 'a', 'd']
+    asked = tf.constant([['a', 'b'], ['x', 'yy'], ['two', 'three']])
+    whole = tf.constant([7, 9, 4], tf.int64)
+    tables = [
+        index_table_from_tensor(words), index_table_from_tensor(words, 3, default_value=7),
+        index_table_from_tensor(mapping=tf.constant(words), default_value=5, name='table'),
+        lookup.index_table_from_file(path, num_oov_buckets=2),
+        lookup.index_table_from_file(vocabulary_file=path, vocab_size=2, default_value=9),
+        lookup.HashTable(tf.contrib.lookup.KeyValueTensorInitializer(words, [1.5, 2.5, 3.5]), -1.0),
+        lookup.HashTable(lookup.TextFileInitializer(
+            path, tf.string, 0, tf.int64, -1, delimiter=' '), default_value=-4)]
+    found = [table.lookup(asked) for table in tables]
+    numbers = [index_table_from_tensor([9, 7], 2, dtype=tf.int64).lookup(whole),
+               index_table_from_tensor(tf.constant([9, 7], tf.int64), dtype=tf.int64).lookup(whole)]
+    by_place = tf.constant([2, 0, 8], tf.int64)
+    texts = [lookup.index_to_string_table_from_tensor(tf.constant(words)).lookup(by_place),
+             lookup.index_to_string_table_from_tensor(words, default_value='-').lookup(by_place),
+             lookup.index_to_string_table_from_file(path, default_value='?').lookup(by_place),
+             lookup.index_to_string_table_from_file(path, vocab_size=2).lookup(by_place)]
+    with tf.Session() as sess:
+        sess.run(tf.tables_initializer())
+        sess.run([tables[0].initializer, tables[1].initializer, tables[5].init])
+        found, numbers, texts = sess.run([found, numbers, texts])
+    read = [np.frombuffer(b'|'.join(text), np.uint8).astype(np.int32) for text in texts]
+    return [tf.constant(one) for one in (*found, *numbers, *read)]
+"""),
     ("added metrics of an Estimator", "", """
     with_mean = tf.contrib.estimator.add_metrics(
         tf.estimator.LinearClassifier([tf.feature_column.numeric_column('x', [5])], n_classes=3),

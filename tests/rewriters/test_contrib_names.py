@@ -181,6 +181,7 @@ BROKEN = (
     ("min_frequency=least", "min_frequency=2", "vocabulary"),
     ("probabilities'][:, 1]", "probabilities'][:, 0]", "added metrics of an Estimator"),
     ("lambda: True", "lambda: False", "hooks of Estimators before 1.14"),
+    ("words, 3, default_value=7", "words, 4, default_value=7", "tables of words"),
     ("'y': 4.0", "'y': 4.1", "predictions of a saved model"),
     ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip

@@ -165,6 +165,10 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
             text = f"{self.format_usage()}migrate-mgpu: error: {self.answered(message)}"
             raise UsageError(f"{text}\n`migrate-mgpu --help` says more")
 
+        def format_help(self) -> str:
+            self.epilog = _epilog()  # it asks for the package's metadata, which takes a while
+            return super().format_help()
+
         def print_help(self, file: object = None) -> None:
             stdout.write(self.format_help())
 
@@ -193,7 +197,6 @@ def parser(stdout: TextIO) -> argparse.ArgumentParser:
         prog="migrate-mgpu",
         usage=f"migrate-mgpu [options] PATH...\n       migrate-mgpu {' | '.join(SUBCOMMANDS)} ...",
         description=_DESCRIPTION,
-        epilog=_epilog(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
         allow_abbrev=False,

@@ -41,7 +41,7 @@ class EditSet:
         """Adds edits; two parts of a program may ask for the same one."""
         own = self.edits.setdefault(module, [])
         for edit in edits:
-            if edit not in own:
+            if not any(edit.start == one.start and edit == one for one in own):
                 own.append(edit)
 
     def needs(self, module: Module, *names: str) -> None:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.core.records import field, record
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
@@ -108,24 +108,17 @@ class Modes:
     def asks(self, node: ast.AST) -> bool:
         """Whether an expression mentions the mode."""
         return node in self.flags or any(
-            isinstance(part, ast.Name)
-            and (
-                part.id in self.known
-                or (part.id in self._aliases and self._alias_asks(part.id, set()))
-            )
-            for part in walk(node)
+            part.id in self.known or (part.id in self._aliases and self._alias_asks(part.id, set()))
+            for part in names_in(node)
         )
 
     def _alias_asks(self, name: str, seen: set[str]) -> bool:
         if name in seen:
             return False
         return any(
-            isinstance(part, ast.Name)
-            and (
-                part.id in self.known
-                or (part.id in self._aliases and self._alias_asks(part.id, {*seen, name}))
-            )
-            for part in walk(self._aliases[name])
+            part.id in self.known
+            or (part.id in self._aliases and self._alias_asks(part.id, {*seen, name}))
+            for part in names_in(self._aliases[name])
         )
 
     def values(self, node: ast.expr) -> dict[str, Value] | None:

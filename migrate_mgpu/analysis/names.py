@@ -26,6 +26,7 @@ class Names(Scopes):
         super().__init__(tree, package, has_globals)
         self._cache: dict[tuple[Scope, str], tuple[str, ...]] = {}
         self._qualnames: dict[ast.AST, str | None] = {}
+        self.tensorflow_names: dict[ast.AST, str] = {}  # which the tables have found so far
         self._taken: dict[Scope, set[str]] = {}  # names that mean something in a scope
 
     # -- looking up -------------------------------------------------------
@@ -252,10 +253,17 @@ def is_none(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+_LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp)
+
+
 def constant(node: ast.expr | None) -> object | None:
     """The value of a literal (also ``-1``), or None when it is not one."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if not isinstance(node, _LITERALS):
+        return None
     try:
-        value: object = ast.literal_eval(node) if node is not None else None
+        value: object = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return value

@@ -34,6 +34,8 @@ _NOTHING = frozenset((
 KINDS = [k for k in vars(ast).values() if isinstance(k, type) and issubclass(k, ast.AST)]
 # Of each kind of node the fields that may hold others.
 _FIELDS = {k: tuple(name for name in k._fields if name not in _NOTHING) for k in KINDS}
+# The most frequent ones, with nothing in them.
+_LEAVES = frozenset((ast.Name, ast.Constant, ast.alias))
 # And those that hold statements.
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 BLOCKS_OF = {k: tuple(name for name in _BLOCKS if name in k._fields) for k in KINDS}
@@ -292,7 +294,8 @@ def walk(node: ast.AST) -> tuple[ast.AST, ...]:
     if known is None:
         found = [node]
         for inner in found:  # which grows
-            found += children(inner)
+            if type(inner) not in _LEAVES:
+                found += inner.__dict__.get("_children") or children(inner)
         known = node.__dict__["_below"] = tuple(found)
     return known
 
@@ -309,6 +312,15 @@ def children(node: ast.AST) -> tuple[ast.AST, ...]:
             elif isinstance(value, ast.AST):
                 found.append(value)
         known = node.__dict__["_children"] = tuple(found)
+    return known
+
+
+def names_in(node: ast.AST) -> tuple[ast.Name, ...]:
+    """The names in a node, in the order of `walk`; kept on it, too."""
+    known: tuple[ast.Name, ...] | None = node.__dict__.get("_names")
+    if known is None:
+        found = tuple([one for one in walk(node) if isinstance(one, ast.Name)])
+        known = node.__dict__["_names"] = found
     return known
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import ROOTS, Module
-from migrate_mgpu.analysis.names import Scope
+from migrate_mgpu.analysis.names import Names, Scope
 from migrate_mgpu.analysis.symbols import tensorflow_root
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.style import FileStyle
@@ -33,9 +34,17 @@ def style_at(module: Module, node: ast.AST) -> FileStyle:
 
     Whoever asks it for a name that the file has not gets ``Refused``.
     """
-    name = _root(module, node)
-    style = FileStyle.of(module.source, name or "")
-    return style if name is not None else _Nameless(**vars(style), module=module)
+    scope = module.names.scope_at(node)
+    known = _KNOWN.setdefault(module.names, {})
+    if scope not in known:
+        name = _root(module, node)
+        style = FileStyle.of(module.source, name or "")
+        known[scope] = style if name is not None else _Nameless(**vars(style), module=module)
+    return known[scope]
+
+
+# Of the scopes of modules.
+_KNOWN: WeakKeyDictionary[Names, dict[Scope, FileStyle]] = WeakKeyDictionary()
 
 
 def root(module: Module, node: ast.AST) -> str:

@@ -6,6 +6,7 @@ writes that object by the same row. Adding a symbol is adding a row.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Generic, TypeVar
 
 from migrate_mgpu.core.records import record
@@ -73,12 +74,12 @@ class Row:
     by_position: tuple[str, ...] | None = None
     constants: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def signature(self) -> tuple[str, ...]:
         """The parameters' names in TF1's order."""
         return tuple(parameter.name for parameter in self.parameters)
 
-    @property
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """The parameters in TF2 that may be given by position, in that order."""
         if self.by_position is not None:

@@ -32,7 +32,15 @@ def name_of(module: Module, node: ast.AST | None) -> str:
         node = node.func
     if node is None:
         return ""
-    found = symbol(module.names.qualname(node))
+    known = module.names.tensorflow_names
+    found = known.get(node)
+    if found is None:
+        found = known[node] = _name_of(module.names.qualname(node))
+    return found
+
+
+def _name_of(qualname: str | None) -> str:
+    found = symbol(qualname)
     if found is None or found.flavour not in ("plain", "v1", "private"):
         return ""
     if found.name.startswith(_ALIASED):

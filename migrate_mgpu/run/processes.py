@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -30,6 +28,8 @@ def in_processes(work: Callable[[Share], Result], shares: Sequence[Share]) -> li
 
     A share whose copy fails is worked on here, where an error is this process's own.
     """
+    import pickle
+
     copies: list[_Copy] = []
     try:
         for share in shares[1:]:
@@ -66,6 +66,8 @@ class _Copy:
     def end(self) -> None:
         """Ends it, if it still runs."""
         if self._id > 0:
+            import signal
+
             os.kill(self._id, signal.SIGKILL)
             self._ended()
         os.close(self._reading)
@@ -82,6 +84,8 @@ def _work_and_end(work: Callable[[], object], writing: int) -> None:
     """Ends without what Python does at an exit: buffers and locks are the other process's."""
     status = 1
     try:
+        import pickle
+
         data = pickle.dumps(work(), pickle.HIGHEST_PROTOCOL)
         with open(writing, "wb") as stream:
             stream.write(data)

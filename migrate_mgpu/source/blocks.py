@@ -34,7 +34,9 @@ def render(
     move with it, and those that were aligned to a bracket stay aligned to it.
     """
     start, end = source.span(node)
-    inside = outermost(e for e in edits if start <= e.start and e.end <= end)
+    inside = [e for e in edits if start <= e.start and e.end <= end]
+    if len(inside) > 1:
+        inside = outermost(inside)
     text = source.text[start:end]
     if "\n" in text or "\r" in text:
         spaces = _indentation(source, node, inside, column, base)

@@ -183,14 +183,18 @@ class Source:
     def offset(self, line: int, column: int) -> int:
         """The index of ast's position (1-based line, column in UTF-8 bytes)."""
         start = self.line_starts[line - 1]
-        piece = self.text[start : start + column]
-        if piece.isascii():
+        if self.text.isascii() or self.text[start : start + column].isascii():
             return start + column
         end = self.line_starts[line] if line < len(self.line_starts) else len(self.text)
         return start + len(self.text[start:end].encode()[:column].decode())
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Start and end index of a node that has a position."""
+        if self.text.isascii():  # which Python knows of a text, and most are
+            starts = self.line_starts
+            start = starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
+            end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+            return start, end
         start = self.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
         end = self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
         return start, end

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, names_in
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurrent
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
@@ -103,8 +103,8 @@ class Context:
         """Notes the names that a node's text mentions once the edits are made."""
         source = self.module.source
         spans = [(e.start, e.end) for e in found if e.end > e.start]
-        for name in walk(node):
-            if isinstance(name, ast.Name) and name.id not in self.used:
+        for name in names_in(node):
+            if name.id not in self.used:
                 start, end = source.span(name)
                 inside = [span for span in spans if span[0] <= start and end <= span[1]]
                 if not inside or (start, end) in inside:
@@ -198,8 +198,8 @@ class Context:
 
     def _formatted(self, node: ast.JoinedStr) -> Iterable[Edit]:
         """Before Python 3.12 the places inside an f-string are not known."""
-        for part in walk(node):
-            if isinstance(part, ast.Name) and part.id in self.names:
+        for part in names_in(node):
+            if part.id in self.names:
                 text = f"`{part.id}` stands in an f-string that moves into another function"
                 raise Refused(self.module, node, text, "build the text by format() before")
             if isinstance(part, ast.Name):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
 from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
@@ -46,8 +46,8 @@ _UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
 
 def mentions_of(names: Names, node: ast.AST, home: Scope) -> Iterator[ast.Name]:
     """The names in a node that are a scope's own."""
-    for part in walk(node):
-        if isinstance(part, ast.Name) and part in names.scope_of_name:
+    for part in names_in(node):
+        if part in names.scope_of_name:
             if names.defining_scope(part.id, names.scope_of_name[part]) is home:
                 yield part
 

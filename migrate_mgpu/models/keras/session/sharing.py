@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import Scope, walk
+from migrate_mgpu.analysis.scopes import Scope, names_in, walk
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.program import SessionProgram, closure, given_by
 from migrate_mgpu.models.ir import Collected, Stage, Step, TowerInput, Unit, Update, Variables
@@ -143,16 +143,14 @@ class Sharing:
         found: list[str] = [name for _, one in unit.inputs for name in one.names]
         inputs = {part for one, _ in unit.inputs for part in walk(one)}
         taken = self.program.taken(unit.node)
-        for part in (*walk(unit.node), *(p for node in taken for p in walk(node))):
-            if part in inputs:
-                continue
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+        for part in (*names_in(unit.node), *(p for node in taken for p in names_in(node))):
+            if part not in inputs and isinstance(part.ctx, ast.Load):
                 scope = self.names.scope_of_name[part]
                 if self.names.defining_scope(part.id, scope) is self.home:
                     found.append(part.id)
         if isinstance(unit.node, (ast.AugAssign, ast.For)):
             found += sorted(given_by(unit))
-        for part in walk(unit.node):
+        for part in walk(unit.node) if self.program.captured else ():
             if part in self.program.captured:
                 found += self.program.captures[self.program.captured[part]]
         return found

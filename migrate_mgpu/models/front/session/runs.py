@@ -561,6 +561,8 @@ class RunReader:
         twice = len({*every}) != len(every) or any(one.item_of in every for one in every)
         if twice or self.scope.towers is not None:
             raise Refused(self.module, call, text, "run the two one after the other")
+        if len({one.optimizer for one in updates}) != len(updates):
+            raise Refused(self.module, call, f"{text}: they are one", "run them one by one")
         if not all(isinstance(one.loss, ast.Name) for one in updates):
             text = "two optimizers run in one step, and what one minimizes has no name"
             raise Refused(self.module, call, text, "give it one")

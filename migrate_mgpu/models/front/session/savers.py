@@ -129,6 +129,9 @@ class SaverReader:
         if update in self._kept:
             return self._kept[update]
         optimizer = update.optimizer
+        if any(one.optimizer is optimizer for one in self.found.updates if one is not update):
+            text = "the state of an optimizer that minimizes two losses is saved"
+            raise Refused(self.module, update.statement, text, "make one for each")
         row = OPTIMIZERS.by_kind[optimizer.kind]
         name = constant(optimizer.arguments.get("name"))
         if not isinstance(name, str):

@@ -15,7 +15,6 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.expressions import is_all_variables
-from migrate_mgpu.models.front.session.layer_calls import scope_of
 from migrate_mgpu.models.front.session.program import AllVariables, MadeLayer
 from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Collected, Variables
@@ -149,10 +148,10 @@ class ScopedVariables(StatementReader):
 
     def _scope(self, block: ast.With, function: Function, call: ast.Call) -> str | None:
         """The name of a scope in a function, which may be given it; None if it is not seen."""
-        scope = scope_of(function.module, block)
-        name = scope.args[0] if scope is not None and scope.args else None
-        if scope is None or name_of(function.module, scope) != "variable_scope":
+        scope = block.items[0].context_expr
+        if len(block.items) != 1 or name_of(function.module, scope) != "variable_scope":
             return None
+        name = scope.args[0] if isinstance(scope, ast.Call) and scope.args else None
         if isinstance(name, ast.Name):
             name = bind(call, function).values().get(name.id)
         return _text(name)

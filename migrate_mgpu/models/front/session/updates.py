@@ -38,6 +38,8 @@ from migrate_mgpu.models.properties import moves_same_rows
 _MINIMIZE = ("loss", "global_step", "var_list", "gate_gradients", "aggregation_method",
              "colocate_gradients_with_ops", "name", "grad_loss")  # fmt: skip
 _MINIMIZED = {"loss", "global_step", "var_list", "name"}
+# Those whose state is that of each variable, and a count of all steps at most.
+_SHARED = ("gradient_descent", "momentum", "adagrad", "adam")
 _APPLY = ("grads_and_vars", "global_step", "name")
 
 
@@ -218,8 +220,9 @@ class UpdateReader(StatementReader):
                 raise Refused(self.module, told, text)
         if not trained:
             raise Refused(self.module, call, "the loss depends on no variable")
-        if any(u.name and u.optimizer is optimizer for u in self.found.updates):
-            raise Refused(self.module, call, "one optimizer minimizes two losses")
+        others = [one for one in self.found.updates if one.optimizer is optimizer]
+        if others:
+            self._check_shared(call, optimizer, [trained, *(one.variables for one in others)])
         sparse = any(u.sparse for u in units)
         if sparse and (clips or tower_clips):
             text = "a gradient that may be one of some rows of a table is clipped"
@@ -267,6 +270,21 @@ class UpdateReader(StatementReader):
         self.found.updates.append(update)
         self.meanings[target.id] = update
         return Role.UPDATE
+
+    def _check_shared(
+        self, call: ast.Call, optimizer: Optimizer, trained: list[tuple[Variables, ...]]
+    ) -> None:
+        """One optimizer minimizes several losses: Keras's has slots and steps for all, as TF1's.
+
+        Raises:
+            Refused: it trains a variable twice, or has more that changes.
+        """
+        every = [v for some in trained for one in some for v in (one.listed or (one,))]
+        twice = len({*every}) != len(every) or any(one.item_of in every for one in every)
+        fixed = optimizer.learning_rate.variation is Variation.CONSTANT
+        if twice or not fixed or optimizer.kind not in _SHARED or self.scope.towers is not None:
+            text = "one optimizer minimizes two losses"
+            raise Refused(self.module, call, text, "make one for each")
 
     def _may_be_double(self, units: list[Unit], trained: tuple[Variables, ...]) -> bool:
         """Whether a trained variable may be of float64.

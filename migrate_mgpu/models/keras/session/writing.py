@@ -92,8 +92,8 @@ _DRAWN = (
     "value that is read from one tower may be of another batch; the training step is the same"
 )
 _TOGETHER = (
-    "TF1 computes what each of these optimizers minimizes before or after the others change the "
-    "variables, in no fixed order; here all of it is of before"
+    "what one of these optimizers minimizes may depend on variables that another one trains: TF1 "
+    "computes it before or after these change, in no fixed order; here all of it is of before"
 )
 # What is made where it stands, on the device that is told there.
 _PLACED = (Role.VARIABLES, Role.CELLS)
@@ -979,7 +979,12 @@ class _Writer:
             lines += [text for text in above if text.startswith("#")]
         head = f"{self.names.trained(update)} = "
         lines.append(self.layers.trained(update, self.context, head, indent) + comment)
-        lines.append(f"{optimizer}.build({self.names.trained(update)})")
+        alike = [one for one in self.program.updates if one.optimizer is update.optimizer]
+        every = [self.names.trained(one) for one in alike]
+        if len(every) == 1:
+            lines.append(f"{optimizer}.build({every[0]})")
+        elif update is alike[-1]:
+            lines.append(f"{optimizer}.build([{', '.join(f'*{name}' for name in every)}])")
         if update.averages is not None:
             names = self.names
             made = f"{self.style.tensorflow}.Variable({names.variable}, trainable=False)"

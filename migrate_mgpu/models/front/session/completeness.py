@@ -189,6 +189,8 @@ class CompletenessCheck(StatementReader):
 
     def _is_of_graph(self, name: str) -> bool:
         """Whether a name of the scope stands for parts of the graph alone."""
+        if not self.scope.resets and any(p.name == name for p in self.found.placeholders):
+            return True  # later it may be Python's own
         statements = {self.names.statement(b.node) for b in self.home.bindings[name]}
         return statements <= self._building
 

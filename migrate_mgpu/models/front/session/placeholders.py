@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.tables import name_of
@@ -40,7 +41,8 @@ class PlaceholderReader(StatementReader):
                 text = "the default of this placeholder is not a literal number"
                 raise Refused(self.module, default or call, text)
             given["dtype"] = ast.Constant(_TYPES[known])
-        self.state.only_binding(target)
+        if not self._is_free_later(target):
+            self.state.only_binding(target)
         self.state.host_only(call, "the shape of a placeholder")
         made = Placeholder(
             name, self.module, call, given, target.id, statement, self.place, default
@@ -49,6 +51,34 @@ class PlaceholderReader(StatementReader):
         self.found.made.append(made)
         self.meanings[target.id] = made
         return Role.PLACEHOLDER
+
+    def _is_free_later(self, target: ast.Name) -> bool:
+        """Whether a name is Python's own again, once nothing stands for the placeholder any more.
+
+        `for x, y in results:`, at the end of a script: steps have the placeholder as a parameter.
+        """
+        bindings = self.names.bindings_of(target)
+        places = {entry.statement: place for place, entry in enumerate(self.scope.entries)}
+        again: list[int] = []
+        for binding in bindings:
+            if binding.node is target:
+                continue
+            around = [binding.node, *self.names.ancestors(binding.node)]
+            places_of = [
+                places[one] for one in around if isinstance(one, ast.stmt) and one in places
+            ]
+            if not places_of or self.scope.resets:
+                return False
+            again.append(places_of[0])
+        if not again or min(again) <= self.place:
+            return False
+        first = self.scope.entries[min(again)]
+        for mention in self.names.mentions(target.id, self.home):
+            if not isinstance(mention.ctx, ast.Load):
+                continue
+            if not self.runs.is_home(mention) or is_inside(self.module, mention, {first.statement}):
+                return False
+        return not first.opens
 
     def find_numbers(self) -> None:
         """Which placeholders without a shape are a number, as Keras 3 wants to know.

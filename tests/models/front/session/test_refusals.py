@@ -676,6 +676,26 @@ REFUSED = {
         + "with tf.Session() as sess:\n    saver.restore(sess, 'm')\n    sess.run(train)\n",
         "a later session begins its iterators anew",
     ),
+    # names that are given away again
+    "a placeholder whose name a loop takes that feeds it": (
+        program(run="for x in [rows]:\n    sess.run(train, {x: rows})\n"),
+        "`x`",
+    ),
+    "a placeholder whose name is taken, and which a function knows": (
+        program(
+            before="def shown():\n    return x.get_shape()\n",
+            run=STEP + "for x in rows:\n    print(shown())\n",
+        ),
+        "`x` is also assigned elsewhere",
+    ),
+    "one optimizer that trains a variable by two losses": (
+        program(
+            before="optimizer = tf.train.AdamOptimizer(0.1)\n"
+            "a = optimizer.minimize(loss)\nb = optimizer.minimize(loss * 2.0)\n",
+            run=STEP + "sess.run(a, {x: rows})\nsess.run(b, {x: rows})\n",
+        ),
+        "one optimizer minimizes two losses",
+    ),
     # variables below a scope
     "variables of a scope that is not seen": (
         program().replace("minimize(loss)", "minimize(loss, var_list=tf.trainable_variables('b'))"),

@@ -170,7 +170,8 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
             text = "names and shapes do not tell all variables apart: running the old program"
             print(f"{text} for the order in which it makes them", file=progress, flush=True)
         reference = runtimes.ensure(old or runtimes.TF1, progress)
-        first = replace(options, steps=1)
+        # It would find nothing left to train.
+        first = replace(options, steps=1, anew=request.source.parent)
         made = run_one(reference, before, devices, first, work / "order").training
         names = [_PART.sub("", variable["name"]) for variable in made.get("variables", [])]
         asked["order"] = list(dict.fromkeys(names))

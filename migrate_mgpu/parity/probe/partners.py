@@ -26,6 +26,7 @@ STEP = "global_step"
 # What TF1's own hooks keep in a graph.
 HOOKS = ("signal_early_stopping/STOP",)
 _POWER = re.compile(r"beta([12])_power(?:_\d+)?")
+_PART = re.compile(r"(?:(?:(?:p?a)?r)?t)?_0")
 _SMALLEST = 1e-30  # a power of beta that is less has lost its digits
 _NUMBERS = re.compile(r"_(\d+)(?=/|$)")
 
@@ -193,9 +194,16 @@ def _is_state(name: str, source: dict[str, list[int]]) -> bool:
     """What an optimizer keeps, by its name: below a variable's, or of the steps."""
     if name == STEP or name in HOOKS or _POWER.fullmatch(_last(name)):
         return True
+    return any(owner in source and source[owner] == source[name] for owner in _above(name))
+
+
+def _above(name: str) -> list[str]:
+    """The names that a slot's owner may have, the longest first: TF1 puts a scope before it, and
+    behind it the variable's only part (``w/part_0/Ftrl``), or the end of that (``w/t_0/Adam``)."""
     parts = name.split("/")[:-1]
-    owners = ["/".join(parts[i:]) for i in range(len(parts))]
-    return any(owner in source and source[owner] == source[name] for owner in owners)
+    if len(parts) > 1 and _PART.fullmatch(parts[-1]):
+        parts.pop()
+    return ["/".join(parts[i:]) for i in range(len(parts))]
 
 
 def _by_name(
@@ -331,12 +339,9 @@ def _owners(rest: list[str], weights: set[str]) -> dict[str, str]:
     """By a tensor's name, the weight that it is kept for: the longest name in its own."""
     found = {}
     for name in rest:
-        parts = name.split("/")[:-1]
-        for start in range(len(parts)):
-            owner = "/".join(parts[start:])
-            if owner in weights:
-                found[name] = owner
-                break
+        owner = next((one for one in _above(name) if one in weights), None)
+        if owner is not None:
+            found[name] = owner
     return found
 
 

@@ -52,6 +52,7 @@ class Options:
     origin: Path | None = None  # what the programs' roots are copies of
     module: str | None = None  # run by `python -m`, from the folder that it begins in
     rounded: int = 0  # how first values are rounded otherwise; not at all with zero
+    anew: Path | None = None  # a folder in which the program finds no latest checkpoint
     progress: TextIO | None = None  # is told how many steps both sides have done
     workers: int = 1
     old_workers: int = 1
@@ -248,6 +249,8 @@ def _process(
     copy = (work / side).resolve() / root.name
     copy_folder(root, copy)
     (copy / ".tmp").mkdir()
+    if options.anew is not None and root in (options.anew / "checkpoint").resolve().parents:
+        (copy / options.anew.resolve().relative_to(root) / "checkpoint").unlink(missing_ok=True)
     path = []
     for one in search_path(program, root):
         # The folder that the root is a copy of, or the root: what is inside is in the copy.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -62,10 +63,34 @@ OPTIMIZERS = {
         "use_nesterov=True)"
     ),
     "adagrad": "tf.train.AdagradOptimizer(0.05)",
-    "adadelta": "tf.train.AdadeltaOptimizer(0.5)",
     "rmsprop_centered": "tf.train.RMSPropOptimizer(0.01, momentum=0.8, centered=True)",
     "ftrl": "tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.001)",
 }
+# Three layers of one shape, whose names are other ones: which is whose, the old program tells.
+CANNED = """
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+
+def input_fn():
+    rng = np.random.RandomState(3)
+    x, z = rng.normal(size=(2, 60, 1)).astype(np.float32)
+    y = (x + z > 0).astype(np.int32)
+    return tf.data.Dataset.from_tensor_slices(({"x": x, "z": z}, y)).repeat().batch(6)
+
+
+columns = [tf.feature_column.numeric_column("x"), tf.feature_column.numeric_column("z")]
+config = tf.estimator.RunConfig(model_dir="model", save_checkpoints_steps=20)
+estimator = tf.estimator.DNNClassifier([6, 6, 6, 6], columns, config=config)
+estimator.train(input_fn, max_steps=int(sys.argv[1]))
+"""
+CANNED_ORDER = [
+    f"dnn/{layer}/{part}"
+    for layer in (*(f"hiddenlayer_{i}" for i in range(4)), "logits")
+    for part in ("kernel", "bias")
+]
 SESSION = """
 import os
 import sys
@@ -152,6 +177,7 @@ with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
 """
 PROGRAMS = {
     **{name: ESTIMATOR.replace("OPTIMIZER", text) for name, text in OPTIMIZERS.items()},
+    "canned": CANNED,
     "session_adam": SESSION.replace("OPTIMIZER", OPTIMIZERS["adam"]),
     "session_rmsprop": SESSION.replace("OPTIMIZER", OPTIMIZERS["rmsprop_centered"]),
     "towers_momentum": TOWERS.replace("OPTIMIZER", OPTIMIZERS["momentum"]),
@@ -184,7 +210,7 @@ def test_trained_on(runtime, trained, tmp_path, name, keys):
                and "RestoreV2" not in text]  # fmt: skip
     assert bridged == []
     programs["adam:weights"] = programs["adam"]  # shows what slots are good for
-    options = {"adam:weights": {"weights_only": True}}
+    options = {"adam:weights": {"weights_only": True}, "canned": {"order": CANNED_ORDER}}
     found = resumed.go_on(name, programs, trained, tmp_path, options)
     for key, one in found.items():
         # What the optimizer keeps under TF1's names is compared, too.
@@ -198,6 +224,22 @@ def test_trained_on(runtime, trained, tmp_path, name, keys):
 def run(*argv: object) -> tuple[int, str, str]:
     stdout, stderr = io.StringIO(), io.StringIO()
     return command([str(one) for one in argv], stdout, stderr), stdout.getvalue(), stderr.getvalue()
+
+
+def test_the_old_program_tells_two_of_one_shape_apart(runtime, trained, tmp_path):
+    runtime("tf2.15")
+    (tmp_path / "before.py").write_text(CANNED, encoding="utf-8")
+    after, _ = migration.migrated(CANNED)
+    (tmp_path / "after.py").write_text(after, encoding="utf-8")
+    # It is in the folder, where the old program would find nothing left to train.
+    shutil.copytree(trained / "canned" / "model", tmp_path / "model")
+    programs = (tmp_path / "before.py", tmp_path / "after.py")
+    folders = ("--from", tmp_path / "model", "--to", tmp_path / "new")
+    status, out, err = run(*programs, *folders, "--target", "tf2.15", "--", "40")
+    assert status == 0, err
+    assert "running the old program" in err
+    rows = [line.split()[1] for line in out.splitlines() if "by the order in which both" in line]
+    assert rows == CANNED_ORDER[2:-2]
 
 
 def test_the_page_shows_what_is_printed(runtime, trained, tmp_path):

@@ -135,6 +135,18 @@ def test_what_adam_keeps():
     assert found.rows[-1].change == ("steps", 30)
 
 
+@pytest.mark.parametrize("part", ["part_0", "t_0"])
+def test_slots_of_a_variable_in_one_part(part):
+    """So canned Estimators name them."""
+    old = {name.replace("w/", f"w/{part}/"): shape for name, shape in ADAM_OF_W.items()}
+    values = {"beta1_power": 0.9**8, "beta2_power": 0.999**8}
+    found = planned({"w": [2]}, old, optimizers=[adam(0)], values=values)
+    assert found.complete and pairs(found)["0/v"] == f"w/{part}/Adam_1"
+    # Of one that is in two parts each has a slot of its own.
+    two = {**old, f"w/{part[:-1]}1/Adam": [2]}
+    assert not planned({"w": [2]}, two, optimizers=[adam(0)], values=values).complete
+
+
 def test_adam_under_a_scope_and_without_a_step():
     old = {f"train/{name}" if name != "w" else name: shape for name, shape in ADAM_OF_W.items()}
     values = {"train/beta1_power": 0.9**8, "train/beta2_power": 0.999**8}

@@ -20,6 +20,7 @@ HPARAM = "hparam"
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
     "events_writer": ("events_writer", "tf1_events_writer"),
+    "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
@@ -205,6 +206,7 @@ _WRITTEN = {
             "index_to_string_table_from_tensor",
         )
     },
+    "contrib.opt.LazyAdamOptimizer": NewName("lazy_adam", "LazyAdamOptimizer"),
     "contrib.predictor.from_saved_model": NewName("saved_model_predictor", "from_saved_model"),
     "contrib.seq2seq.sequence_loss": NewName("sequence_loss", "sequence_loss"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
@@ -263,8 +265,6 @@ _ADVICE = {
     "releases",
     "contrib.opt.AdamWOptimizer": "tf.keras.optimizers.AdamW couples decay and rate differently: "
     "write the decay as an assignment after the step",
-    "contrib.opt.LazyAdamOptimizer": "use tf.train.AdamOptimizer: it moves all rows, so results "
-    "differ for embeddings",
     "contrib.opt.ScipyOptimizerInterface": "call scipy.optimize.minimize with a function that runs "
     "the loss and its gradients",
     "contrib.opt": "copy the optimizer from TF 1.15, tensorflow/contrib/opt: it derives from "

@@ -9,10 +9,11 @@ another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becom
 2.15 is the last to have. ``tf.contrib.training.HParams``, ``tf.contrib.seq2seq.sequence_loss`` and
 ``VocabularyProcessor`` come from ``hparam.py``, ``sequence_loss.py`` and
 ``vocabulary_processor.py``, ``tf.contrib.predictor.from_saved_model`` from
-``saved_model_predictor.py``, tables of ``tf.contrib.lookup`` from ``lookup_tables.py``, written
-beside the program or in its outermost package. tf-slim 1.1.0 reads a few names of TensorFlow's
-private modules that TF 2.15 and newer keep elsewhere; a module that calls a function which does
-(``batch_norm``, ``optimize_loss``, ...) puts them there.
+``saved_model_predictor.py``, ``tf.contrib.opt.LazyAdamOptimizer`` from ``lazy_adam.py``, tables of
+``tf.contrib.lookup`` from ``lookup_tables.py``, written beside the program or in its outermost
+package. tf-slim 1.1.0 reads a few names of TensorFlow's private modules that TF 2.15 and newer keep
+elsewhere; a module that calls a function which does (``batch_norm``, ``optimize_loss``, ...) puts
+them there.
 
 ## Why
 TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.

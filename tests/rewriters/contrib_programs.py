@@ -652,6 +652,23 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
     read = [np.frombuffer(b'|'.join(text), np.uint8).astype(np.int32) for text in texts]
     return [tf.constant(one) for one in (*found, *numbers, *read)]
 """),
+    ("TRAIN LazyAdamOptimizer", "from tensorflow.contrib import opt\n", """
+    losses = []
+    for name, resource in (('ref', False), ('resource', True)):
+        with tf.variable_scope(name, use_resource=resource):
+            rows = tf.get_variable('rows', [7, 3], initializer=tf.ones_initializer())
+            dense = tf.get_variable('dense', [3], initializer=tf.ones_initializer())
+        step = tf.Variable(0.0, trainable=False, name=name + '_step')
+        asked = tf.mod(tf.constant([0, 2, 2, 5]) + tf.cast(step, tf.int32), 7)
+        found = tf.nn.embedding_lookup(rows, asked)
+        losses.append((tf.reduce_sum(tf.square(found * dense - x2[:4, :3])), step))
+    optimizers = [opt.LazyAdamOptimizer(0.1, epsilon=1e-3),
+                  tf.contrib.opt.LazyAdamOptimizer(learning_rate=0.05, beta1=0.8, use_locking=True)]
+    steps = [optimizer.minimize(loss, step) for optimizer, (loss, step) in zip(optimizers, losses)]
+    with tf.control_dependencies(steps):
+        done = tf.identity(0.0)
+    return [done, losses[0][0], losses[1][0]]
+"""),
     ("added metrics of an Estimator", "", """
     with_mean = tf.contrib.estimator.add_metrics(
         tf.estimator.LinearClassifier([tf.feature_column.numeric_column('x', [5])], n_classes=3),

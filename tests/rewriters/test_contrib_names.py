@@ -182,6 +182,7 @@ BROKEN = (
     ("probabilities'][:, 1]", "probabilities'][:, 0]", "added metrics of an Estimator"),
     ("lambda: True", "lambda: False", "hooks of Estimators before 1.14"),
     ("words, 3, default_value=7", "words, 4, default_value=7", "tables of words"),
+    ("beta1=0.8", "beta1=0.9", "TRAIN LazyAdamOptimizer"),
     ("'y': 4.0", "'y': 4.1", "predictions of a saved model"),
     ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip

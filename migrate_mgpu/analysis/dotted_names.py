@@ -26,6 +26,7 @@ def imported_as(module: Module, importers: Sequence[Module]) -> str | None:
         return None  # as a script, or by its package's name
     elif started:
         found.add(own)
+    relative: set[str] = set()  # below a package whose own place nothing may show
     for importer in importers:
         for statement in importer.names.imports:
             named = [alias.name for alias in statement.names]
@@ -35,7 +36,10 @@ def imported_as(module: Module, importers: Sequence[Module]) -> str | None:
                 named = [name for name in within if _leads_to(name, path)] or [base]
             # `from nmt import train` is about the package, when `nmt.nmt` is asked for.
             named = [name for name in named if name != module.package]
-            found.update(name for name in named if _leads_to(name, path))
+            is_relative = isinstance(statement, ast.ImportFrom) and statement.level > 0
+            others = relative if is_relative else found
+            others.update(name for name in named if _leads_to(name, path))
+    found |= {one for one in relative if not any(name.endswith(f".{one}") for name in found)}
     return found.pop() if len(found) == 1 else None
 
 

@@ -161,6 +161,16 @@ def test_the_file_of_a_package_outside_the_paths_is_not_written(tmp_path: Path) 
     assert not (tmp_path / "nmt" / "hparam.py").exists()
 
 
+def test_a_relative_import_in_a_folder_without_init(tmp_path: Path) -> None:
+    train = "import tensorflow as tf\nfrom models.two import params\n" + SESSION
+    other = "from models.one import params as other\nfrom .one import params\n"
+    write(tmp_path, {"train.py": train, "models/one.py": MODEL, "models/two.py": other})
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert "\nfrom .hparam import HParams\n" in after["models/one.py"]
+    assert "models/hparam.py" in after
+
+
 @pytest.mark.parametrize("folder", ["1. Regression", "package"])
 def test_a_notebook_has_it_beside(tmp_path: Path, folder: str) -> None:
     """It runs where it lies: it is no module of a package, whatever it is called."""

@@ -10,10 +10,10 @@ from generated_towers import indented
 
 _OPTIMIZERS = (
     "GradientDescentOptimizer(0.1)",
-    "MomentumOptimizer(0.05, 0.9)",
     "AdamOptimizer(0.02)",
+    "AdagradOptimizer(0.1)",  # the rest moves an embedding's rows otherwise
+    "MomentumOptimizer(0.05, 0.9)",
     "RMSPropOptimizer(0.01)",
-    "AdagradOptimizer(0.1)",
     "FtrlOptimizer(0.1)",
     "AdadeltaOptimizer(0.5)",
 )
@@ -36,6 +36,7 @@ class _Pipeline:
         self.words = self.maybe(0.5)  # sequences of ids, else rows of numbers
         self.drawn = self.one_of("fed", "one shot", "initializable", "until the end", "per epoch")
         self.trains: list[str] = []
+        self.independent = False  # they train what the others do not depend on
         self.values = ["loss"]
         self.updates: list[str] = []  # of metrics
         self.metrics: list[str] = []
@@ -162,7 +163,8 @@ class _Pipeline:
         self._control_flow()
         self._metrics()
         way = self.one_of("one", "one", "two losses", "two lists", "clipped")
-        optimizer = f"tf.train.{self.one_of(*_OPTIMIZERS)}"
+        optimizers = _OPTIMIZERS[:3] if self.words else _OPTIMIZERS
+        optimizer = f"tf.train.{self.one_of(*optimizers)}"
         if way == "one":
             self.lines.append(f"train = {optimizer}.minimize(loss)")
             self.trains.append("train")
@@ -183,6 +185,7 @@ class _Pipeline:
                 f"shrink = tf.train.{self.one_of(*_OPTIMIZERS)}.minimize(other)",
             ]
             self.trains += ["train", "shrink"]
+            self.independent = True
         else:
             at = next(i for i, line in enumerate(self.lines) if line.startswith("net = "))
             scope = self.one_of("body", "features")
@@ -192,7 +195,7 @@ class _Pipeline:
             first = "before" if self.words else "everything[:2]"
             self.lines += [
                 f"{scope} = {optimizer}.minimize(loss, var_list={first})",
-                f"train = tf.train.{self.one_of(*_OPTIMIZERS)}.minimize(loss, var_list={head})",
+                f"train = tf.train.{self.one_of(*optimizers)}.minimize(loss, var_list={head})",
             ]
             self.trains += ["train", scope]
 
@@ -240,7 +243,12 @@ class _Pipeline:
         inner = ["rows = slice(step * 4, step * 4 + 8)"] if fed else []
         way = self.one_of("together", "together", "apart")
         fetched = [*self.values, *self.updates]
-        if len(self.trains) > 1 or way == "apart":
+        if self.independent and self.maybe():
+            names = ", ".join("_" for _ in self.trains)
+            shown = ", ".join(f"{value}_value" for value in fetched)
+            run = f"sess.run([{', '.join([*self.trains, *fetched])}]{fed})"
+            inner.append(f"{names}, {shown} = {run}")
+        elif len(self.trains) > 1 or way == "apart":
             first, *others = self.trains
             inner.append(f"_, {', '.join(f'{v}_value' for v in fetched)} = "
                          f"sess.run([{first}, {', '.join(fetched)}]{fed})")  # fmt: skip

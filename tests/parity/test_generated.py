@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+import generated_pipelines
 import generated_sessions
 import generated_towers
 
@@ -19,9 +20,21 @@ STAYS = (
     "its moving averages are not updated in every step that trains it",
     "`norm`, the norm of the gradients, is read without the step",
     "a list that holds more than values is fetched, and is not unpacked here",
+    "updates only the rows of an embedding that a batch uses",
+    "a later session begins its iterators anew",
+    "which variables are trained cannot be determined",
+    "variables that it is to train are made after they are listed",
+    "`tf.nn.bidirectional_dynamic_rnn` is not among the functions",
+    "the recurrent cell `tf.nn.rnn_cell.DropoutWrapper` is not converted",
+    "`tf.metrics.precision` is not supported in a session's program",
+    "`tf.where` chooses whole rows in TF1 where its condition is a vector",
+    "a gradient that may be one of some rows of a table is clipped",
+    "the names of this layer's variables are not known",
+    "`state.h` of a part of the graph",
 )
 DRAWN = {
     **{f"session {n}": generated_sessions.program(n) for n in range(1000, 1040)},
+    **{f"pipeline {n}": generated_pipelines.program(n) for n in range(1000, 1040)},
     **{f"towers {n}": generated_towers.program(n) for n in range(1000, 1020)},
 }
 

@@ -336,8 +336,9 @@ class CallGraph:
             for name in ("getattr", "methodcaller", "attrgetter", "eval", "exec"):
                 for asked in module.names.by_id.get(name, ()):
                     call = module.names.parents[asked]
-                    texts = call.args if isinstance(call, ast.Call) else ()
-                    if not any(constant(text) not in (None, method.name) for text in texts):
+                    given = map(constant, call.args) if isinstance(call, ast.Call) else ()
+                    texts = [text for text in given if isinstance(text, str)]
+                    if not texts or any(method.name in text for text in texts):
                         return False
         return True
 

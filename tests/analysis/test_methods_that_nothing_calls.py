@@ -43,7 +43,13 @@ def test_method_that_is_not_called(use: str) -> None:
 
 @pytest.mark.parametrize(
     "use",
-    ["model.train()", "getattr(model, 'train')()", "getattr(model, name)()", "f(model.train)"],
+    [
+        "model.train()",
+        "getattr(model, 'train')()",
+        "getattr(model, name)()",
+        "f(model.train)",
+        "eval('model.train()')",
+    ],
 )
 def test_method_that_may_be_called(use: str) -> None:
     result = run(("model.py", MODEL), ("demo.py", DEMO.format(use=use)), bridge=True)

@@ -38,6 +38,7 @@ from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, REFUSED
 from migrate_mgpu.models.front.rewriters import EagerRewriter
+from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.run.claims import CODE as CLAIM
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
@@ -332,7 +333,10 @@ class ProgramStates:
         reason = self._unconverted(state) if stays is None else stays
         if reason is None:
             state.kind = NATIVE
-            state.runs_on = "TF 2.15 and newest"
+            # Keras 3's fit stops with an error where there are several workers.
+            choices = [c for one in state.estimators for c in one.flow.distribution.choices]
+            newest = "" if any(row_of(s).workers for s in strategies_of(choices)) else " and newest"
+            state.runs_on = f"TF 2.15{newest}"
             return
         for one in state.estimators:
             one.refused = one.refused or reason

@@ -180,9 +180,6 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
             found = _found(side, request)
     versions = (side.trace or {}).get("versions", {})
     runtime = f"TensorFlow {versions.get('tensorflow')}, Keras {versions.get('keras')}"
-    if request.weights_only and found["state"] in ("names", "graph"):
-        text = "--weights-only: the new program restores all that its saver names, by TF1's names"
-        found.update(state="refused", problems=[text])
     files = [path for one in ("1", "2") for path in (work / one).glob("checkpoint/*")]
     result = Result(found["state"], found, files, runtime)
     if result.state != "refused":
@@ -302,8 +299,9 @@ def refusal(result: Result) -> str:
     if data.get("left"):
         lines.append("tensors of the checkpoint without a partner:")
         lines += [f"  {name} {shapes.get(name, '')}" for name in data["left"]]
-    if lacking:
+    # A saver restores what it names, whatever else there is.
+    if lacking and not data.get("named"):
         lines.append("`--pair NEW=OLD` names a partner")
-    if data.get("left"):
+    if data.get("left") and not data.get("named"):
         lines.append("`--skip PATTERN` leaves tensors of the checkpoint out")
     return "\n".join(lines) + "\n"

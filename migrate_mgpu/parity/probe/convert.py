@@ -43,6 +43,13 @@ def patches(load: Callable[[str], Any], options: dict[str, Any]) -> tuple[Any, A
     return found, found.patches()
 
 
+_ONLY_ALL = {
+    "problems": [
+        "--weights-only: the new program restores all that its saver names, by TF1's names"
+    ]
+}
+
+
 class Ended(BaseException):
     """The checkpoint is written, or cannot be: the program is ended."""
 
@@ -160,13 +167,34 @@ class Conversion:
         for name in ("save", "restore"):
             original = getattr(module.Saver, name)
 
-            @functools.wraps(original)
-            def method(saver: Any, *args: Any, **options: Any) -> Any:
-                saved = saver.saver_def is not None and not self.tools.in_tf2()
-                if saved:
-                    self._end({"state": "graph"})
+            setattr(module.Saver, name, self._looking(original, module))
 
-            setattr(module.Saver, name, method)
+    def _looking(self, original: Any, module: Any) -> Any:
+        @functools.wraps(original)
+        def method(saver: Any, *args: Any, **options: Any) -> Any:
+            if not self.tools.in_tf2():
+                if not saver._is_built:
+                    saver.build()
+                named = saver._var_list
+                if not isinstance(named, dict):
+                    named = module.saveable_object_util.op_list_to_dict(named)
+                self._graph(sorted(named))
+            return original(saver, *args, **options)
+
+        return method
+
+    def _graph(self, names: list[str]) -> None:
+        self._reader()
+        self.data["named"] = True
+        lacking = [[name, []] for name in names if name not in self.source]
+        if lacking:
+            shapes = {name: list(shape) for name, shape in self.source.items()}
+            left = [name for name in shapes if name not in names]
+            self._end({"state": "refused", "lacking": lacking, "left": left, "shapes": shapes})
+        self._end({"state": "refused", **_ONLY_ALL} if self._only() else {"state": "graph"})
+
+    def _only(self) -> bool:
+        return bool(self.options.get("weights_only"))
 
     def _end(self, data: dict[str, Any]) -> None:
         self.data.update(data)
@@ -263,6 +291,9 @@ class Conversion:
     def _named(self, names: list[Any]) -> None:
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in names]
         reader = self._reader()
+        self.data["named"] = True
+        if self._only():
+            self._end({"state": "refused", **_ONLY_ALL})
         lacking = [name for name in names if name not in self.source]
         if not lacking:
             self._end({"state": "names"})

@@ -113,3 +113,6 @@ tensors of the checkpoint without a partner:
 `--skip PATTERN` leaves tensors of the checkpoint out
 """
     )
+    # A saver's names are the program's own: nothing can be paired.
+    text = conversion.refusal(conversion.Result("refused", {**data, "named": True}, (), ""))
+    assert "--pair" not in text and "--skip" not in text

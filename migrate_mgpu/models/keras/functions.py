@@ -119,8 +119,6 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         return _where(module, call, style) if name == "where" else _div(module, call, style)
     if name == "nn.xw_plus_b":
         return _affine(module, call, style)
-    if name == "while_loop":
-        return _while_loop(module, call, style)
     row = FUNCTIONS.by_name.get(name)
     if row is None:
         return None
@@ -140,17 +138,6 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
     rename(edit, row)
     for key, text in constants:
         edit.add(key, text)
-    return edit.edits()
-
-
-def _while_loop(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
-    """`tf.while_loop`: what it gives is in TF2 what it was given, a list of one value as well."""
-    edit = BoundCall(module, call, ("cond", "body", "loop_vars"))
-    values = edit.get("loop_vars")
-    if not isinstance(values, (ast.List, ast.Tuple)) or len(values.elts) < 2:
-        text = f"`{edit.shown}` of one value gives it in TF1, and a list with it in TF2"
-        raise Refused(module, call, text, "write `loop_vars` as a list of several values")
-    edit.function(f"{style.tensorflow}.while_loop")
     return edit.edits()
 
 

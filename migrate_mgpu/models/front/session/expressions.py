@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import (
@@ -259,7 +260,7 @@ class Expressions:
                 text = f"`{shown}` has arguments for which TF2 has nothing equal"
                 raise Refused(module, call, text)
             if name in CONTROL:
-                self._controlled(call, found)
+                self._controlled(call, name, found)
             if name in DRAWS or name in SAMPLES:
                 found.draws.append(call)
             found.rows |= name in ROWS
@@ -290,7 +291,7 @@ class Expressions:
             return
         raise Refused(module, call, f"`{shown}` is not supported in code that builds the graph")
 
-    def _controlled(self, call: ast.Call, found: Parts) -> None:
+    def _controlled(self, call: ast.Call, name: str, found: Parts) -> None:
         """The author's functions that a call of control flow is given, by their names.
 
         Raises:
@@ -298,7 +299,16 @@ class Expressions:
         """
         module = self.module
         shown = module.source.code(call.func)
-        for one in (*call.args, *(keyword.value for keyword in call.keywords)):
+        given = by_parameter(call, CONTROL[name])
+        values = given.get("loop_vars")
+        several = isinstance(values, (ast.List, ast.Tuple)) and len(values.elts) > 1
+        if name == "while_loop" and not several:
+            text = f"`{shown}` of one value gives it in TF1, and a list with it in TF2"
+            raise Refused(module, call, text, "write `loop_vars` as a list of several values")
+        if module is not next(iter(self._others)) and isinstance(given.get("pred"), ast.Name):
+            text = f"`{shown}` in another module may be given a flag that a step knows"
+            raise Refused(module, call, text, "put it into the module that builds the graph")
+        for one in given.values():
             body = one.body if isinstance(one, ast.Lambda) else None
             if isinstance(body, (ast.List, ast.Tuple)) and len(body.elts) < 2:
                 text = f"`{shown}` gives the only item of a list in TF1, and the list in TF2"
@@ -473,7 +483,7 @@ class Expressions:
 class _Layered(Expressions):
     """Looks into a function that makes layers: its weights are layers as well."""
 
-    def _controlled(self, call: ast.Call, found: Parts) -> None:
+    def _controlled(self, call: ast.Call, name: str, found: Parts) -> None:
         shown = self.module.source.code(call.func)
         text = f"`{self.function.name}` makes layers, and decides what to compute by `{shown}`"
         raise Refused(self.module, call, text, "compute that in a function of its own")

@@ -65,9 +65,12 @@ class ScopedVariables(StatementReader):
         Raises:
             Refused: TF1's names of some are not known so far, or there are none.
         """
+        source = node.generators[0].iter if isinstance(node, ast.ListComp) else None
+        meaning = self.meanings.get(source.id) if isinstance(source, ast.Name) else None
+        every = meaning.variables if isinstance(meaning, AllVariables) else self.found.variables
         found = [
             one
-            for one in self.found.variables
+            for one in every
             if one.trainable and one not in self.state.earlier and self._begins(one, word, node)
         ]
         if not found:

@@ -150,9 +150,9 @@ class Sharing:
                     found.append(part.id)
         if isinstance(unit.node, (ast.AugAssign, ast.For)):
             found += sorted(given_by(unit))
-        for part in walk(unit.node) if self.program.captured else ():
-            if part in self.program.captured:
-                found += self.program.captures[self.program.captured[part]]
+        for node in walk(unit.node) if self.program.captured else ():
+            if node in self.program.captured:
+                found += self.program.captures[self.program.captured[node]]
         return found
 
     # -- the order in a step ------------------------------------------------------

@@ -173,6 +173,10 @@ class _Writer:
         self.context.replaced.update(self.summaries.uses())
         self.context.replaced.update(inputs_of_towers(program))
         self.context.replaced.update(self._predicates([*nodes, *functions]))
+        parts = (part for node in (*nodes, *functions) for part in walk(node))
+        calls = (part for part in parts if isinstance(part, ast.Call))
+        loops = [call for call in calls if name_of(self.module, call) == "while_loop"]
+        self.context.replaced.update((loop, partial(_loop, loop)) for loop in loops)
         for one in program.iterators:
             if not one.name:
                 self.context.replaced[one.call] = partial(_named, self.names.iterator(one))
@@ -1076,6 +1080,13 @@ def _reads_trained(step: Step) -> bool:
         if read & every:
             return True
     return False
+
+
+def _loop(call: ast.Call, context: Context) -> str:
+    """`tf.while_loop`, of whose arguments the reader knows that they mean the same."""
+    edit = CallEdit(context.module.source, call)
+    edit.function(f"{context.tf}.while_loop")
+    return context.render_call(call, edit.edits())
 
 
 def _named(name: str, context: Context) -> str:

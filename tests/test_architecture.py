@@ -210,17 +210,21 @@ def test_private_names_stay_in_their_module() -> None:
     assert sorted(private_imports()) == []
 
 
+_OF_SELF = re.compile(r"\b(?:getattr|setattr|hasattr|globals|vars|eval)\(\s*self\b")
+
+
 def untyped(name: str) -> list[str]:
     """Where a module leaves typing: `Any`, attributes of its own objects looked up by text."""
-    tree = ast.parse(MODULES[name].read_text("utf-8"))
     found = [
         f"{name} imports Any"
-        for node in statements(tree.body)
+        for node in imported(name)
         if isinstance(node, ast.ImportFrom) and node.module == "typing"
         for alias in node.names
         if alias.name == "Any"
     ]
-    for node in ast.walk(tree):
+    text = MODULES[name].read_text("utf-8")
+    # To walk every module's tree takes longer than all else here.
+    for node in ast.walk(ast.parse(text)) if _OF_SELF.search(text) else ():
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
         looked_up = node.func.id in ("getattr", "setattr", "hasattr", "globals", "vars", "eval")

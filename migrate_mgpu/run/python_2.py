@@ -41,6 +41,11 @@ _MAY_BE = re.compile(
 )
 
 
+def may_be_python_2(contents: Contents) -> bool:
+    """Whether a file of a run may be of Python 2, by its words."""
+    return any(_MAY_BE.search(data) for _, data in contents)
+
+
 def has_python_2(contents: Contents, project: Project, result: RunResult) -> bool:
     """Whether Python 2 keeps anything of a planned run from TF2."""
     if any(True for _ in _helpers(contents, project)):

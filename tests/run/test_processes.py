@@ -61,6 +61,7 @@ def test_the_result_is_that_of_one_process(
     texts["two.py"] = f"import common\n{PROGRAM.format(2, True)}"
     texts["broken.py"] = "import tensorflow as tf\ntf.Session(\n"
     texts["old.py"] = PYTHON_2
+    monkeypatch.setattr("migrate_mgpu.run.migrate.may_be_python_2", lambda contents: False)
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     given = [(str(tmp_path / name), text.encode()) for name, text in texts.items()]

@@ -12,7 +12,6 @@ import sys
 from typing import Any
 
 SEED = 20240229
-DROPOUT_MODES = ("mask", "off", "keep")
 
 
 class Pins:

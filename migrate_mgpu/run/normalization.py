@@ -23,7 +23,6 @@ from migrate_mgpu.source.source import Edit
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
 _ROUNDS = 8  # passes within each other
-_ATTEMPTS = 4  # after each of them the Estimators that stay are left as they were
 
 
 def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> RunResult:
@@ -31,7 +30,7 @@ def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -
     left_out: set[Key] = set()
     named: list[tuple[Finding, Finding]] = []
     some = _concerned(files, first)
-    for _ in range(_ATTEMPTS if some else 0):
+    while some:  # each time one Estimator more at least is left as it was
         attempt = _Attempt(some, plan, left_out)
         found = attempt.run(first)
         named += attempt.renamed(first, attempt.mistakes)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from rich.progress import Progress as Bar
+
 _PATIENCE_S = 1.0
+
+# Held while the thread imports. A copy of the process is made at another time: it has no such
+# thread, and would wait for ever for a module that this one was importing.
+importing = threading.Lock()
 
 
 class Progress:
@@ -42,17 +48,10 @@ class Progress:
     def _show(self) -> None:
         if self._stop.wait(_PATIENCE_S):
             return
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[count]}"),
-            TimeElapsedColumn(),
-        )
-        with Bar(*columns, console=Console(file=self._stream), transient=True) as bar:
+        with importing:
+            bar = self._bar()
+            bar.start()  # the first picture imports as well
+        try:
             task = bar.add_task(self.doing, total=self.total, count="")
             while not self._stop.wait(0.1):
                 count = "" if self.total is None else f"{self.done}/{self.total}"
@@ -63,3 +62,18 @@ class Progress:
                     total=self.total,
                     count=count,
                 )
+        finally:
+            bar.stop()
+
+    def _bar(self) -> Bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[count]}"),
+            TimeElapsedColumn(),
+        )
+        return Bar(*columns, console=Console(file=self._stream), transient=True)

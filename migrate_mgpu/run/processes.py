@@ -48,9 +48,12 @@ class _Copy:
     """A copy of this process that does one thing and is gone."""
 
     def __init__(self, work: Callable[[], object]) -> None:
+        from migrate_mgpu.output.progress import importing
+
         self._reading, writing = os.pipe()
         try:
-            self._id = os.fork()
+            with importing:
+                self._id = os.fork()
         except OSError:  # no more processes, or no memory
             self._id = -1
         if self._id == 0:

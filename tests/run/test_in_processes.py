@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.output.progress import importing
 from migrate_mgpu.run import plan, processes
 from migrate_mgpu.run.migrate import migrate
 
@@ -128,3 +130,15 @@ def test_without_more_processes_all_is_done_here(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(os, "fork", refused)
     assert processes.in_processes(str, [1, 2]) == ["1", "2"]
+
+
+def test_no_copy_is_made_while_the_progress_bar_is_imported() -> None:
+    """It would wait for ever for a module whose import is not its own."""
+    found: list[list[str]] = []
+    with importing:
+        thread = threading.Thread(target=lambda: found.append(processes.in_processes(str, [1, 2])))
+        thread.start()
+        thread.join(0.2)
+        assert not found
+    thread.join(10)
+    assert found == [["1", "2"]]

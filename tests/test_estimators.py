@@ -75,6 +75,17 @@ def test_the_tool_writes_exactly_the_after(program: estimator_proofs.Program) ->
     assert run(program, after)[1] == after
 
 
+@pytest.mark.parametrize("name", ["run_config_resume", "train_and_evaluate", "canned_wide_deep"])
+def test_a_bridge_becomes_the_same(name: str) -> None:
+    """What kept an Estimator on the bridge is mended: the next run converts it."""
+    plain = "import tensorflow as tf\n"
+    bridge = "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n"
+    text = PROGRAMS[name].before.read_text("utf-8")
+    assert plain in text
+    found = run(PROGRAMS[name], {"before.py": text.replace(plain, bridge, 1)})[1]
+    assert found == modules(PROGRAMS[name].after)
+
+
 def test_the_proof_is_of_these_files(program: estimator_proofs.Program) -> None:
     if program.stays:
         return

@@ -345,9 +345,13 @@ class ProgramStates:
                 state.refuse(estimator_stays(reason))  # TF2 has Estimators with other defaults
 
     def _is_tf1(self, module: Module) -> bool:
-        """Whether a module is surely TF1's, or on the bridge already."""
-        v1 = any(use.symbol.flavour == "v1" for use in self._v1_uses(module))
-        return v1 or is_plain_v1(module) or bool(self.lost.of(module))
+        """Whether a module is surely TF1's, or on the bridge already.
+
+        TF2's Estimators take TF1's optimizers, as ``tf.compat.v1.train.AdamOptimizer``.
+        """
+        named = (use.symbol.name for use in self._v1_uses(module) if use.symbol.flavour == "v1")
+        bridged = any(name.startswith(("estimator.", "disable_v2_behavior")) for name in named)
+        return bridged or is_plain_v1(module) or bool(self.lost.of(module))
 
     def _session(self, state: State) -> bool:
         """Whether a program that drives a graph becomes native."""

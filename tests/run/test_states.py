@@ -79,6 +79,8 @@ def test_an_estimator_that_stays_runs_on_2_15() -> None:
     result = run(KEPT, bridge=True)
     assert [one.state for one in result.programs] == ["refused"]
     assert after(result, KEPT) == KEPT
+    later = KEPT + "tf.compat.v1.logging.info('trained')\n"
+    assert after(run(later, bridge=True), later) == later
     text = KEPT + "tf.logging.info('trained')\n"
     result = run(text, bridge=True)
     assert [(one.state, one.runs_on) for one in result.programs] == [("bridge", "TF 2.15")]

@@ -217,21 +217,31 @@ class Conversion:
         holder = Holder(checkpoint, self.creation, self.tools)
         if not saves and not holder.built:
             return  # a restoration that waits for its variables: there is the first save
+        reader = self._reader()
+
+        def write(plan: Any) -> None:
+            self.stopped = True
+            holder.assign(plan, reader)
+            steps = [row.change[1] for row in plan.rows if row.change[0] == "steps"]
+            self._write(checkpoint, manager, path, max(steps, default=0))
+
+        self._carry_out(lambda: self._plan(holder, reader), write)
+
+    def _carry_out(self, plan: Callable[[], Any], write: Callable[[Any], None]) -> None:
+        """Plan, report, write where all have partners, and end the program."""
+        self.data["state"] = "refused"
         try:
-            reader = self._reader()
-            self.data["state"] = "refused"
-            plan = self._plan(holder, reader)
-            self._report(plan)
-            if plan.complete:
-                self.stopped = True
-                holder.assign(plan, reader)
-                steps = [row.change[1] for row in plan.rows if row.change[0] == "steps"]
-                self._write(checkpoint, manager, path, max(steps, default=0))
+            found = plan()
+            self._report(found)
+            if found.complete:
+                write(found)
                 self.data["state"] = "written"
         except Refused as error:
             self.data["problems"] = [str(error)]
         except Exception as error:  # a fault of ours, not the program's
-            self._failed(error)
+            self.data["state"] = "failed"
+            self.data["error"] = f"{type(error).__name__}: {error}"
+            self.data["traceback"] = traceback.format_exc()
         self._end({})
 
     def _report(self, plan: Any) -> None:
@@ -243,11 +253,6 @@ class Conversion:
             problems=plan.problems,
             shapes={name: list(shape) for name, shape in self.source.items()},
         )
-
-    def _failed(self, error: Exception) -> None:
-        self.data["state"] = "failed"
-        self.data["error"] = f"{type(error).__name__}: {error}"
-        self.data["traceback"] = traceback.format_exc()
 
     def _reader(self) -> Any:
         reader = self.tools.tf("training.checkpoint_utils").load_checkpoint(self.options["source"])
@@ -297,18 +302,11 @@ class Conversion:
         lacking = [name for name in names if name not in self.source]
         if not lacking:
             self._end({"state": "names"})
-        self.data["state"] = "refused"
-        try:
-            plan = self.partners.plan_names(lacking, self.source, reader.get_tensor, _moved())
-            self._report(plan)
-            if plan.complete:
-                self._save_named(plan, reader)
-                self.data["state"] = "written"
-        except Refused as error:
-            self.data["problems"] = [str(error)]
-        except Exception as error:  # a fault of ours, not the program's
-            self._failed(error)
-        self._end({})
+
+        def plan() -> Any:
+            return self.partners.plan_names(lacking, self.source, reader.get_tensor, _moved())
+
+        self._carry_out(plan, lambda found: self._save_named(found, reader))
 
     def _save_named(self, plan: Any, reader: Any) -> None:
         """All that the old file has, and what is made of it; in parts that fit into memory."""

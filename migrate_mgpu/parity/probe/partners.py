@@ -35,7 +35,7 @@ class Row:
     """One variable of the TF2 program, and what it begins with.
 
     ``change`` is what becomes of the value: ``("copy",)``, ``("times", factor)``,
-    ``("rest of one", optimizer)`` for RMSprop's mean squares, ``("steps", number)``, or
+    ``("rest of one",)`` for RMSprop's mean squares, ``("steps", number)``, or
     ``("own",)`` for a variable that keeps its first value.
     """
 
@@ -88,7 +88,8 @@ class Request:
 
     Args:
       weights: ``name`` and ``shape`` of the TF2 program's variables, in creation order.
-      optimizers: see ``Slots`` in ``convert.py``: ``kind``, ``slots``, ``momentum``, ``beta``.
+      optimizers: see ``Holder.optimizers`` in ``convert.py``: ``kind``, ``weights``, ``slots``,
+        ``steps``, and ``beta`` of Adam.
       source: the checkpoint's shapes by name.
       read: gives a tensor of the checkpoint.
       given: pairs of names, new to old, that the user chose.

@@ -1,8 +1,7 @@
 """Classes that are their annotated fields, as ``dataclasses`` makes them, without its cost.
 
 ``dataclasses`` writes and compiles the methods of each class anew in every process: for the
-fifty classes of a run over one file that was 40 % of the run. The classes here share theirs,
-and those of which many objects are made get a constructor of their own, which is faster.
+fifty classes of a run over one file that was 40 % of the run. The classes here share theirs.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def record(
                 delattr(cls, name)
         cls._named = tuple(named)
         cls._fields = fields = {**fields, **named}
-        cls.__init__ = _initialiser(cls, fields)
+        cls.__init__ = _initialiser(cls.__name__, fields)
         cls.__repr__ = _shown
         if frozen:
             cls.__setattr__ = cls.__delattr__ = _refuse
@@ -74,7 +73,6 @@ def record(
 
 
 _REQUIRED = object()
-_MANY = 100  # objects, whose making takes longer than to compile a constructor
 
 
 def replaced(one: T, **changes: Any) -> T:
@@ -83,18 +81,13 @@ def replaced(one: T, **changes: Any) -> T:
     return type(one)(**{**values, **changes})
 
 
-def _initialiser(cls: Any, fields: dict[str, Any]) -> Callable[..., None]:
-    name, names = cls.__name__, tuple(fields)
+def _initialiser(name: str, fields: dict[str, Any]) -> Callable[..., None]:
+    names = tuple(fields)
     count = len(names)
     simple = {n: v for n, v in fields.items() if v is not _REQUIRED and type(v) is not _Made}
     made = [(n, v.factory) for n, v in fields.items() if type(v) is _Made]
-    objects = 0
 
     def initialise(self: object, *args: Any, **keywords: Any) -> None:
-        nonlocal objects
-        objects += 1
-        if objects == _MANY and cls.__init__ is initialise:
-            cls.__init__ = _compiled(fields)
         values = self.__dict__
         if len(args) == count and not keywords:
             values.update(zip(names, args))
@@ -109,32 +102,6 @@ def _initialiser(cls: Any, fields: dict[str, Any]) -> Callable[..., None]:
             raise TypeError(f"{name}({', '.join(names)}) got {args} and {keywords}")
 
     return initialise
-
-
-def _compiled(fields: dict[str, Any]) -> Callable[..., None]:
-    """A constructor that was written for these fields; no field's name begins with `__`."""
-    parameters, lines = ["__self"], ["__values = __self.__dict__"]
-    known: dict[str, Any] = {"__REQUIRED": _REQUIRED, "__missing": _missing}
-    optional = False
-    for number, (name, default) in enumerate(fields.items()):
-        optional |= default is not _REQUIRED
-        # A required one may stand behind others, as it is given by name.
-        parameters.append(f"{name}=__default{number}" if optional else name)
-        known[f"__default{number}"] = default
-        value = name
-        if type(default) is _Made:
-            known[f"__make{number}"] = default.factory
-            value = f"__make{number}() if {name} is __default{number} else {name}"
-        elif optional and default is _REQUIRED:
-            value = f"{name} if {name} is not __REQUIRED else __missing({name!r})"
-        lines.append(f"__values[{name!r}] = {value}")
-    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines), known)
-    made: Callable[..., None] = known["__init__"]
-    return made
-
-
-def _missing(name: str) -> None:
-    raise TypeError(f"{name} is not given")
 
 
 def _shown(self: Any) -> str:

@@ -71,32 +71,3 @@ def test_frozen_ones_cannot_be_assigned() -> None:
 
 def test_a_copy_with_other_values() -> None:
     assert replaced(Named(1, 2, "a"), y=3) == Named(1, 3, "a")
-
-
-@record(frozen=True, kw_only=True)
-class Held(Named):
-    values: int  # as the dictionary of an object's fields might be called
-    default0: list[int] = field(default_factory=list)
-
-
-def test_many_objects_are_made_as_the_first_was() -> None:
-    """A constructor is compiled for classes with many."""
-    written = Point.__init__, Bag.__init__, Held.__init__
-    for number in range(150):
-        assert (Point(number).x, Point(number).y, Point(y=2, x=number).y) == (number, 0, 2)
-        one = Bag("one")
-        one.members.append(number)
-        assert Bag("other").members == [] and Bag(members=[2], label="b").members == [2]
-        held = Held(1, name="a", values=number)
-        held.default0.append(1)
-        assert vars(held) == {"x": 1, "y": 0, "name": "a", "values": number, "default0": [1]}
-        assert Held(1, values=2).default0 == []
-        for wrong in ({}, {"x": 1, "z": 2}, {"y": 1}):
-            with pytest.raises(TypeError):
-                Point(**wrong)
-        with pytest.raises(TypeError):
-            Held(1)
-    for one, cls in zip(written, (Point, Bag, Held)):
-        assert one is not cls.__init__
-    with pytest.raises(AttributeError):
-        Point(1).x = 2  # type: ignore[misc]

@@ -22,8 +22,9 @@ from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE
 from migrate_mgpu.session_config.program_rewriter import PythonRewriter
-from migrate_mgpu.source.history import before
-from migrate_mgpu.source.source import Edit, Source, SourceError, decode
+from migrate_mgpu.source import notebook
+from migrate_mgpu.source.history import before, place
+from migrate_mgpu.source.source import Edit, Source, SourceError, decode, splice
 from migrate_mgpu.source.suppressions import file_suppressed
 
 Contents = Sequence[tuple[str, bytes]]
@@ -126,6 +127,14 @@ def _imported(project: Project) -> set[Path]:
     return found | {one.path for program in project.programs() for one in program.broken}
 
 
+def _in_cell(path: Path, data: bytes, error: SourceError) -> SourceError:
+    """What is wrong in a notebook, with the place in its cells."""
+    if path.suffix != ".ipynb" or error.line <= 1:
+        return error
+    cell, line = notebook.read(path, data).place_in_cell(error.line)
+    return SourceError(f"cell {cell}, line {line}, {error}", 0)
+
+
 @record()
 class _Converted:
     source: Source
@@ -172,10 +181,9 @@ class _Conversion:
             project = self.project()
 
     def _convert(self, path: Path, data: bytes) -> None:
+        read = notebook.read if path.suffix == ".ipynb" else decode
         try:
-            source = decode(path, data)
-            if path.suffix == ".ipynb":
-                return  # the error says what to do
+            source = read(path, data)
             if file_suppressed(source):
                 raise SourceError("a comment switches its migration off")
             edits = only(PythonRewriter).convert(source)
@@ -183,7 +191,7 @@ class _Conversion:
                 raise SourceError("has nothing that can be converted")
             self.files[path] = _Converted(source, edits, source.encode(source.apply(edits)))
         except SourceError as error:
-            self.failed[path] = error
+            self.failed[path] = _in_cell(path, data, error)
 
     def unused(self, result: RunResult, used: Iterable[Path]) -> dict[Path, str]:
         """Why files are not converted: what keeps their programs from TF2."""
@@ -207,14 +215,16 @@ class _Conversion:
             one = self.files.get(file.path)
             if one is None:
                 continue
-            file.before = one.source.text
+            file.before = one.source.file_text
             if file.after is None and file.error is None:
                 file.after = one.source.apply(one.edits)
-            file.findings = [self._before(found) for found in file.findings]
+            # A changed line is one place: what was found twice in it is told once.
+            file.findings = list(dict.fromkeys(map(self._before, file.findings)))
             if file.changed:
-                line, column = one.source.place(min(edit.start for edit in one.edits))
+                cell, line, column = place(one.source, min(edit.start for edit in one.edits))
                 text = rule.summary
-                file.findings.append(Finding(file.path, line, column, rule.code, APPLIED, text))
+                found = Finding(file.path, line, column, rule.code, APPLIED, text, cell=cell)
+                file.findings.append(found)
             file.findings.sort(key=lambda found: found.position)
         for index, program in enumerate(result.programs):
             reasons = tuple(map(self._before, program.reasons))
@@ -228,7 +238,10 @@ class _Conversion:
         one = self.files.get(found.path)
         if one is None:
             return found
-        new = Source(found.path, one.source.apply(one.edits))
-        offset = new.line_starts[found.line - 1] + found.column - 1
-        line, column = one.source.place(before(offset, one.edits)[0])
-        return replaced(found, line=line, column=column)
+        new = Source(found.path, splice(one.source.text, one.edits))
+        line = found.line
+        if found.cell is not None:
+            line = notebook.decode(found.path, one.data).line_of(found.cell, line)
+        offset = new.line_starts[line - 1] + found.column - 1
+        cell, line, column = place(one.source, before(offset, one.edits)[0])
+        return replaced(found, line=line, column=column, cell=cell)

@@ -46,6 +46,7 @@ def _relocate(
             offset, _ = before(offset, made)
         cell, line, column = place(first, offset)
         file.findings[index] = replaced(found, line=line, column=column, cell=cell)
+    file.findings = list(dict.fromkeys(file.findings))  # two places of it were one
 
 
 def fits(edits: dict[Module, list[Edit]]) -> bool:

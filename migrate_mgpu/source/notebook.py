@@ -25,6 +25,8 @@ from migrate_mgpu.source.source import Edit, Source, SourceError, splice
 # Stands between cells; being a comment of its own line, it belongs to no statement.
 _SEPARATOR = "# %%\n"
 _MAGIC = re.compile(r"^[ \t]*(?:[%!]|\?)")
+# What opens and closes within a line: strings, comments, brackets.
+_PARTS = re.compile(r"#.*|(\"{3}|'{3})|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|[(\[{]|[)\]}]")
 _ASSIGNED = re.compile(r"^([ \t]*[\w., ]+=[ \t]*)([!%].*)$")
 _HELP = re.compile(r"^[ \t]*[\w.]+\?{1,2}[ \t]*$")
 # A line that could bind, change or call something, were it read in another way than Python's.
@@ -132,6 +134,28 @@ def decode(path: Path, data: bytes) -> Notebook:
     Raises:
         SourceError: not JSON, not a notebook of format 4, or not in Python.
     """
+    found = read(path, data)
+    try:
+        found.tree  # noqa: B018 - parses
+    except SourceError:
+        masked = [found.text[cell.start : cell.end] for cell in found.cells]
+        broken = _left_out(path, found.cells, masked)
+        lines = tuple(
+            (found.place(found.cells[index].start)[0], why) for index, why in broken.items()
+        )
+        for index in broken:
+            written_lines = masked[index].splitlines(keepends=True)
+            masked[index] = "".join(map(_comment, written_lines))
+        return replaced(found, text=_joined(masked), left_out=lines)
+    return found
+
+
+def read(path: Path, data: bytes) -> Notebook:
+    """Reads a notebook whose code may be of Python 2.
+
+    Raises:
+        SourceError: not JSON, not a notebook of format 4, or in another language.
+    """
     try:
         written = data.decode("utf-8")
         content = json.loads(written)
@@ -161,27 +185,16 @@ def decode(path: Path, data: bytes) -> Notebook:
         )
         codes.append(code)
         position += len(code) + len(_SEPARATOR)
-    masked = [_masked(code) for code in codes]
     spans = tuple(span for span, _ in found_cells)
-    raw, text = _joined(codes), _joined(masked)
-    found = Notebook(path, text, written=written, raw=raw, spans=spans, cells=tuple(cells))
-    try:
-        found.tree  # noqa: B018 - parses
-    except SourceError:
-        broken = _left_out(path, cells, masked)
-        lines = tuple((found.place(cells[index].start)[0], why) for index, why in broken.items())
-        for index in broken:
-            written_lines = masked[index].splitlines(keepends=True)
-            masked[index] = "".join(map(_comment, written_lines))
-        return replaced(found, text=_joined(masked), left_out=lines)
-    return found
+    raw, text = _joined(codes), _joined([_masked(code) for code in codes])
+    return Notebook(path, text, written=written, raw=raw, spans=spans, cells=tuple(cells))
 
 
 def _joined(codes: list[str]) -> str:
     return "".join(code + _SEPARATOR for code in codes)
 
 
-def _left_out(path: Path, cells: list[_Cell], masked: list[str]) -> dict[int, str]:
+def _left_out(path: Path, cells: tuple[_Cell, ...], masked: list[str]) -> dict[int, str]:
     """The cells that are not Python, and why not.
 
     Raises:
@@ -196,8 +209,8 @@ def _left_out(path: Path, cells: list[_Cell], masked: list[str]) -> dict[int, st
             broken[index] = error
     for index, problem in broken.items():
         where = f"cell {cells[index].number}, line {problem.line},"
-        if "Python 2" in str(problem):
-            raise SourceError(f"{where} {problem}", 0)
+        if problem.python_2:
+            raise SourceError(f"{where} {problem}", 0, python_2=True)
         lines = [line for line in masked[index].splitlines() if _CODE_LINE.search(line)]
         words = {word for line in lines for word in _WORD.findall(line)}
         common = sorted(words & used)
@@ -230,10 +243,17 @@ def _masked(code: str) -> str:
         return "".join(_comment(line) for line in lines)
     found: list[str] = []
     continued = False
+    depth, quotes, goes_on = 0, "", False  # no magic begins within a statement
     for line in lines:
-        if continued or _MAGIC.match(line) or _HELP.match(line):
+        if continued or (not goes_on and (_MAGIC.match(line) or _HELP.match(line))):
             found.append(_comment(line, stands_alone=not continued))
             continued = line.rstrip("\n").endswith("\\")
+            continue
+        was_open = goes_on
+        depth, quotes = _open_behind(line, depth, quotes)
+        goes_on = bool(depth or quotes) or line.rstrip("\n").endswith("\\")
+        if was_open:
+            found.append(line)
             continue
         assigned = _ASSIGNED.match(line.rstrip("\n"))
         if assigned:
@@ -241,6 +261,24 @@ def _masked(code: str) -> str:
             line = assigned.group(1) + "0" + ("#" * rest) + "\n"
         found.append(line)
     return "".join(found)
+
+
+def _open_behind(line: str, depth: int, quotes: str) -> tuple[int, str]:
+    """How many brackets and which long string are open behind a line, from those before it."""
+    position = 0
+    while position < len(line):
+        if quotes:
+            end = re.search(rf"(?<!\\)(?:\\\\)*{quotes}", line[position:])
+            if end is None:
+                return depth, quotes
+            position, quotes = position + end.end(), ""
+            continue
+        part = _PARTS.search(line, position)
+        if part is None:
+            break
+        position, quotes = part.end(), part[1] or ""
+        depth += (part[0] in ("(", "[", "{")) - (part[0] in (")", "]", "}"))
+    return max(depth, 0), quotes
 
 
 def _comment(line: str, stands_alone: bool = False) -> str:

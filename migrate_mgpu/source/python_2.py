@@ -7,10 +7,11 @@ import difflib
 import io
 import re
 import warnings
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from migrate_mgpu.source.source import LINE_END, Edit, SourceError, futures_behind_strings
+from migrate_mgpu.source.source import LINE_END, Edit, Source, SourceError, futures_behind_strings
 
 # What Python 3 cannot read, or reads as something else. None of them for style, and none that
 # goes by a name alone: names are resolved (`analysis/python_2.py`).
@@ -19,6 +20,7 @@ _FIXERS = (
     "map", "metaclass", "ne", "nonzero", "numliterals", "paren", "print", "raise", "repr",
     "throw", "tuple_params", "urllib", "xrange", "zip",
 )  # fmt: skip
+_BETWEEN_CELLS = re.compile(r"^# %%\n", re.MULTILINE)
 # `io` has two in the place of each, one of text and one of bytes: their file says which by hand.
 _UNDECIDED = {"StringIO", "cStringIO"}
 
@@ -48,13 +50,20 @@ def converted(text: str, keep_prints: bool) -> str:
     try:
         new = str(tool.refactor_string(text + "\n", "<file>"))[:-1]
     except tool.unreadable as error:
-        raise SourceError(f"is neither Python 3 nor Python 2: {error}") from None
+        raise SourceError("is neither Python 3 nor Python 2", _line_of(error)) from None
     except RecursionError:
         raise SourceError("nested too deeply to be parsed") from None
     if failures:
         line, what = failures[0]
         raise SourceError(f"has no form in Python 3: {what}", line)
     return new
+
+
+def _line_of(error: Any) -> int:
+    """The line of what fissix cannot read; each of its errors has it in a place of its own."""
+    if hasattr(error, "context"):  # of the grammar
+        return int(error.context[1][0])
+    return int(error.lineno if isinstance(error, IndentationError) else error.args[1][0])
 
 
 @cache
@@ -188,27 +197,51 @@ def without_tabs(text: str) -> str:
     return "\n".join(lines)
 
 
-def edits_to(old: str, new: str, newline: str) -> list[Edit]:
-    """The edits of whole lines that make ``new`` of a text, whatever its line ends are."""
+def edits_to(source: Source, new: str) -> list[Edit]:
+    """The edits of whole lines that make ``new`` of a source's text, whatever its line ends are.
+
+    Those of a notebook stay within its cells.
+
+    Raises:
+        SourceError: a line that changes has something that is not Python.
+    """
+    edits: list[Edit] = []
+    start = 0
+    for piece, after in zip(_pieces(source.text), _pieces(new)):
+        edits += _line_edits(piece, after, source.newline, start)
+        start += len(piece)
+    for edit in edits:
+        if not source.is_code(edit.start, edit.end):
+            line, _ = source.place(edit.start)
+            raise SourceError("has Python 2 and a magic command in one line", line)
+    return edits
+
+
+def _pieces(text: str) -> list[str]:
+    """A text up to each comment of its own line that may stand between a notebook's cells."""
+    places = [0, *(match.start() for match in _BETWEEN_CELLS.finditer(text)), len(text)]
+    return [text[start:end] for start, end in zip(places, places[1:])]
+
+
+def _line_edits(old: str, new: str, newline: str, offset: int) -> Iterator[Edit]:
     ends = [match.end() for match in LINE_END.finditer(old)]
-    starts = [0, *ends]
+    starts = [offset + end for end in (0, *ends)]
     before, after = LINE_END.split(old), new.split("\n")
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    edits: list[Edit] = []
     for what, i, k, j, n in matcher.get_opcodes():
         if what == "replace" and k - i == n - j:
             for number, line in enumerate(after[j:n], i):
-                edits.append(Edit(starts[number], starts[number] + len(before[number]), line))
+                yield Edit(starts[number], starts[number] + len(before[number]), line)
         elif what == "equal":
             continue
         elif k < len(before):
             text = "".join(line + newline for line in after[j:n])
-            edits.append(Edit(starts[i], starts[k], text))
+            yield Edit(starts[i], starts[k], text)
         else:  # the end of the text has no line end
-            start = starts[i] if i < len(before) else len(old)
+            end = offset + len(old)
+            start = starts[i] if i < len(before) else end
             text = newline.join(after[j:n])
-            edits.append(Edit(start, len(old), text if i < len(before) else newline + text))
-    return edits
+            yield Edit(start, end, text if i < len(before) else newline + text)
 
 
 def with_first_futures(text: str) -> str:

@@ -17,7 +17,8 @@ TF2 has no Python 2. A program is refused for a single print statement otherwise
 ## Safety
 All other lines stay byte for byte, and no list is made of what is walked through on the spot. The
 result must compile, or the file stays and the finding says why; a file outside of any migrated
-program stays too, and so does a notebook. Where the two Pythons compute differently and the code
+program stays too. The cells of a notebook are converted together, those of `%%` magics stay; choose
+a kernel of Python 3 for it. Where the two Pythons compute differently and the code
 does not say enough (`/` of what may be integers, `encode` and `decode`, `.next()`, pickles),
 MGPU908 names the place. `StringIO`, `cmp`, `execfile` and `unicode(x, encoding)` have more than
 one form in Python 3: such a program stays. In a file without a print statement `print(a, b)`
@@ -29,6 +30,8 @@ stays, which Python 2 printed as a tuple.
 
 from __future__ import annotations
 
+import ast
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
@@ -210,7 +213,7 @@ def convert(source: Source) -> list[Edit]:
     text = _named(source.path, text)
     if not _compiles(text):
         raise SourceError("what fissix makes of it does not compile in Python 3")
-    return edits_to(source.text, text, source.newline)
+    return edits_to(source, text)
 
 
 def _named(path: Path, text: str) -> str:
@@ -222,7 +225,10 @@ def _named(path: Path, text: str) -> str:
 
 def _compiles(text: str) -> bool:
     try:
-        compile(text, "<file>", "exec", dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the author's code
+            # Flagged, for notebooks have `await` at the top.
+            compile(text, "<file>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

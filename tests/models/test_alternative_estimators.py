@@ -105,6 +105,14 @@ def test_arms_that_stay(body: str, reason: str) -> None:
     stays(f"{HEAD}{body}{RUN}", reason)
 
 
+def test_another_module_makes_the_other() -> None:
+    made = HEAD + "\n\ndef make():\n    return tf.estimator.Estimator(model_fn)\n"
+    text = "import made\nestimator = made.make()\nif len(X) > 4:\n    estimator = tf.estimator."
+    train = f"{HEAD}{text}Estimator(model_fn)\n{RUN}"
+    _, found = migrated(("train.py", train), ("made.py", made))
+    assert any(ANOTHER in one for one in found)
+
+
 def test_what_differs_by_what_it_predicts() -> None:
     other = OTHER.replace('{"outputs": outputs}', "outputs")
     run = f"{RUN}for row in estimator.predict(input_fn):\n    print(row)\n"

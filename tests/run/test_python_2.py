@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -226,3 +227,39 @@ def test_what_may_compute_otherwise_is_named() -> None:
     found = said(run(TRAIN + text, bridge=True))
     assert sum("divided integers" in one for one in found) == 1
     assert sum("text and bytes" in one for one in found) == 1
+
+
+def test_what_is_found_twice_in_a_changed_line_is_told_once() -> None:
+    found = run(TRAIN + "print a / b, b / a\n", bridge=True)
+    assert [one.line for one in found.findings if one.code == "MGPU908"] == [5]
+
+
+def book(*cells: str) -> bytes:
+    code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": one} for one in cells]
+    return json.dumps({"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 2}).encode()
+
+
+def test_a_notebook_is_converted_cell_by_cell() -> None:
+    first = "%matplotlib inline\nx = 1"
+    before = (first, TRAIN + "# %%\nprint", "print a / b, b / a\n!ls", "y = 2")
+    after = (first, AFTER + "# %%\nprint()", "print(a / b, b / a)\n!ls", "y = 2")
+    found = planned(("book.ipynb", book(*before)))
+    text = written(found)["book.ipynb"] or ""
+    assert [cell["source"] for cell in json.loads(text)["cells"]] == [*after]
+    assert not written(planned(("book.ipynb", text.encode())))
+    told = [(one.code, one.cell, one.line) for one in found.findings]
+    assert told == [("MGPU201", 2, 1), ("MGPU212", 2, 4), ("MGPU908", 3, 1)]
+
+
+def test_a_cell_that_is_neither_keeps_its_notebook() -> None:
+    found = planned(("book.ipynb", book(TRAIN, "x = 1\nprint 'a' if\n")))
+    assert not written(found)
+    assert "cell 2, line 2, is neither Python 3 nor Python 2" in (found.files[0].error or "")
+
+
+def test_tabs_beside_a_magic_keep_the_notebook() -> None:
+    cell = "for x in y:\n        print 1\n\tx = {}\n"
+    assert written(planned(("book.ipynb", book(TRAIN, cell.format("2")))))
+    found = planned(("book.ipynb", book(TRAIN, cell.format("!ls"))))
+    assert not written(found)
+    assert "cell 2, line 3, has Python 2 and a magic command" in (found.files[0].error or "")

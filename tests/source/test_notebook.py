@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from migrate_mgpu.core.findings import FileResult
+from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.source.notebook import decode
 from migrate_mgpu.source.source import Edit, SourceError
@@ -122,7 +123,8 @@ def test_other_files_are_refused(text: str, message: str) -> None:
 
 
 def test_python_2_names_the_place() -> None:
-    file = migrated(json.dumps(notebook(IMPORT, ["print 'x'\n", *CONFIG])))
+    text = json.dumps(notebook(IMPORT, ["print 'x'\n", *CONFIG])).encode()
+    (file,) = migrate([("book.ipynb", text)], True, False, Selection(ignore=("MGPU212",))).files
     assert file.error is not None and not file.changed
     assert file.error.startswith("cell 3, line 1, is Python 2 (a print statement)")
 
@@ -198,3 +200,21 @@ def test_cells_that_go_leave_the_others_whole() -> None:
             edits = [Edit(book.cells[index].start, book.cells[index].end, "") for index in gone]
             left = [cell for index, cell in enumerate(cells) if index - number not in gone]
             assert json.loads(book.apply(edits)) == {**given, "cells": left}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'print ("loss %d"\n      % 1)\n',
+        "print ('''\n%s\n! (''' % 1)\n",
+        "x = [1,  # (\n  ')', 7\n   % 2]\n",
+        "x = 7 \\\n   % 2\n",
+        'x = (\n"""a\\""" (\n""" "\\n%s"\n% 1)\n',
+    ],
+)
+def test_a_line_within_a_statement_is_no_magic(code: str) -> None:
+    text = json.dumps(notebook(code + "%matplotlib inline\n!ls '(\nx = 1\n"))
+    found = decode(Path("book.ipynb"), text.encode())
+    assert found.text.startswith(code)
+    assert found.text[len(code) :] == "#matplotlib inline\n#ls '(\nx = 1\n# %%\n"
+    assert len(found.tree.body) == 2

@@ -21,8 +21,10 @@ def find_alternatives(flows: list[EstimatorFlow]) -> None:
             other = known.get(origin) if isinstance(origin, ast.Call) else None
             if other is None or not _exclusive(flow, other):
                 names = flow.module.names
-                one_statement = other is not None and (
-                    names.statement(other.call) is names.statement(flow.call)
+                one_statement = (
+                    other is not None
+                    and other.module is flow.module
+                    and names.statement(other.call) is names.statement(flow.call)
                 )
                 flow.problem(
                     module, node, "it may be another Estimator here",

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 
 _ABSTRACT = (
     "Callable Container Hashable ItemsView Iterable Iterator KeysView Mapping MappingView "
@@ -113,6 +113,7 @@ METHODS = {
 }
 
 
+@fact
 def library_changes(module: Module) -> list[Diagnostic]:
     """Each such name of a module, once, where it stands first."""
     found: dict[str, ast.AST] = {}

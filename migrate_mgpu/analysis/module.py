@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from copy import copy
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
+from typing import TypeVar, cast
 
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, node_position
@@ -419,3 +421,24 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
     parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     found = [ast.unparse(part) for part in parts]
     return ["*" if name in ("Exception", "BaseException") else name for name in found]
+
+
+_Answer = TypeVar("_Answer")
+
+
+def fact(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer]:
+    """A question about one module, answered once: the answer is kept on the module.
+
+    For what follows from the module's own text alone, for other files may be told later. It
+    is asked again after ``Module.forget``. Callers must not change the answer.
+    """
+    key = f"{ask.__module__}.{ask.__qualname__}"
+
+    @wraps(ask)
+    def known(module: Module) -> _Answer:
+        kept = vars(module)
+        if key not in kept:
+            kept[key] = ask(module)
+        return cast("_Answer", kept[key])
+
+    return known

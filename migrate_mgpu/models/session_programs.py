@@ -27,7 +27,7 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.device_options import sets_softness
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
-from migrate_mgpu.models.front.session.scope import SESSION, Entry, is_session
+from migrate_mgpu.models.front.session.scope import SESSION, Entry, session_calls
 from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
@@ -169,9 +169,7 @@ class NativeSessions:
             Refused: it is no program of its own.
         """
         beside: set[Module] = set()
-        session = next(
-            (c for c in module.names.calls if is_session(module, c)), module.tree.body[0]
-        )
+        session = next(iter(session_calls(module)), module.tree.body[0])
         for other in program.modules:
             if other is module or not other.uses:
                 continue
@@ -295,11 +293,7 @@ def _outer(edit: Edit, entry: Entry) -> Edit:
 
 def _home(program: Program) -> Module | None:
     """The module that makes a program's session: its entry point, or the only one that does."""
-    homes = [
-        module
-        for module in program.modules
-        if any(is_session(module, call) for call in module.names.calls)
-    ]
+    homes = [module for module in program.modules if session_calls(module)]
     if program.entry in homes:
         return program.entry
     return homes[0] if len(homes) == 1 else None

@@ -160,8 +160,8 @@ class ProgramStates:
         self.copies = copies
         self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
         self.graph = graph
-        self._v1_uses = lru_cache(maxsize=None)(v1_uses)
         self._incompatibilities = lru_cache(maxsize=None)(incompatibilities)
+        self._obstacles = lru_cache(maxsize=None)(_obstacles)
 
     def decide(self, programs: Iterable[Program]) -> list[State]:
         """The programs' states; a model that one of its programs keeps stays in all."""
@@ -349,7 +349,7 @@ class ProgramStates:
 
         TF2's Estimators take TF1's optimizers, as ``tf.compat.v1.train.AdamOptimizer``.
         """
-        named = (use.symbol.name for use in self._v1_uses(module) if use.symbol.flavour == "v1")
+        named = (use.symbol.name for use in v1_uses(module) if use.symbol.flavour == "v1")
         bridged = any(name.startswith(("estimator.", "disable_v2_behavior")) for name in named)
         return bridged or is_plain_v1(module) or bool(self.lost.of(module))
 
@@ -388,7 +388,7 @@ class ProgramStates:
         for module in state.program.needed:
             imports = import_edits(module)
             gone |= imports.gone
-            uses = [*self._v1_uses(module), *_silently_different(module)]
+            uses = [*v1_uses(module), *_silently_different(module)]
             # An incompatibility names the first of tf.contrib.data's names only.
             uses += [u for u in module.uses if u.status == "gone" and not u.guarded]
             uses = [u for u in uses if not binds_only_removed(module, u.node, gone)]
@@ -466,7 +466,7 @@ class ProgramStates:
             if not module.writable or speaks_both(module) or file_suppressed(module.source):
                 continue
             style = style_at(module, module.tree)
-            uses = [*self._v1_uses(module), *_silently_different(module)]
+            uses = [*v1_uses(module), *_silently_different(module)]
             if state.eager is None:
                 uses = [u for u in uses if u.symbol.flavour == "plain" and _is_setting(u)]
             else:
@@ -520,7 +520,7 @@ class ProgramStates:
         return bool(gone) and all(
             is_inside(module, use.node, gone) or binds_only_removed(module, use.node, gone)
             for module in state.program.needed
-            for use in [*self._v1_uses(module), *_silently_different(module)]
+            for use in [*v1_uses(module), *_silently_different(module)]
         )
 
     def _module_obstacles(self, state: State, module: Module) -> None:
@@ -538,23 +538,8 @@ class ProgramStates:
             elif not (copied and _is_copied(module, why.node, why.symbol, copied)):
                 told.add(why.symbol)
                 state.refuse(why)
-        mixed = is_mixed(module)
-        if mixed is not None:
-            text = (
-                f"`tf.{mixed.symbol.name}` exists only in TF2, other names of this file only in TF1"
-            )
-            advice = "a version switch that is not recognised, or code for two versions: split it"
-            state.refuse(Diagnostic("mixed-versions", Place(module, mixed.node), text, advice))
-        if module.writable and file_suppressed(module.source) and swaps(module):
-            text = "this file needs TF1's names, and `# mgpu: ignore-file` keeps it as it is"
-            advice = "remove the comment, or migrate the whole program by hand"
-            place = Place(module, module.tree.body[0])
-            state.refuse(Diagnostic("file-switched-off", place, text, advice))
-        if not module.writable and swaps(module):
-            text = f"{module.path.name} needs TF1's names and lies outside the given paths"
-            advice = "give its folder as a path too"
-            place = Place(module, module.tree.body[0])
-            state.refuse(Diagnostic(_OUTSIDE, place, text, advice))
+        for why in self._obstacles(module):
+            state.refuse(why)
 
     def _runs(self, program: Program, why: Diagnostic) -> bool:
         """Whether a program may come to a place; what nobody outside sees is called from inside."""
@@ -596,7 +581,7 @@ class ProgramStates:
             (module, use)
             for module in state.program.needed
             if not speaks_both(module)
-            for use in [*self._v1_uses(module), *_silently_different(module)]
+            for use in [*v1_uses(module), *_silently_different(module)]
             if not is_inside(module, use.node, gone)
             and use.node not in restated
             and not binds_only_removed(module, use.node, gone)
@@ -635,6 +620,27 @@ class ProgramStates:
         if state.kind != REFUSED:
             state.kind = NATIVE
             state.runs_on = native_runs_on(state.program.modules, gone)
+
+
+def _obstacles(module: Module) -> list[Diagnostic]:
+    """What keeps a module from becoming a bridge, in whatever program it is."""
+    found = []
+    mixed = is_mixed(module)
+    if mixed is not None:
+        text = f"`tf.{mixed.symbol.name}` exists only in TF2, other names of this file only in TF1"
+        advice = "a version switch that is not recognised, or code for two versions: split it"
+        found.append(Diagnostic("mixed-versions", Place(module, mixed.node), text, advice))
+    if module.writable and file_suppressed(module.source) and swaps(module):
+        text = "this file needs TF1's names, and `# mgpu: ignore-file` keeps it as it is"
+        advice = "remove the comment, or migrate the whole program by hand"
+        place = Place(module, module.tree.body[0])
+        found.append(Diagnostic("file-switched-off", place, text, advice))
+    if not module.writable and swaps(module):
+        text = f"{module.path.name} needs TF1's names and lies outside the given paths"
+        advice = "give its folder as a path too"
+        place = Place(module, module.tree.body[0])
+        found.append(Diagnostic(_OUTSIDE, place, text, advice))
+    return found
 
 
 # Methods of a Dataset that only TF1's graph code calls.

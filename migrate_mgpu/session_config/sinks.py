@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from weakref import WeakKeyDictionary
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 
@@ -131,22 +130,15 @@ class SinkCall:
         return None
 
 
-def sink_calls(module: Module) -> list[SinkCall]:
-    """Every call of a module that takes a configuration, in source order."""
-    if module not in _FOUND:
-        _FOUND[module] = _find(module)
-    return _FOUND[module]
-
-
-# Kept as long as the module itself is.
-_FOUND: WeakKeyDictionary[Module, list[SinkCall]] = WeakKeyDictionary()
 _LAST_WORDS = {
     *(kind.name.rpartition(".")[2] for kind in (*_FUNCTIONS.values(), *_SLIM.values())),
     *_METHODS,
 }
 
 
-def _find(module: Module) -> list[SinkCall]:
+@fact
+def sink_calls(module: Module) -> list[SinkCall]:
+    """Every call of a module that takes a configuration, in source order."""
     found: list[SinkCall] = []
     local = {
         name

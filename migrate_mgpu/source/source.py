@@ -1,6 +1,7 @@
 """A file's bytes as text and back: encoding, byte-order mark, line ends, mode, positions."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import bisect
@@ -86,9 +87,9 @@ def splice(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = N
     return "".join(pieces)
 
 
-# Statements that Python parses and may refuse all the same: a `__future__` import that is not
-# the first, a name that is used before it is declared global (Python 2 only warned).
-_COMPILED_ONLY = re.compile(r"__future__|^[ \t]*(?:global|nonlocal)\b", re.MULTILINE)
+# Declarations that Python parses and may refuse all the same: of a name that is used before
+# (Python 2 only warned).
+_DECLARES = re.compile(r"^[ \t]*(?:global|nonlocal)\b", re.MULTILINE)
 
 
 @record(frozen=True)
@@ -109,6 +110,11 @@ class Source:
             return [0, *(m.end() for m in LINE_END.finditer(self.text))]
         lines = self.text.split("\n")[:-1]
         return [0, *accumulate(len(line) + 1 for line in lines)]
+
+    @cached_property
+    def has_directives(self) -> bool:
+        """Whether a comment may speak to this tool (``# mgpu: ...``)."""
+        return "mgpu:" in self.text
 
     @cached_property
     def newline(self) -> str:
@@ -167,7 +173,7 @@ class Source:
         """
         try:
             tree = ast.parse(self.text)
-            if _COMPILED_ONLY.search(self.text):
+            if _DECLARES.search(self.text) or not _takes_futures(tree, self.text):
                 # Flagged, for notebooks have `await` at the top.
                 flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
                 compile(tree, str(self.path), "exec", flags, dont_inherit=True)
@@ -332,6 +338,25 @@ _PYTHON_2 = (
     (re.compile(r"\b0[0-7]+\b|\b\d+[lL]\b"), "an old integer literal"),
     (re.compile(r"<>|`\w"), "an old operator"),
 )
+
+
+def _takes_futures(tree: ast.Module, text: str) -> bool:
+    """Whether the file's `__future__` imports, if any, are surely such as Python takes.
+
+    They come first, and each names a feature that there is. Parsing sees neither; to compile
+    a file takes as long as to parse it.
+    """
+    mentions = text.count("__future__")
+    if not mentions:
+        return True
+    first = 1 if ast.get_docstring(tree, clean=False) is not None else 0
+    for statement in tree.body[first:]:
+        if not isinstance(statement, ast.ImportFrom) or statement.module != "__future__":
+            break
+        if any(alias.name not in __future__.all_feature_names for alias in statement.names):
+            break
+        mentions -= 1
+    return not mentions
 
 
 def _explain_syntax_error(text: str, error: SyntaxError) -> tuple[str, bool]:

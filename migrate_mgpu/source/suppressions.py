@@ -17,7 +17,7 @@ def suppressed(source: Source, first: int, last: int, rule: Rule) -> bool:
 
     ``# mgpu: ignore[...]`` takes what ``--ignore`` takes: codes, beginnings of codes, names.
     """
-    if "mgpu:" not in source.text:
+    if not source.has_directives:
         return False
     for line in range(first, last + 1):
         found = _COMMENT.search(source.line_text(line))
@@ -30,14 +30,14 @@ def suppressed(source: Source, first: int, last: int, rule: Rule) -> bool:
 
 def file_suppressed(source: Source) -> bool:
     """Whether the file says ``# mgpu: ignore-file``."""
-    return "mgpu:" in source.text and any(
+    return source.has_directives and any(
         found.group(1) == "ignore-file" for found in _COMMENT.finditer(source.text)
     )
 
 
 def named(source: Source) -> Iterator[tuple[int, str]]:
     """The words of all ``# mgpu: ignore[...]`` comments, each with its line."""
-    for found in _COMMENT.finditer(source.text) if "mgpu:" in source.text else ():
+    for found in _COMMENT.finditer(source.text) if source.has_directives else ():
         for word in _words(found) or ():
             yield source.text.count("\n", 0, found.start()) + 1, word
 

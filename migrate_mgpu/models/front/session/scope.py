@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
@@ -107,13 +107,19 @@ def is_session(module: Module, node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and name_of(module, node) in _SESSIONS
 
 
+@fact
+def session_calls(module: Module) -> list[ast.Call]:
+    """The calls that make its sessions, in source order."""
+    return [call for call in module.names.calls if is_session(module, call)]
+
+
 def read_scope(module: Module) -> SessionScope:
     """The scope of a module's one session.
 
     Raises:
         Refused: there is none or more than one, or it is made or held in another way.
     """
-    calls = [call for call in module.names.calls if is_session(module, call)]
+    calls = session_calls(module)
     if not calls:
         raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
     resets = _resets(module, calls)

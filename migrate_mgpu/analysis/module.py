@@ -76,6 +76,7 @@ class Module:
         """The same file in another run: its facts, without what follows from other files."""
         found = copy(self)
         found.imported, found.needs, found.borrowers, found.substitutes = [], [], [], {}
+        vars(found).pop(_FACTS, None)  # some name this object
         return found
 
     def forget(self) -> None:
@@ -424,6 +425,7 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
 
 
 _Answer = TypeVar("_Answer")
+_FACTS = "_facts"
 
 
 def fact(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer]:
@@ -432,13 +434,12 @@ def fact(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer]:
     For what follows from the module's own text alone, for other files may be told later. It
     is asked again after ``Module.forget``. Callers must not change the answer.
     """
-    key = f"{ask.__module__}.{ask.__qualname__}"
 
     @wraps(ask)
     def known(module: Module) -> _Answer:
-        kept = vars(module)
-        if key not in kept:
-            kept[key] = ask(module)
-        return cast("_Answer", kept[key])
+        kept = vars(module).setdefault(_FACTS, {})
+        if ask not in kept:
+            kept[ask] = ask(module)
+        return cast("_Answer", kept[ask])
 
     return known

@@ -32,7 +32,7 @@ from migrate_mgpu import INSTALL
 # The newest TensorFlow that the tests pass on. Raise it here, and nowhere else.
 NEWEST_TENSORFLOW = "2.21.0"
 _STAMP = "migrate-mgpu.json"
-TF1, LAST_KERAS_2 = "tf1.15", "tf2.15"
+TF1, LAST_KERAS_2, NEWEST = "tf1.15", "tf2.15", "tf2-latest"
 CURRENT = "this-environment"  # that of this tool, when it has a TensorFlow
 
 

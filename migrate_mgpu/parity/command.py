@@ -96,6 +96,7 @@ examples:
   migrate-mgpu parity train.py --report page.html  with a page that shows the curves
   migrate-mgpu parity show [N]                     show an earlier comparison, or list them
   migrate-mgpu parity compare A B                  compare the new programs of two comparisons
+  migrate-mgpu parity --saved-model OLD NEW --inputs data.npz     compare two exported models
   migrate-mgpu parity remove N ... | --all         delete earlier comparisons
 
 exit status, added up: 0 equivalent, 1 not equivalent, 2 wrong usage, 8 could not be compared"""
@@ -121,6 +122,27 @@ def parser(
     add_packages(parser)
     parser.add_argument(
         "--all", type=Path, metavar="FOLDER", help="compare every pair or program of a folder"
+    )
+    parser.add_argument(
+        "--saved-model",
+        nargs=2,
+        type=Path,
+        metavar=("OLD", "NEW"),
+        help="compare two SavedModels: signatures, and their answers to --inputs; each is loaded "
+        "by the runtime of the TensorFlow that wrote it, or by --reference and --target",
+    )
+    parser.add_argument(
+        "--inputs",
+        type=Path,
+        metavar="FILE.npz",
+        help="of --saved-model: arrays by the names of inputs (x, or SIGNATURE/x for one alone)",
+    )
+    parser.add_argument(
+        "--signature",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="of --saved-model: the one to compare (may be repeated; without it all)",
     )
     parser.add_argument(
         "--devices",
@@ -229,6 +251,10 @@ def _run(
         at = arguments.index("--")
         own, program_argv = arguments[:at], arguments[at + 1 :]
     options = parser().parse_args(own)
+    if options.saved_model is not None:
+        return _saved_models(options, program_argv, stdout, stderr)
+    if options.inputs is not None or options.signature:
+        raise _Usage("--inputs and --signature are for --saved-model OLD NEW")
     if options.all is not None:
         return _all(options, own, program_argv, stdout, stderr, migrate, programs)
     if options.module is not None:
@@ -252,6 +278,57 @@ def _run(
         print(error, file=stderr)
         return NOT_COMPARED
     return _finish(result, options, stdout, stderr)
+
+
+# What a comparison of two exported models has no use for: it runs no program.
+_OF_PROGRAMS = ("programs", "module", "packages", "requirements", "all", "devices", "workers",
+                "steps", "dropout", "root", "run_on", "record", "report", "junit",
+                "tensorboard")  # fmt: skip
+
+
+def _saved_models(
+    options: argparse.Namespace, program_argv: Sequence[str], stdout: TextIO, stderr: TextIO
+) -> int:
+    plain = parser().parse_args([])
+    for name in _OF_PROGRAMS:
+        if getattr(options, name) != getattr(plain, name):
+            option = "a program" if name == "programs" else f"--{name.replace('_', '-')}"
+            option = {"--module": "-m", "--packages": "--with"}.get(option, option)
+            raise _Usage(f"--saved-model runs no program: leave out {option}")
+    if program_argv:
+        raise _Usage("--saved-model runs no program: there is nothing that takes arguments")
+    if options.inputs is None:
+        raise _Usage("--saved-model OLD NEW needs --inputs FILE.npz")
+    if not _numpy(stderr):
+        return NOT_COMPARED
+    from migrate_mgpu import runtimes
+    from migrate_mgpu.parity import saved_model
+    from migrate_mgpu.parity.reports import saved_model as report
+    from migrate_mgpu.parity.runs.supervise import Limits
+
+    old, new = options.saved_model
+    request = saved_model.Request(
+        old,
+        new,
+        options.inputs,
+        options.signature,
+        _tolerances(options),
+        options.reference,
+        options.target,
+        Limits(seconds=options.timeout, memory_mib=options.memory),
+    )
+    try:
+        result = saved_model.compare(request, stderr)
+    except saved_model.NoSavedModel as error:
+        raise _Usage(str(error)) from None
+    except runtimes.RuntimeUnavailable as error:
+        print(error, file=stderr)
+        return NOT_COMPARED
+    if options.json:
+        stdout.write(json.dumps(result, indent=1) + "\n")
+    else:
+        report.write(result, stdout, options.color)
+    return _status([{"results": [result]}])
 
 
 def _all(

@@ -19,7 +19,7 @@ MOST_TOLD = 5  # findings of the migration
 MOST_OUTPUTS = 8  # of a broken rung; --json has them all
 
 
-_STYLES = {
+STYLES = {
     EQUIVALENT: "bold green",
     NOT_EQUIVALENT: "bold red",
     "equal": "green",
@@ -34,7 +34,7 @@ def write(result: Mapping[str, Any], stdout: TextIO, color: str = "auto") -> Non
     print(words.pair({**result, "name": ""}), file=stdout)
     for one in result["results"]:
         reason = f": {words.visible(one['reason'])}" if one["reason"] else ""
-        verdict = paint(one["verdict"].upper(), _STYLES.get(one["verdict"], "bold yellow"))
+        verdict = paint(one["verdict"].upper(), STYLES.get(one["verdict"], "bold yellow"))
         print(f"{words.devices(one)}: {verdict}{reason}", file=stdout)
     for line in words.left_out(result):
         print(words.visible(line), file=stdout)
@@ -111,7 +111,7 @@ def _hardware(one: Mapping[str, Any], stdout: TextIO) -> None:
 def _rung(rung: Mapping[str, Any], stdout: TextIO, paint: Paint) -> None:
     mark, text = words.MARKS[rung["status"]], words.visible(words.about(rung))
     text = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
-    style = _STYLES.get(rung["status"], "")
+    style = STYLES.get(rung["status"], "")
     status = paint(f"{rung['status']:<13}", style)
     line = f"  {paint(mark, style)} {rung['rung']} {rung['name']:<30} {status} {text}"
     print(line.rstrip(), file=stdout)
@@ -124,12 +124,13 @@ def _broken(rung: Mapping[str, Any], stdout: TextIO) -> None:
         detail = words.visible(words.what(output))
         if len(detail) > MOST_CHARACTERS:
             detail = detail[:MOST_CHARACTERS] + "..."
-        print(f"      {output['name']}: {detail}{_numbers(output)}", file=stdout)
+        print(f"      {output['name']}: {detail}{numbers(output)}", file=stdout)
     if len(broken) > MOST_OUTPUTS:
         print(f"      and {len(broken) - MOST_OUTPUTS} more: --json has them all", file=stdout)
 
 
-def _numbers(output: Mapping[str, Any]) -> str:
+def numbers(output: Mapping[str, Any]) -> str:
+    """How far an output's numbers are apart, and what would let it pass."""
     if output["largest_absolute"] is None:
         return ""
     parts = [f"largest difference {output['largest_absolute']:.3g}"]

@@ -842,7 +842,7 @@ class Unit:
     ``place`` is where it stands among the statements of the scope. ``inputs`` are the parts of
     it that are another unit's value, in which each tower has one of its own. ``first``: only
     the first tower has it. ``collects`` are the variables that it mentions as all that there
-    are: other units make them. ``assigns`` is a variable that it gives what it computes.
+    are: other units make them. ``assigns`` are the variables that it gives what it computes.
     """
 
     node: ast.stmt | ast.expr
@@ -855,7 +855,7 @@ class Unit:
     inputs: tuple[tuple[ast.expr, TowerInput], ...] = ()
     first: bool = False
     collects: tuple[Variables, ...] = ()
-    assigns: Variables | None = None
+    assigns: tuple[Variables, ...] = ()
 
 
 @record(frozen=True, eq=False)
@@ -909,6 +909,11 @@ class Step:
         parts: list[Placeholder | Unit | Update] = [*self.feeds, *self.units, *self.updates]
         return max((one.place for one in parts), default=-1)
 
+    @property
+    def acts(self) -> bool:
+        """Whether it does more than to read variables."""
+        return bool(self.values or self.updates or any(unit.assigns for unit in self.units))
+
 
 @record(frozen=True, eq=False)
 class Run:
@@ -931,6 +936,7 @@ class Run:
 class Fetch:
     """One thing that a run asks for; ``moves``: that averages move, which gives nothing.
 
+    ``copies``: that variables get the values of others, which is read nowhere.
     ``variable``: it is read behind the step, as is what a metric is so far (``of_metric``).
     """
 
@@ -940,6 +946,12 @@ class Fetch:
     of_metric: bool = False
     update: Update | None = None
     moves: bool = False
+    copies: bool = False
+
+    @property
+    def gives(self) -> bool:
+        """Whether it has a value that the run gives."""
+        return not (self.update or self.moves or self.copies)
 
 
 # -- models of Keras's own ------------------------------------------------------

@@ -66,6 +66,20 @@ MUTANTS: dict[str, Mutant] = {
     "one of two optimizers not applied": Mutant(
         "gan", r"^    G_solver_optimizer\.apply_gradients.*\n", "", ("not-applied",)
     ),
+    "target network not replaced": Mutant(
+        "target_network", r"^ +self\.run_replace_target\(\)\n", ""
+    ),
+    "copied the other way": Mutant(
+        "target_network", r"zip\(target, evaluated\)", "zip(evaluated, target)"
+    ),
+    "the whole copied, not a share": Mutant(
+        "soft_target", r"old\.assign\(\(1 - TAU\) \* old \+ TAU \* new\)", "old.assign(new)"
+    ),
+    "copied before the update": Mutant(
+        "soft_target",
+        r"^(    value = train_step.*\n)(    run_follow\(\)\n)",
+        r"\2\1",
+    ),
     "loss fetched after the update": Mutant(
         "linear_regression",
         r"^    return cost$",

@@ -109,7 +109,8 @@ class CompletenessCheck(StatementReader):
         for unit in unique(units):
             if isinstance(unit, Gathered):
                 continue
-            value = value_of(unit.node)
+            copied = self.found.copies.get(unit.node)
+            value = value_of(unit.node) if copied is None else copied.node
             for name in self.expressions.read(value).names:
                 if unit.stage is not Stage.WHOLE and name.id in of_loop:
                     continue

@@ -54,6 +54,7 @@ _ADVICE = "take it out of the code that builds the graph"
 class Parts:
     """What expressions mention: variables of the author's, functions, and kinds of TF1's calls.
 
+    ``rows``: some rows of a table may be looked up, ``gathers`` are calls that look some up.
     ``applied`` are calls of functions that make layers, ``collections`` those that give all
     variables, or all regularization terms.
     """
@@ -65,6 +66,7 @@ class Parts:
     applied: list[tuple[ast.Call, Function]] = field(default_factory=list)
     schedules: list[tuple[Schedule, ast.expr]] = field(default_factory=list)
     rows: bool = False
+    gathers: list[ast.Call] = field(default_factory=list)
     collections: list[ast.expr] = field(default_factory=list)
 
     def add(self, other: Parts) -> None:
@@ -74,7 +76,7 @@ class Parts:
         self.layers += other.layers
         self.applied += other.applied
         self.schedules += other.schedules
-        self.rows |= other.rows
+        self.rows |= other.rows or bool(other.gathers)
         self.collections += other.collections
 
 
@@ -123,7 +125,7 @@ class Expressions:
             if len(bindings) > 1 or (home is not None and changed_in_place(module, name)):
                 text = f"`{name.id}` changes, and the graph was built with one of its values"
                 raise Refused(module, name, text, "give it to the function as an argument")
-        return Parts(builders=parts.builders, rows=parts.rows)
+        return Parts(builders=parts.builders, rows=parts.rows or bool(parts.gathers))
 
     @property
     def functions(self) -> set[ast.AST]:
@@ -263,7 +265,7 @@ class Expressions:
                 self._controlled(call, name, found)
             if name in DRAWS or name in SAMPLES:
                 found.draws.append(call)
-            found.rows |= name in ROWS
+            found.gathers += [call] if name in ROWS else []
             return
         qualname = module.names.qualname(call.func) or ""
         if qualname.startswith("builtins.") and qualname[len("builtins.") :] in _PLAIN:

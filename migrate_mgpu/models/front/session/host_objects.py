@@ -143,3 +143,20 @@ class Assignment:
     variable: ast.Name
     kind: str
     value: ast.expr
+
+
+@record(frozen=True, eq=False)
+class VariableCopy:
+    """`[tf.assign(t, e) for t, e in zip(target, evaluated)]`: some variables get a ``value``.
+
+    ``node`` is the list. ``variable`` is what each is called there, ``loop`` gives it and its
+    source their names, of ``pairs``. ``lists`` are the expressions in there that are variables
+    of a scope.
+    """
+
+    node: ast.ListComp
+    variable: ast.Name
+    value: ast.expr
+    loop: ast.expr
+    pairs: ast.Call
+    lists: dict[ast.expr, tuple[Variables, ...]]

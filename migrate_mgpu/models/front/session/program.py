@@ -22,6 +22,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     Saver,
     SaverCall,
     Summary,
+    VariableCopy,
     WriterCall,
 )
 from migrate_mgpu.models.front.session.scope import Entry, Header, Home, SessionScope
@@ -127,6 +128,17 @@ class AllVariables:
 
 
 @record(frozen=True, eq=False)
+class GlobalVariables:
+    """`tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, "target")`: some may not be trained.
+
+    ``slots``: those of optimizers are behind them in TF1.
+    """
+
+    variables: tuple[Variables, ...]
+    slots: bool
+
+
+@record(frozen=True, eq=False)
 class AverageUpdates:
     """What moves the averages of batch normalization: ``call`` asks for UPDATE_OPS.
 
@@ -194,6 +206,7 @@ GraphMeaning = Union[
     Gradients,
     GradientNorm,
     AllVariables,
+    GlobalVariables,
     AverageUpdates,
     Averager,
     AverageStep,
@@ -287,6 +300,7 @@ class SessionProgram:
     own_schedules: set[ast.Call] = field(default_factory=set)  # optimizers ask them themselves
     scopes: dict[ast.AST, str] = field(default_factory=dict)  # TF1's prefixes of names, by calls
     assigning: dict[ast.Call, Assignment] = field(default_factory=dict)  # by those of units
+    copies: dict[ast.AST, VariableCopy] = field(default_factory=dict)  # by statements of units
     collected: dict[ast.expr, tuple[Variables, ...]] = field(default_factory=dict)  # by mentions
     count: ast.expr | None = None  # how many towers, where something tells it
     settings: list[ast.AST] = field(default_factory=list)  # mentions of TensorFlow, not of a graph
@@ -344,6 +358,13 @@ class SessionProgram:
     def all_client_calls(self) -> list[tuple[ast.Call, GraphClient]]:
         """The calls of clients by the scope and by other clients."""
         return [*self.client_calls, *(call for one in self.clients for call in one.client_calls)]
+
+    def listing(self, name: ast.Name) -> ast.stmt:
+        """The statement that gives a name to a list of variables."""
+        names = self.scope.module.names
+        binding = names.only_binding(name)
+        assert binding is not None
+        return names.statement(binding.node)
 
     def restarted(self, units: Iterable[Unit]) -> list[Iterator]:
         """The iterators that some units draw from and that begin anew between steps."""

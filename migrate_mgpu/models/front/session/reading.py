@@ -31,6 +31,7 @@ from migrate_mgpu.models.front.session.normalization_averages import AverageRead
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, PlaceholderReader
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
+    AllVariables,
     Host,
     Init,
     NamedInitializer,
@@ -44,6 +45,7 @@ from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.front.session.variable_averages import VariableAverageReader
+from migrate_mgpu.models.front.session.variable_copies import VariableCopyReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
@@ -103,6 +105,7 @@ class _Reader(StatementReader):
         self.driving = DrivingReader(self.found, self.graph, self.runs, self.expressions)
         self.clients.driving = self.driving
         self.expressions.takes = self.driving.summaries.takes
+        self.copies = VariableCopyReader(state, self.updates.scoped, self.driving.summaries.takes)
         self.metrics = MetricReader(state)
         self.iterators = IteratorReader(
             self.found, self.runs, self.expressions, self.driving.summaries.takes
@@ -135,6 +138,7 @@ class _Reader(StatementReader):
         self.clients.read()
         self._check_graphs()
         self.driving.finish()
+        self.copies.finish()
         self.iterators.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables are initialized"
@@ -373,6 +377,9 @@ class _Reader(StatementReader):
             assigned = self.driving.assignments.made(value)
             if assigned is not None:
                 return self._assigns(statement, target, assigned)
+        copied = self.copies.read(statement, target)
+        if copied is not None:
+            return copied
         gradients = self.updates.gradients.assigned(target, value)
         if gradients is not None:
             for name in walk(target):
@@ -387,6 +394,15 @@ class _Reader(StatementReader):
             chosen = self.updates.every_of(value)
             assert chosen is not None
             self.meanings[target.id] = chosen
+            return Role.GONE
+        word = self.updates.scoped.global_word(value)
+        if isinstance(target, ast.Name) and word is not None:
+            self.state.only_binding(target)
+            every = self.updates.scoped.every_below(value, word)
+            all_trained = all(map(self.updates.scoped.is_trained, every.variables))
+            self.meanings[target.id] = (
+                AllVariables(every.variables, True) if all_trained and not every.slots else every
+            )
             return Role.GONE
         if isinstance(target, ast.Name) and isinstance(value, ast.Call):
             role = self._call(statement, target, value)
@@ -446,7 +462,7 @@ class _Reader(StatementReader):
         assert isinstance(variable, Variables)
         self.driving.summaries.takes[assigned.call] = (assigned.value,)
         role = self.units.assigned(statement, target)
-        unit = replaced(self.found.units[self.place], assigns=variable)
+        unit = replaced(self.found.units[self.place], assigns=(variable,))
         self.found.units[self.place] = unit
         if isinstance(self.meanings[target.id], Unit):
             self.state.only_binding(target)

@@ -425,7 +425,7 @@ class RunReader:
                 if meaning.name not in known:
                     text = f"`{meaning.name}`, the norm of the gradients, is read without the step"
                     raise Refused(self.module, call, text, "fetch the two in one run")
-        assigned = {unit.assigns for unit in units if unit.assigns is not None}
+        assigned = {one for unit in units for one in unit.assigns}
         made = [unit.node for unit in closure([*units, *(u for o in updates for u in o.made_of)])]
         for fetch in fetches:
             meaning = self.meaning(fetch.node)
@@ -483,6 +483,8 @@ class RunReader:
             raise Refused(self.module, node, text, "make one tensor of it before")
         if isinstance(meaning, Unit):
             units.append(meaning)
+            if meaning.node in self.found.copies:
+                return Fetch(node, copies=True)
             return Fetch(node, value=self.named(node))
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             variables = self.meaning(node.value)
@@ -530,7 +532,7 @@ class RunReader:
             inside = set(closure(trained))
             for unit in units:
                 tells = unit.node in self.found.summarizing  # TF1 gave either value
-                reads = {*unit.reads, *unit.collects} - {unit.assigns}
+                reads = {*unit.reads, *unit.collects} - {*unit.assigns}
                 if unit not in inside and not tells and reads:
                     text = "TF1 may compute it before or after the variables change"
                     raise Refused(self.module, unit.node, f"it is fetched with a step: {text}")
@@ -546,7 +548,7 @@ class RunReader:
         step = self._kinds.get(key)
         if step is None:
             step = self._kinds[key] = Step(feeds, values, updates, tuple(units), folded, moves)
-            if values or updates:  # variables alone are read where they are
+            if step.acts:  # variables alone are read where they are
                 self.found.steps.append(step)
         return step
 
@@ -575,16 +577,19 @@ class RunReader:
     def _check_assigning(
         self, unit: Unit, units: Sequence[Unit], updates: Sequence[Update]
     ) -> None:
-        """Nothing else in a step has to do with a variable that the step assigns."""
-        if unit.assigns is None:
-            return
+        """Nothing else in a step has to do with a variable that the step assigns.
+
+        Raises:
+            Refused: TF1 may use the variable's value of before or after.
+        """
         others = [one for one in units if one is not unit]
-        read: set[object] = {v for one in others for v in (*one.reads, *one.collects, one.assigns)}
+        read: set[object] = {v for one in others for v in (*one.reads, *one.collects, *one.assigns)}
         for update in updates:
             read.update((*update.variables, update.counts, update.rate_of))
             read.update(v for one in update.variables for v in one.listed)
-        if unit.assigns in read:
-            text = f"`{unit.assigns.name}` is assigned and used in one step"
+        twice = next((one for one in unit.assigns if one in read), None)
+        if twice is not None:
+            text = f"`{twice.name or 'a layer'}` is assigned and used in one step"
             advice = "TF1 may use its value of before or after: run the two one after the other"
             raise Refused(self.module, unit.node, text, advice)
 

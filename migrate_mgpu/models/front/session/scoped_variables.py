@@ -15,9 +15,15 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.expressions import is_all_variables
-from migrate_mgpu.models.front.session.program import AllVariables, MadeLayer
+from migrate_mgpu.models.front.session.program import (
+    AllVariables,
+    Averager,
+    AverageStep,
+    GlobalVariables,
+    MadeLayer,
+)
 from migrate_mgpu.models.front.session.state import StatementReader
-from migrate_mgpu.models.ir import Collected, Variables
+from migrate_mgpu.models.ir import Collected, Layer, Update, Variables
 
 _ADVICE = "make a list of the variables"
 
@@ -42,6 +48,80 @@ class ScopedVariables(StatementReader):
         if asked not in ("GraphKeys.TRAINABLE_VARIABLES", "trainable_variables"):
             return None
         return _text(given.get("scope"))
+
+    def global_word(self, node: ast.expr | None) -> str | None:
+        """The same for `tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, "target")`."""
+        if not isinstance(node, ast.Call):
+            return None
+        kind = name_of(self.module, node)
+        if kind in ("global_variables", "all_variables"):
+            return _text(by_parameter(node, ("scope",)).get("scope"))
+        given = by_parameter(node, ("key", "scope")) if kind == "get_collection" else {}
+        key = given.get("key")
+        asked = name_of(self.module, key) if isinstance(key, ast.Attribute) else constant(key)
+        if asked not in ("GraphKeys.GLOBAL_VARIABLES", "variables"):
+            return None
+        return _text(given.get("scope"))
+
+    def every_below(self, node: ast.expr, word: str) -> GlobalVariables:
+        """All variables whose names begin with a word, trained or not.
+
+        Raises:
+            Refused: TF1's names of some are not known so far, there are none, or some are none of
+                the author's.
+        """
+        if self.found.metrics or any(made.normalizes for made in self.found.layers.values()):
+            text = "all variables of a scope, with averages or metrics among them"
+            raise Refused(self.module, node, text, _ADVICE)
+        every = (
+            v for v in self.found.variables if v.collected is not Collected.LAYER or v.trainable
+        )
+        own = (one for one in every if one not in self.state.earlier)
+        found = [one for one in own if self._begins(one, word, node)]
+        if not found:
+            raise Refused(self.module, node, f"no variable is seen whose name begins with `{word}`")
+        slots = any(isinstance(m, (Averager, AverageStep)) for m in self.meanings.values())
+        for update in self.found.updates:
+            if update.optimizer.kind == "gradient_descent":
+                continue
+            moved = self._moved(update) & {*found}
+            slots |= bool(moved)
+            if any(one.unit.lineno > update.statement.lineno for one in found) and moved:
+                text = "slots of an optimizer are between these variables"
+                raise Refused(self.module, node, text, _ADVICE)
+        return GlobalVariables(tuple(found), slots)
+
+    def _moved(self, update: Update) -> set[Variables]:
+        """What an update may have gradients for: TF1's optimizers have slots of that alone."""
+        reached: set[Variables] = set()
+        waiting, seen = [update.unit], {update.unit}
+        while waiting:
+            unit = waiting.pop()
+            value = unit.node.value if isinstance(unit.node, ast.Assign) else unit.node
+            if name_of(self.module, value) == "stop_gradient":
+                continue
+            reached.update(one for v in (*unit.reads, *unit.collects) for one in (v, *v.listed))
+            waiting += (one for one in unit.after if one not in seen)
+            seen.update(unit.after)
+        trained = {one for v in update.variables for one in (v, *v.listed)}
+        return {one for one in reached & trained if not self._is_fixed(one)}
+
+    def _is_fixed(self, variables: Variables) -> bool:
+        """Whether a layer's variables are not trained."""
+        made = next((m for m in self.found.layers.values() if m.variables is variables), None)
+        layer = made.found.layer if made is not None else None
+        given = layer.arguments.get("trainable") if isinstance(layer, Layer) else None
+        return given is not None and constant(given) is False
+
+    def is_trained(self, variables: Variables) -> bool:
+        """Whether TF1 collects the variables as trainable ones, as far as is written out."""
+        if variables.collected is not Collected.LAYER:
+            return variables.trainable
+        made = next(m for m in self.found.layers.values() if m.variables is variables)
+        layer = made.found.layer
+        given = layer.arguments.get("trainable") if isinstance(layer, Layer) else None
+        plain = made.found.helper is None and not made.calls
+        return variables.trainable and plain and (given is None or constant(given) is True)
 
     def _of_comprehension(self, node: ast.ListComp) -> str | None:
         """`[v for v in tf.trainable_variables() if v.name.startswith("generator")]`"""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.recurrent import is_recurrent
@@ -21,6 +22,7 @@ from migrate_mgpu.models.front.session.program import (
     Averager,
     AverageStep,
     Cells,
+    GlobalVariables,
     GradientNorm,
     Gradients,
     Host,
@@ -50,7 +52,7 @@ _T = TypeVar("_T")
 # What a name may stand for that nothing is computed with.
 _NO_VALUES = (
     Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
-    AverageStep, GradientNorm, PartOfStep, MetricValue,
+    AverageStep, GradientNorm, PartOfStep, MetricValue, GlobalVariables,
 )  # fmt: skip
 
 
@@ -171,7 +173,7 @@ class UnitReader(StatementReader):
             unique(after),
             unique(feeds),
             unique(reads),
-            parts.rows,
+            parts.rows or not all(map(self._is_of_tensor, parts.gathers)),
             inputs=inputs,
             collects=unique(self.collections.read(parts, value)),
         )
@@ -199,7 +201,7 @@ class UnitReader(StatementReader):
         if isinstance(meaning, _NO_VALUES):
             text = f"`{name.id}` is not a value that can be used in a computation"
             raise Refused(self.module, name, text)
-        if isinstance(meaning, Unit) and meaning.assigns is not None:
+        if isinstance(meaning, Unit) and meaning.assigns:
             text = f"`{name.id}` is computed with, and gives a variable a value"
             raise Refused(self.module, name, text, "compute with the variable")
         if isinstance(meaning, (Unit, Placeholder)) and inside:
@@ -220,6 +222,16 @@ class UnitReader(StatementReader):
                 if not isinstance(meaning, Variables) or meaning.collected is Collected.ONE:
                     text = f"`{name.id}.{parent.attr}` of a part of the graph"
                     raise Refused(self.module, parent, text)
+
+    def _is_of_tensor(self, call: ast.Call) -> bool:
+        """Whether rows are those of a layer's value: it gets a gradient for all of them."""
+        params = by_parameter(call, ("params",)).get("params")
+        meaning = self.meanings.get(params.id) if isinstance(params, ast.Name) else None
+        value = value_of(meaning.node) if isinstance(meaning, Unit) else None
+        if not isinstance(params, ast.Name) or not self.runs.is_home(params):
+            return False
+        layer = self.layers.of(value) if isinstance(value, ast.Call) else None
+        return layer is not None and layer.kind in ("Dense", "Conv1D", "Conv2D", "Conv3D")
 
     def _in_function(self, name: ast.Name) -> bool:
         return not self.runs.is_home(name)

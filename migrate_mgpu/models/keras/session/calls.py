@@ -77,7 +77,7 @@ class RunWriter:
         return top_level and not self.source.text[end : self.source.part_at(start)[1]].strip()
 
     def _unused(self, run: Run, indent: str) -> list[str]:
-        if not any(fetch.update or fetch.value is not None for fetch in run.fetches):
+        if not any(fetch.value is not None or not fetch.gives for fetch in run.fetches):
             raise Refused(self.module, run.call, "it fetches variables whose values are not used")
         return [self._call(run, indent, len(indent))]
 
@@ -98,14 +98,14 @@ class RunWriter:
         variables: list[tuple[str, Fetch]] = []
         for one, fetch in zip(target.elts, run.fetches):
             name = self.source.code(one)
-            if fetch.update is not None or fetch.moves:
+            if not fetch.gives:
                 self._unread(one)
             elif fetch.variable:
                 variables.append((name, fetch))
             else:
                 computed.append((name, fetch))
         lines: list[str] = []
-        if computed or run.step.updates:
+        if computed or any(not fetch.gives for fetch in run.fetches):
             lines.append(self._computed(run, computed, indent))
         if variables:
             left = ", ".join(name for name, _ in variables)
@@ -184,10 +184,9 @@ class RunWriter:
         self, run: Run, indent: str, target: ast.expr | None, column: int | None = None
     ) -> str:
         fetch = run.fetches[0]
-        if fetch.update is not None:
-            raise Refused(
-                self.module, run.call, "the value of an operation, which is None, is read"
-            )
+        if not fetch.gives:
+            what = "that variables are given" if fetch.copies else "of an operation, which is None,"
+            raise Refused(self.module, run.call, f"the value {what} is read")
         if fetch.variable:
             return self._read(fetch)
         if column is None:
@@ -203,7 +202,10 @@ class RunWriter:
             each = ", ".join(self._read(f) for f in run.fetches)
             return f"[{each}]"
         order = [self._index(run, f) for f in run.fetches if f.value is not None]
-        nothing = [f.update is not None or f.moves for f in run.fetches]
+        if any(fetch.copies for fetch in run.fetches):
+            text = "the values that variables are given are read"
+            raise Refused(self.module, run.call, text, "fetch the variables")
+        nothing = [not f.gives for f in run.fetches]
         if len(order) + sum(nothing) != len(run.fetches) or order != list(
             range(len(run.step.values))
         ):

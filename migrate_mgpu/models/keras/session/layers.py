@@ -125,6 +125,19 @@ class LayerWriter:
 
         return write
 
+    def copied(self) -> dict[ast.AST, Replacement]:
+        """What stands where variables of a scope were asked for, to be copied."""
+
+        def write(variables: tuple[Variables, ...]) -> Replacement:
+            return lambda context: self.names.every(variables)
+
+        return {
+            node: write(variables)
+            for copy in self.program.copies.values()
+            for node, variables in copy.lists.items()
+            if not isinstance(node, ast.Name)
+        }
+
     def _terms(self, node: ast.expr, variables: tuple[Variables, ...]) -> Replacement:
         def write(context: Context) -> str:
             text = self._list([f"*{self.names.variables(one)}.losses" for one in variables])

@@ -13,8 +13,10 @@ from migrate_mgpu.models.front.session.program import (
     MadeLayer,
     RunningMetric,
     SessionProgram,
+    given_by,
 )
 from migrate_mgpu.models.ir import (
+    Collected,
     Placeholder,
     Recurrent,
     Stage,
@@ -160,6 +162,15 @@ class StepNames:
         call = self._of_layers.get(variables)
         return variables.name if call is None else self._layers[call]
 
+    def every(self, variables: Iterable[Variables]) -> str:
+        """A list of all variables of some statements, trained or not."""
+        layers = {one for one in variables if one.collected is Collected.LAYER}
+        parts = [
+            f"*{self.variables(one)}.variables" if one in layers else self.variables(one)
+            for one in variables
+        ]
+        return f"[{', '.join(parts)}]"
+
     def spec(self, placeholder: Placeholder) -> str:
         return self._specs[placeholder]
 
@@ -214,8 +225,11 @@ class StepNames:
         values = [node.id for node in step.values if isinstance(node, ast.Name)]
         values = values if len(values) == len(step.values) else []
         found: list[str] = []
-        assigning = [unit for unit in step.units if unit.assigns is not None]
+        assigning = [unit for unit in step.units if unit.assigns]
         made = [u.node.value for u in assigning if isinstance(u.node, ast.Assign)]
+        copies = [unit for unit in assigning if unit.node in self.program.copies]
+        if copies and not step.values and not step.updates:
+            return [f"run_{name}" for unit in copies[:1] for name in sorted(given_by(unit))]
         if len(step.values) == len(made) == 1 and not step.updates:
             assert isinstance(made[0], ast.Call)
             assignment = self.program.assigning[made[0]]

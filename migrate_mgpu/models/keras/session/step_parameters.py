@@ -102,7 +102,7 @@ class StepParameterWriter:
             steps = [run.step for run in client.runs]
             for _, callee in client.client_calls:
                 steps += self.needs(callee) if self._is_given(callee) else []
-            shown = [step for step in dict.fromkeys(steps) if step.values or step.updates]
+            shown = [step for step in dict.fromkeys(steps) if step.acts]
             self._needs[client.node] = sorted(shown, key=self.program.steps.index)
             if shown and not self._sees(client) and not self._is_given(client):
                 text = "it cannot be determined how this function gets the steps that it runs"
@@ -116,7 +116,7 @@ class StepParameterWriter:
         for client in self.program.clients:
             if home not in (client.node, *self.module.names.ancestors(client.node)):
                 found += (run.step for run in client.runs)
-        steps = [step for step in dict.fromkeys(found) if step.values or step.updates]
+        steps = [step for step in dict.fromkeys(found) if step.acts]
         return sorted(steps, key=self.program.steps.index)
 
     # -- parameters and arguments -----------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.session.folding import is_flag
-from migrate_mgpu.models.front.session.host_objects import Iterator
+from migrate_mgpu.models.front.session.host_objects import Iterator, VariableCopy
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import (
     ClippedBy,
@@ -24,7 +24,7 @@ from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
-from migrate_mgpu.source.blocks import Block, outermost
+from migrate_mgpu.source.blocks import Block, leading, outermost
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -134,6 +134,8 @@ class StepWriter:
                 self.block.line(f"{', '.join(item.gives)} = {call}", deeper)
             elif isinstance(item, NamedUnit):
                 self.block.line(f"{item.name} = {self.context.render(item.node)}", deeper)
+            elif item.node in self.program.copies:
+                self._copied(item.node, deeper)
             elif isinstance(item.node, ast.stmt):
                 if item.node in self.heads:
                     self.block.comments(self.heads[item.node], deeper)
@@ -146,6 +148,32 @@ class StepWriter:
                 if item.node in self.program.summarizing:  # a list that may have several lines
                     base = self.block.indent + self.block.source.indent_unit * deeper
                     self.block.lines[-1] = self.block.lines[-1].replace("\n", f"\n{base}")
+
+    def _copied(self, node: ast.AST, outer: int) -> None:
+        """Variables get the values of others, one after the other."""
+        assert isinstance(node, ast.stmt)
+        copy = self.program.copies[node]
+        self.block.comments(node, outer)
+        for listed, variables in copy.lists.items():
+            if isinstance(listed, ast.Name):
+                above = leading(self.block.source, self.program.listing(listed))
+                for text in above if copy is self._first(listed) else ():
+                    if text:
+                        self.block.line(text, outer)
+                self.block.line(f"{listed.id} = {self.names.every(variables)}", outer)
+        pairs, value = self.context.render(copy.pairs), self.context.render(copy.value)
+        self.block.line(f"for {self._loop_names(copy.loop)} in {pairs}:", outer)
+        self.block.line(f"{copy.variable.id}.assign({value})", outer + 1)
+
+    def _first(self, listed: ast.Name) -> VariableCopy:
+        """The first that needs a list, which has its comments."""
+        found = self.program.copies.values()
+        same = ast.dump(listed)
+        return next(one for one in found if any(ast.dump(other) == same for other in one.lists))
+
+    def _loop_names(self, node: ast.expr) -> str:
+        parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
+        return ", ".join(self.program.scope.module.source.code(part) for part in parts)
 
     def _may_end(self, step: Step) -> bool:
         """Whether something counts a program's steps, and not one whose iterator has ended.

@@ -159,6 +159,7 @@ class _Writer:
             for node in walk(unit.node)
         }
         self.context.replaced.update(self.layers.collected(building))
+        self.context.replaced.update(self.layers.copied())
         self.context.replaced.update(
             (call, assignment_replacement(one)) for call, one in program.assigning.items()
         )
@@ -839,6 +840,8 @@ class _Writer:
             return []
         if entry.statement in self.program.lists.values():  # above the list that is written
             return []
+        if entry.statement in self._listing:
+            return []
         above = leading(self.source, entry.statement)
         if first and "" in above:
             above = above[len(above) - above[::-1].index("") :]
@@ -846,6 +849,13 @@ class _Writer:
         behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
         found += [behind] if behind else []
         return [t for t in found if not any(word in t.lower() for word in _OF_SESSIONS)]
+
+    @cached_property
+    def _listing(self) -> set[ast.stmt]:
+        """What lists the variables that are copied: the lists stand where they are."""
+        copies = self.program.copies.values()
+        lists = (one for copy in copies for one in copy.lists if isinstance(one, ast.Name))
+        return {self.program.listing(one) for one in lists}
 
     @cached_property
     def _averaging(self) -> set[ast.stmt]:

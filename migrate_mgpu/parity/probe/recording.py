@@ -43,6 +43,7 @@ class Series:
         self.variables: list[int] = []  # that it trains
         self.losses: dict[int, list[float]] = {}  # tower or replica -> loss of each step
         self.examples: dict[int, list[int | None]] = {}
+        self.lengths: set[int] = set()  # of all batches of a step: which it trains on is not seen
         self.rates: list[float | None] = []  # the learning rate of each step
         self.seen_first: set[str] = set()
 
@@ -57,6 +58,7 @@ class Series:
             "variables": self.variables,
             "losses": [self.losses[place] for place in places],
             "examples": [self.examples[place] for place in places],
+            "lengths": sorted(self.lengths),
             "rates": self.rates,
         }
 

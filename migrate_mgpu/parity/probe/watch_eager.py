@@ -89,6 +89,7 @@ class EagerWatch:
             count = int(count)
             if count < 0 and alone:
                 count = self.examples.handed
+                self.recorder.get_series(series).lengths |= self.examples.lengths
             self._note(series, replica, float(value), count)
 
         if tools.tf("eager.context").executing_eagerly():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 tools: Any = None  # eager_tools, which has no name to be imported by
@@ -17,20 +18,15 @@ class Examples:
         global tools
         tools = eager_tools
         self.handed = -1  # examples that the program itself handed to the step
+        self.lengths: set[int] = set()  # of all that it handed to it
         self._local = threading.local()
 
     def note(self, values: Any) -> bool:
         """The examples of the first batch among the values of a step."""
-        if isinstance(values, dict):
-            values = list(values.values())
-        if isinstance(values, (list, tuple)):
-            return any(self.note(value) for value in values)
-        shape = getattr(values, "shape", None)
-        try:
-            self.handed = int(shape[0])  # type: ignore[index]
-            return True
-        except (TypeError, ValueError, IndexError):
-            return False
+        found = list(_lengths(values))
+        if found:
+            self.handed, self.lengths = found[0], set(found)
+        return bool(found)
 
     def count(self, inputs: Any) -> None:
         """Those of a model's input, or of what a replica is handed; the first that are seen."""
@@ -69,3 +65,17 @@ class Examples:
             thread.main_fn = main_fn
 
         cls.__init__ = __init__
+
+
+def _lengths(values: Any) -> Iterator[int]:
+    """How many rows each array or tensor among some values has."""
+    if isinstance(values, dict):
+        values = list(values.values())
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            yield from _lengths(value)
+        return
+    try:
+        yield int(values.shape[0])
+    except (AttributeError, TypeError, ValueError, IndexError):
+        return

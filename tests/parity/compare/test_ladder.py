@@ -118,6 +118,14 @@ def test_examples_that_cannot_be_seen_are_said_so(tmp_path):
     assert found[2].outputs[0].detail == "not observed in the target"
 
 
+def test_a_step_of_several_batches_may_be_counted_by_any_of_them(tmp_path):
+    either = [{**series(3.0, 2.0, 1.0, examples=4)[0], "lengths": [4, 8]}]
+    one, other = side(tmp_path, "a"), side(tmp_path, "b", series=either)
+    assert broken(one, other) is None
+    half = [{**series(3.0, 2.0, 1.0, examples=4)[0], "lengths": [4]}]
+    assert broken(one, side(tmp_path, "c", series=half)) == 3
+
+
 def test_towers_are_averaged_and_replicas_summed(tmp_path):
     towers = [{"combine": "mean", "losses": [[2.0], [4.0]], "examples": [[8], [0]]}]
     replicas = [{"combine": "sum", "losses": [[1.0], [2.0]], "examples": [[4], [4]]}]

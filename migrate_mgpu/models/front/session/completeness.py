@@ -192,8 +192,9 @@ class CompletenessCheck(StatementReader):
         """Whether a name of the scope stands for parts of the graph alone."""
         if not self.scope.resets and any(p.name == name for p in self.found.placeholders):
             return True  # later it may be Python's own
-        statements = {self.names.statement(b.node) for b in self.home.bindings[name]}
-        return statements <= self._building
+        bindings = (b for b in self.home.bindings[name] if not self.state.is_free(b.node))
+        statements = {self.names.statement(b.node) for b in bindings}
+        return bool(statements) and statements <= self._building
 
     @cached_property
     def _building(self) -> set[ast.stmt]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.layers import LAYERS, LayerRow
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.session.helper_calls import HelperReader
@@ -61,12 +63,65 @@ class LayerReader:
         if call not in self._found:
             self._found[call] = None
             row = LAYERS.by_name.get(name_of(self.module, call))
-            if (row is not None and row.inputs) or is_recurrent(self.module, call):
+            shared = self._named_alike(call, row) if row is not None and row.inputs else None
+            if shared is not None:
+                self._found[call] = shared
+            elif (row is not None and row.inputs) or is_recurrent(self.module, call):
                 found = find_layers(self.module, [call], self._calls, {}, self.regularized)
                 self._found[call] = found.get(call)
             else:
                 self._found[call] = self.functions.of(call)
         return self._found[call]
+
+    def _named_alike(self, call: ast.Call, row: LayerRow) -> Found | None:
+        """`tf.layers.dense(other, 10, name="out", reuse=True)`: the layer of an earlier call.
+
+        That has the name, in the same scopes, and all else that makes it.
+        """
+        given = by_parameter(call, row.signature)
+        name = given.get("name")
+        if constant(given.get("reuse")) is not True or not isinstance(constant(name), str):
+            return None
+        own = _making(given, row)
+        scopes = self._scopes(call)
+        for other in self.module.names.calls:
+            if (
+                other.lineno >= call.lineno
+                or LAYERS.by_name.get(name_of(self.module, other)) is not row
+            ):
+                continue
+            theirs = by_parameter(other, row.signature)
+            if constant(theirs.get("reuse")) is True or constant(theirs.get("name")) != constant(
+                name
+            ):
+                continue
+            if _making(theirs, row) != own or self._scopes(other) != scopes or scopes is None:
+                continue
+            first = self.of(other)
+            if first is None or first.training is not None or first.keywords:
+                return None
+            if row.inputs not in given:
+                return None
+            return replaced(first, call=call, inputs=(given[row.inputs],), shares=other)
+        return None
+
+    def _scopes(self, call: ast.Call) -> list[object] | None:
+        """The names of the scopes of variables around a call in the scope that builds."""
+        found: list[object] = []
+        for parent in self.module.names.ancestors(call):
+            if parent is self.home:
+                return found
+            for item in parent.items if isinstance(parent, ast.With) else ():
+                scope = item.context_expr
+                if name_of(self.module, scope) == "variable_scope":
+                    assert isinstance(scope, ast.Call)
+                    word = constant(scope.args[0]) if len(scope.args) == 1 else None
+                    if not isinstance(word, str) or scope.keywords:
+                        return None
+                    found.append(word)
+            if isinstance(parent, (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.Lambda)):
+                return None
+        return None
 
     def of_module(self, module: Module) -> LayerReader:
         """The reader of another module's functions, which are given what is not seen there."""
@@ -99,6 +154,12 @@ class LayerReader:
         if isinstance(found.layer, Recurrent) and found.layer.lengths is not None:
             given.append(found.layer.lengths)
         return [*given, found.training] if found.training is not None else given
+
+
+def _making(given: Mapping[str, ast.expr], row: LayerRow) -> dict[str, str]:
+    """What a layer is made of, so far as it is written."""
+    apart = (row.inputs, "reuse")
+    return {key: ast.dump(value) for key, value in given.items() if key not in apart}
 
 
 def scope_of(module: Module, statement: ast.With) -> ast.Call | None:

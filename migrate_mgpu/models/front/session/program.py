@@ -327,6 +327,9 @@ class SessionProgram:
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)  # by the keys of feeds
     folded: set[ast.expr] = field(default_factory=set)  # values fed that steps know themselves
     dropped: list[ast.stmt] = field(default_factory=list)  # in blocks that only initialize
+    rebound: set[ast.AST] = field(
+        default_factory=set
+    )  # names of parts that are Python's in the end
     assignments: list[Assignment] = field(default_factory=list)  # of Python's own values
 
     # Other code that uses the graph.

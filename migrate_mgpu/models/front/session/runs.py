@@ -238,7 +238,7 @@ class RunReader:
         local = {
             name.id
             for name in mentions_of(self.names, statement, self.home)
-            if isinstance(name.ctx, ast.Store)
+            if isinstance(name.ctx, ast.Store) and name not in self.found.rebound
         }
         for name in mentions_of(self.names, statement, self.home):
             if name.id in local and isinstance(self.meanings.get(name.id), GRAPH):

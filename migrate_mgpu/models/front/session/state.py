@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
@@ -20,6 +21,8 @@ from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import Placeholder, Unit, Variables
+
+_LOOPS = (ast.For, ast.While, ast.comprehension)
 
 
 class Reading:
@@ -81,8 +84,47 @@ class Reading:
         own = [b for b in self.names.bindings_of(target) if self.scope.section(b.node) == here]
         several = bool(self.scope.resets) and len(own) == 1
         if self.names.only_binding(target) is None and not several:
+            if self._is_free_at_the_end(target):
+                return
             text = f"`{target.id}` is also assigned elsewhere"
             raise Refused(self.module, target, text, "give the two different names")
+
+    def _is_free_at_the_end(self, target: ast.Name) -> bool:
+        """Whether what else a name is given comes where nothing is run any more."""
+        others = [b.node for b in self.names.bindings_of(target) if b.node is not target]
+        free = all(map(self.is_free, others))
+        self.found.rebound |= {*others} if free else set()
+        return free
+
+    def is_free(self, node: ast.AST) -> bool:
+        """Whether a name is Python's own from here on, where nothing is run any more.
+
+        `w, b = sess.run([w, b])`, as the last run of a script.
+        """
+        if self.scope.resets or self.scope.again or self.scope.towers is not None:
+            return False
+        if not isinstance(node, ast.Name) or self.names.scope_of_name[node] is not self.home:
+            return False
+        statement = self.names.statement(node)
+        loops = [one for one in self.names.ancestors(node) if isinstance(one, _LOOPS)]
+        for use in self._uses:
+            inside = isinstance(statement, ast.Assign) and use in walk(statement)
+            if any(use in walk(loop) for loop in loops):
+                return False
+            if not inside and line_of(use) >= statement.lineno:
+                return False
+        return True
+
+    @cached_property
+    def _uses(self) -> list[ast.AST]:
+        """What uses the session: its mentions, values of tensors, calls of functions that run."""
+        found: list[ast.AST] = [*self.names.mentions(self.scope.name, self.home)]
+        for call in self.names.calls:
+            target = self.origins.target(call)
+            asks = isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval")
+            if asks or (target is not None and self.origins.runs(target)):
+                found.append(call)
+        return found
 
     def host_only(self, node: ast.AST, what: str) -> None:
         """Refuses what depends on a part of the graph."""

@@ -165,9 +165,24 @@ class RunWriter:
             text = f"{self._call(run, indent, column, len(place) + len('.numpy()'))}{place}.numpy()"
         elif not run.many:
             text = self._single(run, indent, None, column)
+        elif self._is_cut(run):
+            end = self.source.span(self.module.names.parents[run.call])[1]
+            text = self._values(run, indent, column)
         else:
             text = self._several(run, indent, None, column)
         return Edit(start, end, text.replace("\n", self.source.newline))
+
+    def _is_cut(self, run: Run) -> bool:
+        """Whether what follows the values, which is nothing, is cut off: `sess.run([...])[:3]`."""
+        parent = self.module.names.parents[run.call]
+        part = parent.slice if isinstance(parent, ast.Subscript) else None
+        if not isinstance(part, ast.Slice) or part.lower or part.step or part.upper is None:
+            return False
+        kept = [fetch.value for fetch in run.fetches[: len(run.step.values)]]
+        if constant(part.upper) != len(kept) or any(f.gives for f in run.fetches[len(kept) :]):
+            return False
+        order = [self._index(run, f) for f in run.fetches[: len(kept)] if f.value is not None]
+        return order == list(range(len(kept)))
 
     def _item(self, run: Run) -> Fetch | None:
         """The one value of a list that is read: `sess.run([loss, train])[0]`."""
@@ -216,8 +231,12 @@ class RunWriter:
             column = len(indent) + len(self.source.code(target)) + 3
         if any(nothing):
             return self._with_nothing(run, nothing, indent, column)
+        return self._values(run, indent, column)
+
+    def _values(self, run: Run, indent: str, column: int) -> str:
+        """The list of a step's values."""
         value = self.names.value
-        if len(order) == 1:
+        if len(run.step.values) == 1:
             return f"[{self._call(run, indent, column + 1, 10)}.numpy()]"
         head = f"[{value}.numpy() for {value} in "
         return f"{head}{self._call(run, indent, column + len(head), 1)}]"

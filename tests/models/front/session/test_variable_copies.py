@@ -74,7 +74,8 @@ STAYS = {
         changed(
             SOFT,
             "# the slow copy",
-            "with tf.variable_scope('critic'):\n    more = tf.get_variable('more', [2])\n# the slow copy",
+            "with tf.variable_scope('critic'):\n"
+            "    more = tf.get_variable('more', [2])\n# the slow copy",
         ).replace("tf.GraphKeys.TRAINABLE_VARIABLES", "tf.GraphKeys.GLOBAL_VARIABLES"),
         "slots of an optimizer are between these variables",
     ),

@@ -69,6 +69,11 @@ MUTANTS: dict[str, Mutant] = {
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),
+    "a layer that is shared by name, and not trained there": Mutant(
+        "shared_layers",
+        r"c_hidden_drawn = hidden\(drawn\)",
+        "c_hidden_drawn = tf.nn.relu(drawn @ tf.stop_gradient(hidden.kernel) + hidden.bias)",
+    ),
     "copied the other way": Mutant(
         "target_network", r"zip\(target, evaluated\)", "zip(evaluated, target)"
     ),

@@ -100,7 +100,7 @@ class Expressions:
         self.takes: Mapping[ast.Call, tuple[ast.expr, ...]] = {}
         self._others: dict[Module, Expressions] = {module: self}
 
-    def _of(self, module: Module) -> Expressions:
+    def of_module(self, module: Module) -> Expressions:
         """The expressions of one of the program's modules."""
         if module not in self._others:
             found = Expressions(module, self.graph, self.layers.of_module(module), self.beside)
@@ -334,7 +334,7 @@ class Expressions:
             Refused: it does more.
         """
         if function.module is not self.module:
-            other = self._of(function.module)
+            other = self.of_module(function.module)
             return other._elsewhere(other.of_function(function))
         node = function.node
         if node in self._functions:
@@ -383,7 +383,7 @@ class Expressions:
             Refused: it does more.
         """
         if function.module is not self.module:
-            other = self._of(function.module)
+            other = self.of_module(function.module)
             return other._elsewhere(other.of_layers(function))
         node = function.node
         if node in self._functions:

@@ -105,6 +105,9 @@ class Reading:
             return False
         if not isinstance(node, ast.Name) or self.names.scope_of_name[node] is not self.home:
             return False
+        mentions = self.names.mentions(node.id, self.home)
+        if any(self.names.scope_of_name[one].function() is not self._function for one in mentions):
+            return False
         statement = self.names.statement(node)
         loops = [one for one in self.names.ancestors(node) if isinstance(one, _LOOPS)]
         for use in self._uses:
@@ -114,6 +117,10 @@ class Reading:
             if not inside and line_of(use) >= statement.lineno:
                 return False
         return True
+
+    @property
+    def _function(self) -> ast.AST | None:
+        return self.home.function()
 
     @cached_property
     def _uses(self) -> list[ast.AST]:

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
@@ -13,7 +14,12 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
-from migrate_mgpu.models.front.session.expressions import expressions_of, statements_of
+from migrate_mgpu.models.front.session.expressions import (
+    Expressions,
+    expressions_of,
+    statements_of,
+)
+from migrate_mgpu.models.front.session.helper_calls import returns_variable
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Collected, Operation, Variables
@@ -34,8 +40,9 @@ class VariableReader(StatementReader):
                 if self.layers.of(node) is not None:
                     return False
                 target = self.graph.target(self.module, node.func)
-                if target is not None and target.module is self.module:
-                    if self.expressions.makes(target):
+                if target is not None and target.module in {self.module, *self.state.beside}:
+                    near = target.module is self.module or returns_variable(target)
+                    if near and self._of(target.module).makes(target):
                         return True
         return False
 
@@ -139,25 +146,29 @@ class VariableReader(StatementReader):
             )
         row = VARIABLES.by_name.get(name_of(self.module, node))
         if row is not None:
-            return self._operation(node)
+            return self._operation(node, self.module)
         target = self.graph.target(self.module, node.func)
-        if target is None or target.module is not self.module or target.owner is not None:
+        ours = target is not None and target.module in {self.module, *self.state.beside}
+        if target is None or not ours or target.owner is not None:
             text = f"`{self.module.source.code(node.func)}` does more than make a variable"
             raise Refused(self.module, node, text)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise Refused(self.module, node, "its arguments come from `*`", "write them out")
         function = target.node
         if not isinstance(function, ast.FunctionDef) or function.decorator_list:
-            raise Refused(self.module, function, f"`{target.name}` is not a plain function")
+            raise Refused(target.module, function, f"`{target.name}` is not a plain function")
         calls = self._returned_variables(target, function)
         self.found.makers[function] = target
-        operation, *others = [self._operation(call) for call in calls]
+        operation, *others = [self._operation(call, target.module) for call in calls]
         for other in others:
             if not self._is_alike(operation, other):
                 text = f"`{target.name}` makes variables of different kinds or names"
-                raise Refused(self.module, other.node, text, "give each kind a function of its own")
+                raise Refused(
+                    target.module, other.node, text, "give each kind a function of its own"
+                )
         for name in (n for n in walk(function) if isinstance(n, ast.Name)):
-            self.state.global_of_graph(name)
+            if target.module is self.module:
+                self.state.global_of_graph(name)
         return operation
 
     def _returned_variables(self, target: Function, function: ast.FunctionDef) -> list[ast.Call]:
@@ -169,10 +180,11 @@ class VariableReader(StatementReader):
             Refused: it makes none or several on one way, or does something else.
         """
         text = f"`{target.name}` does more than make a variable"
+        module = target.module
         calls = [
             call
             for call in walk(function)
-            if isinstance(call, ast.Call) and name_of(self.module, call) in VARIABLES.by_name
+            if isinstance(call, ast.Call) and name_of(module, call) in VARIABLES.by_name
         ]
         held: set[str] = set()
         others: set[str] = set()
@@ -193,21 +205,20 @@ class VariableReader(StatementReader):
             elif not isinstance(statement, (ast.If, ast.Raise, ast.Pass)) and not (
                 isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
             ):
-                raise Refused(self.module, statement, text)
+                raise Refused(module, statement, text)
             for expression in expressions_of(statement):
-                if expression not in calls and not self._initializer(expression):
-                    self.expressions.read(expression, stays=True)
+                if expression not in calls and not _is_initializer(module, expression):
+                    self._of(module).read(expression, stays=True)
         for value in given:
             is_held = isinstance(value, ast.Name) and value.id in held - others
             if value not in calls and not is_held:
-                raise Refused(self.module, value or function, text)
+                raise Refused(module, value or function, text)
         if not given or _most(function.body, calls) != 1:
-            raise Refused(self.module, function, text)
+            raise Refused(module, function, text)
         return calls
 
-    def _initializer(self, node: ast.expr) -> bool:
-        """Whether an expression makes an initializer."""
-        return isinstance(node, ast.Call) and name_of(self.module, node) in INITIALIZERS.by_name
+    def _of(self, module: Module) -> Expressions:
+        return self.expressions.of_module(module)
 
     def _is_alike(self, one: Operation, other: Operation) -> bool:
         """Whether two variables have the same kind, name, and place in training."""
@@ -220,7 +231,7 @@ class VariableReader(StatementReader):
         ]
         return one.kind == other.kind and facts[0] == facts[1]
 
-    def _operation(self, call: ast.Call) -> Operation:
+    def _operation(self, call: ast.Call, module: Module) -> Operation:
         """A variable with arguments that mean the same in TF2.
 
         Raises:
@@ -229,49 +240,51 @@ class VariableReader(StatementReader):
         for operation in self.found.made:
             if operation.node is call:
                 return operation
-        name = name_of(self.module, call)
+        name = name_of(module, call)
         row = VARIABLES.by_name[name]
         if len(call.args) > (2 if name == "Variable" else 4):
-            raise Refused(self.module, call, "this variable has many arguments", "name them")
-        given = NamedArguments(self.module, call, row.signature).rest
+            raise Refused(module, call, "this variable has many arguments", "name them")
+        given = NamedArguments(module, call, row.signature).rest
         allowed = {"name", "dtype", "trainable", "initial_value", "shape", "initializer"}
         for key, value in given.items():
             if key not in allowed and not (isinstance(value, ast.Constant) and value.value is None):
                 text = f"`{key}` of a variable is not supported in a native program"
-                raise Refused(self.module, value, text)
+                raise Refused(module, value, text)
         dtype = given.get("dtype")
         if name == "get_variable":
-            kind = "float32" if dtype is None else name_of(self.module, dtype)
+            kind = "float32" if dtype is None else name_of(module, dtype)
             counts = kind in ("int32", "int64") and constant(given.get("trainable")) is False
             if dtype is not None and kind != "float32" and not counts:
-                raise Refused(self.module, dtype, "`get_variable` with a type of its own")
+                raise Refused(module, dtype, "`get_variable` with a type of its own")
             if "initializer" not in given and "shape" not in given:
-                raise Refused(self.module, call, "`get_variable` with neither shape nor value")
+                raise Refused(module, call, "`get_variable` with neither shape nor value")
         elif "initial_value" not in given or "shape" in given:
-            raise Refused(
-                self.module, call, "the initial value of this variable cannot be determined"
-            )
-        made = Operation(name, self.module, call, given)
+            raise Refused(module, call, "the initial value of this variable cannot be determined")
+        made = Operation(name, module, call, given)
         self.found.made.append(made)
         entry = self.scope.entries[self.place]
-        if is_inside(self.module, call, {entry.statement}):  # not in a function of its own
+        # Not in a function of its own:
+        if module is self.module and is_inside(module, call, {entry.statement}):
             kinds = (
                 ("variable_scope",) if name == "get_variable" else ("name_scope", "variable_scope")
             )
             parts = [scope for kind, scope in entry.scopes if kind in kinds]
             self.found.scopes[call] = "".join(f"{part}/" for part in parts)
-        self._first_value(given)
+        self._first_value(given, module)
         return made
 
-    def _first_value(self, given: dict[str, ast.expr]) -> None:
+    def _first_value(self, given: dict[str, ast.expr], module: Module) -> None:
         """Its first value is computed where it stands, by functions that only compute."""
         value = given.get("initial_value")
         if value is not None:
             if isinstance(value, ast.Lambda):
-                raise Refused(
-                    self.module, value, "the initial value of this variable is a function"
-                )
-            self.found.builders.update(self.expressions.read(value, stays=True).builders)
+                raise Refused(module, value, "the initial value of this variable is a function")
+            self.found.builders.update(self._of(module).read(value, stays=True).builders)
+
+
+def _is_initializer(module: Module, node: ast.expr) -> bool:
+    """Whether an expression makes an initializer."""
+    return isinstance(node, ast.Call) and name_of(module, node) in INITIALIZERS.by_name
 
 
 def _most(body: list[ast.stmt], calls: list[ast.Call]) -> int:

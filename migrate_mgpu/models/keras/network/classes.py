@@ -81,9 +81,24 @@ class HelperClasses:
         assert isinstance(call.func, ast.Name)
         for binding in module.names.bindings_of(call.func):
             if isinstance(binding.node, ast.ImportFrom):
-                alias = next(a for a in binding.node.names if (a.asname or a.name) == call.func.id)
-                return alias.asname or made.name
+                known = [a for a in binding.node.names if (a.asname or a.name) == call.func.id]
+                if not known:
+                    self._check_star(module, call, made)
+                return (known[0].asname if known else None) or made.name
         return made.name
+
+    def _check_star(self, module: Module, call: ast.Call, made: HelperClass) -> None:
+        """`from ops import *` gives a module the class that a function becomes.
+
+        Raises:
+            Refused: it may not.
+        """
+        function = made.helper.function
+        told = "__all__" in function.module.names.module_scope.bindings
+        taken = made.name in module.names.module_scope.bindings and made.name != function.name
+        if told or taken:
+            text = f"`{made.helper.function.name}` is imported by `*`"
+            raise Refused(module, call, text, "import it by its name")
 
     def import_edits(self) -> dict[Module, list[Edit]]:
         """`from nets import network` becomes `from nets import Network`."""

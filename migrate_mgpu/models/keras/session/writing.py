@@ -431,7 +431,8 @@ class _Writer:
     def _beside(self) -> None:
         """The functions of other modules that compute: their statements in TF2's words."""
         for module in self.program.layer_modules:
-            builders = [n for n, f in self.program.builders.items() if f.module is module]
+            own = (*self.program.builders.items(), *self.program.makers.items())
+            builders = [node for node, function in own if function.module is module]
             if not builders:
                 continue
             style = style_at(module, builders[0])
@@ -440,6 +441,9 @@ class _Writer:
                 raise Refused(module, builders[0], text)
             context = Context(module, style)
             context.replaced.update(replacements(module, builders))
+            for made in self.program.made:
+                if made.module is module:
+                    context.replaced[made.node] = variable_replacement(made)
             for node in builders:
                 assert isinstance(node, ast.FunctionDef)
                 for statement in node.body:

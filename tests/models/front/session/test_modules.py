@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.session_programs import NativeSession
 from migrate_mgpu.source.source import Edit
-from tests.support.migration import run, said
+from tests.support.migration import after, run, said
 
 OPS = """\
 import tensorflow as tf
@@ -178,3 +178,49 @@ def test_a_program_disturbs_another(
 
 def _name(node: ast.AST) -> str:
     return getattr(node, "name", "")
+
+
+WEIGHTS = """\
+import tensorflow as tf
+
+
+def weight(shape):
+    start = tf.truncated_normal_initializer(stddev=0.1)
+    return tf.get_variable("w", shape, initializer=start)
+"""
+STARRED = """\
+import numpy as np
+import tensorflow as tf
+from ops import *
+
+x = tf.placeholder(tf.float32, [None, 2])
+w = weight([2, 1])
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {x: np.ones([2, 2])})
+"""
+
+
+def test_variables_are_made_by_functions_beside() -> None:
+    result = run(("main.py", STARRED), ("ops.py", WEIGHTS), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    text = "".join(edited.new or "" for edited in result.files)
+    assert 'return tf.Variable(start(shape), name="w")' in text
+
+
+def test_a_function_beside_that_makes_two_variables_stays() -> None:
+    two = WEIGHTS.replace("    return", "    other = tf.get_variable('other', [2])\n    return")
+    result = run(("main.py", STARRED), ("ops.py", two), bridge=True, native_sessions=True)
+    assert any("`weight` does more than make a variable" in one for one in said(result))
+
+
+@pytest.mark.parametrize("text", ["__all__ = ['dense']\n", ""])
+def test_a_class_is_imported_by_star_where_nothing_says_otherwise(text: str) -> None:
+    main = MAIN.replace("import dense as layer", "import *").replace("layer(x", "dense(x")
+    result = run(("main.py", main), ("ops.py", text + OPS), bridge=True, native_sessions=True)
+    if text:
+        assert any("`dense` is imported by `*`" in one for one in said(result))
+    else:
+        assert [one.state for one in result.programs] == ["native"], said(result)

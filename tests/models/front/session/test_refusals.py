@@ -681,6 +681,28 @@ REFUSED = {
         program(run="for x in [rows]:\n    sess.run(train, {x: rows})\n"),
         "`x`",
     ),
+    "a variable whose name is taken, and which runs again": (
+        program(run=STEP + "w = sess.run(w)\nprint(sess.run(out, {x: rows}))\n"),
+        "`w` is also assigned elsewhere",
+    ),
+    "a variable whose name is taken in the loop that runs": (
+        program(run="for _ in range(2):\n    sess.run(train, {x: rows})\n    w = sess.run(w)\n"),
+        "`w` is also assigned elsewhere",
+    ),
+    "layers of one name, made in another way": (
+        program(
+            before="one = tf.layers.dense(x, 2, name='a')\n"
+            "two = tf.layers.dense(out, 3, name='a', reuse=True)\n"
+        ),
+        "its variables are shared by name with another call",
+    ),
+    "layers of one name in another scope": (
+        program(
+            before="with tf.variable_scope('b'):\n    one = tf.layers.dense(x, 2, name='a')\n"
+            "two = tf.layers.dense(x, 2, name='a', reuse=True)\n"
+        ),
+        "its variables are shared by name with another call",
+    ),
     "a placeholder whose name is taken, and which a function knows": (
         program(
             before="def shown():\n    return x.get_shape()\n",

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.session_programs import NativeSession
 from migrate_mgpu.source.source import Edit
-from tests.support.migration import after, run, said
+from tests.support.migration import run, said
 
 OPS = """\
 import tensorflow as tf
@@ -206,7 +206,7 @@ with tf.Session() as sess:
 def test_variables_are_made_by_functions_beside() -> None:
     result = run(("main.py", STARRED), ("ops.py", WEIGHTS), native_sessions=True)
     assert [one.state for one in result.programs] == ["native"], said(result)
-    text = "".join(edited.new or "" for edited in result.files)
+    text = "".join(str(one.after) for one in result.files)
     assert 'return tf.Variable(start(shape), name="w")' in text
 
 

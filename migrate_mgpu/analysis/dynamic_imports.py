@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.prefilter import HIT
+from migrate_mgpu.core.prefilter import has_hit
 from migrate_mgpu.core.records import field, record
 
 _CALLS = {"importlib.import_module", "builtins.__import__"}
@@ -91,7 +91,7 @@ def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module
         for module in modules
         if id(module) not in imported
         and module.path.suffix == ".py"
-        and not HIT.search(data[module.path])
+        and not has_hit(data[module.path])
         and not module.has_main_guard
         and not module.uses_keras_models
     ]

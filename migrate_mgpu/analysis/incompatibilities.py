@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.lost_names import advice_about
 from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.symbols import symbol
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -88,10 +89,15 @@ def python_2_names(module: Module) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     seen: set[str | tuple[str, ast.AST]] = set()
     names = module.names
-    for node in names.scope_of_name:
+    nodes = [
+        node
+        for name in sorted((PYTHON_2_NAMES | PYTHON_2_FUNCTIONS) & names.by_id.keys())
+        for node in names.by_id[name]
+    ]
+    for node in sorted(nodes, key=position):
         parent = names.parents.get(node)
         called = isinstance(parent, ast.Call) and parent.func is node and not names.star_imports
-        if node.id in PYTHON_2_NAMES or (called and node.id in PYTHON_2_FUNCTIONS):
+        if node.id in PYTHON_2_NAMES or called:
             if not isinstance(node.ctx, ast.Load) or module.is_guarded(node):
                 continue
             if names.defining_scope(node.id, names.scope_of_name[node]) is None:

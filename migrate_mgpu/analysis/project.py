@@ -7,18 +7,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
-from glob import escape, iglob
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
+from migrate_mgpu.analysis.folders import Folders
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.scopes import Binding, absolute
 from migrate_mgpu.analysis.search_path import added_folders
 from migrate_mgpu.analysis.standard_library import is_standard
 from migrate_mgpu.analysis.symbols import table, tensorflow_root
-from migrate_mgpu.core.prefilter import HIT, imported_words, names_framework
+from migrate_mgpu.core.prefilter import has_hit, imported_words, names_framework
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Source, SourceError, decode
 
@@ -95,17 +95,17 @@ class Project:
         self._real_folders: dict[str, str] = {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
         self.given = frozenset(self._place(path) for path, _ in files)
+        self._names = Folders(self.given)
         self._outside: dict[str, Module | None] = {}
         self._package_root: dict[str, str] = {}
         self._tops = {os.path.dirname(path) for path in self.given}  # and of links' targets
         self._tops |= _started_from(self._tops)
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
-        self._resolved: dict[tuple[str, str, bool], list[Module]] = {}
-        self._added: dict[Module, list[str]] = {}  # to sys.path, by the program around a module
+        self._resolved: dict[tuple[str, str, bool, tuple[str, ...]], list[Module]] = {}
+        self._added: dict[Module, tuple[str, ...]] = {}  # to sys.path, by the program around it
         self._by_name: dict[str, list[Module]] = {}  # by their dotted names
         self._unresolved: dict[Module, list[Unresolved]] = {}
-        self._folders_of_run: dict[str, bool] = {}
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._programs: list[Program] = []
         self._load(files)
@@ -118,7 +118,7 @@ class Project:
             for module in starred:
                 self._bind_stars(module)
         for module in self.modules.values():
-            if HIT.search(self.data[module.path]):
+            if has_hit(self.data[module.path]):
                 self._bind_tensorflow(module)
         self._link_unknown()
 
@@ -126,7 +126,7 @@ class Project:
 
     def _load(self, files: Sequence[tuple[str | Path, bytes]]) -> None:
         """Parses the files that mention TensorFlow, and those that lead to them by imports."""
-        if not any(HIT.search(data) for _, data in files):
+        if not any(has_hit(data) for _, data in files):
             return
         waiting: list[tuple[str | Path, bytes]] = []
         new: set[bytes] = set()
@@ -256,7 +256,7 @@ class Project:
         while changed:
             changed = False
             for group in _connected(self.modules.values()):
-                added = list(dict.fromkeys(one for module in group for one in own[module]))
+                added = tuple(dict.fromkeys(one for module in group for one in own[module]))
                 for module in group if added else ():
                     if self._added.get(module) != added:
                         self._added[module] = added
@@ -329,17 +329,18 @@ class Project:
 
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""
-        folder = self._folders[module]
-        key = (folder, dotted, module.in_package)
-        if key not in self._resolved:
+        folder, added = self._folders[module], self._added.get(module, ())
+        key = (folder, dotted, module.in_package, added)
+        found = self._resolved.get(key)
+        if found is None:
             roots = self._search_path(folder)
             if module.in_package and dotted.split(".")[0] == module.package.split(".")[0]:
                 roots = [self._root(folder)]  # not `nmt/nmt.py` for the package `nmt`
-            self._resolved[key] = self._resolve(roots, dotted)
-        found = self._resolved[key] or self._resolve(self._added.get(module, ()), dotted)
-        if not found:
-            found = self._elsewhere(module, dotted)
-            found = found if len(found) == 1 else []
+            found = self._resolve(roots, dotted) or self._resolve(added, dotted)
+            if not found:
+                found = self._elsewhere(module, dotted)
+                found = found if len(found) == 1 else []
+            self._resolved[key] = found
         return found
 
     def _resolve(self, roots: Sequence[str], dotted: str) -> list[Module]:
@@ -348,14 +349,19 @@ class Project:
             return []
         for root in roots:
             found: list[Module] = []
-            for length in range(1, len(parts) + 1):
-                base = os.path.join(root, *parts[:length])
-                target = self._at(os.path.join(base, "__init__.py")) or self._at(f"{base}.py")
-                if target is None:
-                    if not os.path.isdir(base):
-                        break
-                    continue
-                found.append(target)
+            base = root
+            for part in parts:
+                names = self._names.within(base)
+                base = os.path.join(base, part)
+                target = None
+                if part in names and "__init__.py" in self._names.within(base):
+                    target = self._at(os.path.join(base, "__init__.py"))
+                if target is None and f"{part}.py" in names:
+                    target = self._at(f"{base}.py")
+                if target is not None:
+                    found.append(target)
+                elif part not in names or not os.path.isdir(base):
+                    break
             if found:
                 return found
         return []
@@ -426,19 +432,16 @@ class Project:
         if not rest or top in _NEVER_OURS:
             return False
         folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
-        ours = [folder for folder in folders if self._has_files(os.path.join(folder, top))]
-        return bool(ours) and not any(
-            os.path.isdir(base) or any(True for _ in iglob(f"{escape(base)}.*"))
-            for folder in ours
-            for base in [os.path.join(folder, *name.split("."))]
-        )
-
-    def _has_files(self, folder: str) -> bool:
-        """Whether files of the run lie in a folder or below it."""
-        if folder not in self._folders_of_run:
-            start = folder + os.sep
-            self._folders_of_run[folder] = any(path.startswith(start) for path in self.given)
-        return self._folders_of_run[folder]
+        ours = [one for one in folders if self._names.has_files(os.path.join(one, top))]
+        *packages, last = name.split(".")
+        for folder in ours:
+            parent = os.path.join(folder, *packages)
+            names = self._names.within(parent)
+            if any(one.startswith(f"{last}.") for one in names):
+                return False  # `_ops.so`, for instance
+            if last in names and os.path.isdir(os.path.join(parent, last)):
+                return False
+        return bool(ours)
 
     # -- programs ---------------------------------------------------------
 

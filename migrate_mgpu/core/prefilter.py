@@ -7,6 +7,9 @@ little more than Python's own start.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
 
 # A file without any of these has no site, whatever else it holds.
 HIT = re.compile(
@@ -22,11 +25,40 @@ _IMPORT = re.compile(
 _WORD = re.compile(rb"\w+")
 
 
+_Text = TypeVar("_Text", bytes, str)
+_Answer = TypeVar("_Answer")
+_forget: list[Callable[[], None]] = []
+
+
+def once_a_run(ask: Callable[[_Text], _Answer]) -> Callable[[_Text], _Answer]:
+    """A question about a file's text, answered once: a run may be planned several times.
+
+    Callers must not change the answer.
+    """
+    known = lru_cache(maxsize=None)(ask)
+    _forget.append(known.cache_clear)
+    return known
+
+
+def forget() -> None:
+    """Lets go of what was kept of a run's files."""
+    for one in _forget:
+        one()
+
+
+@once_a_run
+def has_hit(data: bytes) -> bool:
+    """Whether a file may have a site."""
+    return HIT.search(data) is not None
+
+
+@once_a_run
 def names_framework(data: bytes) -> bool:
     """Whether a file may belong to a program by itself."""
     return b"tensorflow" in data or b"keras" in data
 
 
+@once_a_run
 def imported_words(data: bytes) -> set[bytes]:
     """Every word in the import statements of a file: those it imports are among them."""
     if b"\r" in data:

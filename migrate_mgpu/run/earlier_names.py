@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 from migrate_mgpu.analysis.module import Module
@@ -11,6 +12,7 @@ from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.symbols import earlier
 from migrate_mgpu.core.findings import APPLIED, Finding, RunResult
+from migrate_mgpu.core.prefilter import once_a_run
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
@@ -38,10 +40,9 @@ def with_later_names(
     rewriter = only(EarlierRewriter)
     if not rules.enabled(rewriter.rule.code, rewriter.rule.name):
         return first
-    words = _words()
     found: dict[Module, Renamed] = {}
     for module in project.modules.values():
-        if module.writable and words.search(module.source.text):
+        if module.writable and _may_have(module.source.text):
             renamed = rewriter.rename(module)
             if renamed.edits and not file_suppressed(module.source):
                 if fits({module: renamed.edits}):
@@ -73,11 +74,17 @@ def _staying(result: RunResult, reasons: Mapping[Path, tuple[Finding, ...]]) -> 
     return result
 
 
+@cache
 def _words() -> re.Pattern[str]:
     """What a file has that says an early name, or calls what had another order."""
     table = earlier()
     words = {name.rpartition(".")[2] for name in (*table.names, *table.calls, *table.order)}
     return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")
+
+
+@once_a_run
+def _may_have(text: str) -> bool:
+    return _words().search(text) is not None
 
 
 def _with_findings(result: RunResult, found: dict[Module, Renamed]) -> RunResult:

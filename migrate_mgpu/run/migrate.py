@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import FileResult, RunResult
+from migrate_mgpu.core.prefilter import forget
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.run.plan import Options, Planned, Plans, joined, shares
@@ -50,6 +51,7 @@ def migrate(
         if has_python_2(contents, project, result):
             result, project = converted(contents, (result, project), rules, plan)
     finally:
+        forget()
         if collecting:
             gc.enable()
     result.scanned = len(contents) + len(_new_files(result, project))

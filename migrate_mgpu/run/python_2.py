@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.incompatibilities import (
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import APPLIED, FileResult, Finding, RunResult
-from migrate_mgpu.core.prefilter import imported_words, names_framework
+from migrate_mgpu.core.prefilter import imported_words, names_framework, once_a_run
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
@@ -42,9 +42,14 @@ _MAY_BE = re.compile(
 )
 
 
+@once_a_run
+def _may_be(data: bytes) -> bool:
+    return _MAY_BE.search(data) is not None
+
+
 def may_be_python_2(contents: Contents) -> bool:
     """Whether a file of a run may be of Python 2, by its words."""
-    return any(_MAY_BE.search(data) for _, data in contents)
+    return any(_may_be(data) for _, data in contents)
 
 
 def has_python_2(contents: Contents, project: Project, result: RunResult) -> bool:
@@ -102,7 +107,7 @@ def _helpers(contents: Contents, project: Project) -> Iterator[Path]:
     others = [
         (Path(path), data)
         for path, data in contents
-        if path.endswith(".py") and not names_framework(data) and _MAY_BE.search(data)
+        if path.endswith(".py") and not names_framework(data) and _may_be(data)
     ]
     known = {*project.data, *(one.path for one in project.unreadable.values())}
     others = [(path, data) for path, data in others if path not in known]

@@ -21,6 +21,7 @@ class Folders:
                 self._of_run[folder].add(name)
                 folder, name = os.path.split(folder)
         self._known: dict[str, AbstractSet[str]] = {}
+        self._imported: dict[tuple[str, str], list[tuple[list[str], bool]]] = {}
 
     def has_files(self, folder: str) -> bool:
         """Whether files of the run lie in a folder or below it."""
@@ -35,4 +36,27 @@ class Folders:
             except OSError:
                 names = []
             found = self._known[folder] = self._of_run.get(folder, set()).union(names)
+        return found
+
+    def imported(self, root: str, dotted: str) -> list[tuple[list[str], bool]]:
+        """What importing a module may run, from the outermost package to itself.
+
+        For each of its names the files that it may be, and whether a folder is called so. It
+        ends where nothing is.
+        """
+        found = self._imported.get((root, dotted))
+        if found is None:
+            found = self._imported[root, dotted] = []
+            base = root
+            for part in dotted.split("."):
+                names = self.within(base)
+                base = os.path.join(base, part)
+                files = [os.path.join(base, "__init__.py")] if part in names else []
+                if files and "__init__.py" not in self.within(base):
+                    files = []
+                files += [f"{base}.py"] if f"{part}.py" in names else []
+                is_folder = part in names and os.path.isdir(base)
+                if not files and not is_folder:
+                    break
+                found.append((files, is_folder))
         return found

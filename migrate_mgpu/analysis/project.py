@@ -82,22 +82,26 @@ class Project:
         self,
         files: Sequence[tuple[str | Path, bytes]],
         from_python_2: AbstractSet[Path] = frozenset(),
+        like: Project | None = None,
     ) -> None:
         """``files``: every Python file under the given paths with its bytes.
 
         ``from_python_2`` are those whose text was converted; they count, whatever they import.
+        ``like`` are the same files with other texts: where they lie is known from there.
         """
         self.modules: dict[str, Module] = {}
         self._modules_of_run = self.modules  # a part of the run has some of them
         self.unreadable: dict[str, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
         self.from_python_2 = from_python_2
-        self._real_folders: dict[str, str] = {}
+        self._real_folders: dict[str, str] = like._real_folders if like else {}
+        self._real_files: dict[str, str] = like._real_files if like else {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
         self.given = frozenset(self._place(path) for path, _ in files)
-        self._names = Folders(self.given)
+        known = like is not None and like.given == self.given
+        self._names = like._names if like is not None and known else Folders(self.given)
         self._outside: dict[str, Module | None] = {}
-        self._package_root: dict[str, str] = {}
+        self._package_root: dict[str, str] = like._package_root if like else {}
         self._tops = {os.path.dirname(path) for path in self.given}  # and of links' targets
         self._tops |= _started_from(self._tops)
         self._search_paths: dict[str, list[str]] = {}
@@ -121,6 +125,10 @@ class Project:
             if has_hit(self.data[module.path]):
                 self._bind_tensorflow(module)
         self._link_unknown()
+
+    def again(self, files: Sequence[tuple[str | Path, bytes]]) -> Project:
+        """The same files with other texts."""
+        return Project(files, self.from_python_2, self)
 
     # -- loading ----------------------------------------------------------
 
@@ -192,7 +200,11 @@ class Project:
     def _real(self, path: str | Path) -> str:
         """A file's own path, whatever links lead to it."""
         place = self._place(path)
-        return os.path.realpath(place) if os.path.islink(place) else place
+        real = self._real_files.get(place)
+        if real is None:
+            real = os.path.realpath(place) if os.path.islink(place) else place
+            self._real_files[place] = real
+        return real
 
     def _place(self, path: str | Path) -> str:
         """Where a file lies, whatever links lead to its folder; it may be a link itself."""
@@ -344,23 +356,15 @@ class Project:
         return found
 
     def _resolve(self, roots: Sequence[str], dotted: str) -> list[Module]:
-        parts = dotted.split(".")
-        if parts[0] in _NEVER_OURS:
+        if dotted.partition(".")[0] in _NEVER_OURS:
             return []
         for root in roots:
             found: list[Module] = []
-            base = root
-            for part in parts:
-                names = self._names.within(base)
-                base = os.path.join(base, part)
-                target = None
-                if part in names and "__init__.py" in self._names.within(base):
-                    target = self._at(os.path.join(base, "__init__.py"))
-                if target is None and f"{part}.py" in names:
-                    target = self._at(f"{base}.py")
+            for files, is_folder in self._names.imported(root, dotted):
+                target = next((one for path in files if (one := self._at(path))), None)
                 if target is not None:
                     found.append(target)
-                elif part not in names or not os.path.isdir(base):
+                elif not is_folder:
                     break
             if found:
                 return found
@@ -543,10 +547,8 @@ class Project:
             for statement, firm in module.import_statements:
                 for name in _imported_names(module, statement) if firm else ():
                     for root in dict.fromkeys((folder, self._root(folder))):
-                        base = os.path.join(root, *name.split("."))
-                        for path in (f"{base}.py", os.path.join(base, "__init__.py")):
-                            if path in self.unreadable:
-                                found.append(self.unreadable[path])
+                        for files, _ in self._names.imported(root, name)[name.count(".") :]:
+                            found += (self.unreadable[p] for p in files if p in self.unreadable)
             self._broken_by_module[module] = found
         return self._broken_by_module[module]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.import_edits import remove_imports
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.scopes import line_of, position, statement_value
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -148,6 +148,7 @@ def _reloads_sys(module: Module, statement: ast.Expr) -> bool:
 # -- what has another meaning ----------------------------------------------------
 
 
+@fact
 def value_changes(module: Module) -> list[Diagnostic]:
     """What Python 3 computes otherwise than Python 2 did, and nothing can decide here."""
     found: list[Diagnostic] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,26 +76,24 @@ def _shared(contents: Contents, project: Project, plans: Plans, processes: int) 
 def _planned(contents: Contents, project: Project, plans: Plans) -> RunResult:
     """The plan of a run, with the names of TensorFlow 1.0 in programs that are older."""
     files = [(Path(path), data) for path, data in contents]
-    old = project.from_python_2
     result = _normalized(files, project, plans)
     if not result.programs:
         return result
     from migrate_mgpu.run.earlier_names import with_later_names
 
     def again(files: Files) -> RunResult:
-        return _normalized(files, Project(files, old), plans)
+        return _normalized(files, project.again(files), plans)
 
     return with_later_names(files, result, project, plans.options.rules, again)
 
 
 def _normalized(files: Files, project: Project, plans: Plans) -> RunResult:
     """The plan of a run, with its Estimators normalized where that helps."""
-    old = project.from_python_2
 
     def again(files: Files) -> Planned:
-        return _with_graph_objects(files, plans.plan(Project(files, old)), plans, old)
+        return _with_graph_objects(files, project.again(files), plans)
 
-    planned = _with_graph_objects(files, plans.plan(project), plans, old)
+    planned = _with_graph_objects(files, project, plans)
     if all(isinstance(part.conversions, NoEstimators) for part in planned.parts):
         return planned.result
     from migrate_mgpu.run.normalization import normalized
@@ -104,16 +101,15 @@ def _normalized(files: Files, project: Project, plans: Plans) -> RunResult:
     return normalized(files, planned, again)
 
 
-def _with_graph_objects(
-    files: Files, planned: Planned, plans: Plans, old: AbstractSet[Path]
-) -> Planned:
+def _with_graph_objects(files: Files, project: Project, plans: Plans) -> Planned:
     """The plan of a run, with graphs that objects have named where that helps."""
+    planned = plans.plan(project)
     states = (state for part in planned.parts for state in part.states)
     if not any(state.session is not None and state.session.refused for state in states):
         return planned
     from migrate_mgpu.run.named_graphs import with_named_graphs
 
-    return with_named_graphs(files, planned, lambda some: plans.plan(Project(some, old)))
+    return with_named_graphs(files, planned, lambda some: plans.plan(project.again(some)))
 
 
 def write_files(result: RunResult, project: Project) -> None:

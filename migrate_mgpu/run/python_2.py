@@ -70,7 +70,7 @@ def converted(
     A file is converted for a program that is migrated with it.
     """
     rule = only(PythonRewriter).rule
-    run = _Conversion(contents, rules.enabled(rule.code, rule.name))
+    run = _Conversion(contents, planned[1], rules.enabled(rule.code, rule.name))
     run.convert(planned[1])
     if not run.files and not run.helpers:
         return _with_reasons(planned, {path: str(error) for path, error in run.failed.items()})
@@ -150,6 +150,7 @@ class _Converted:
 @record()
 class _Conversion:
     given: Contents
+    before: Project
     enabled: bool
     helpers: set[Path] = field(default_factory=set)  # without TensorFlow
     files: dict[Path, _Converted] = field(default_factory=dict)
@@ -164,7 +165,7 @@ class _Conversion:
         ]
 
     def project(self) -> Project:
-        return Project(self.contents(), self.files.keys() | self.helpers)
+        return Project(self.contents(), self.files.keys() | self.helpers, self.before)
 
     def convert(self, project: Project) -> None:
         """Converts what can be, and what is only found behind it."""

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.core import findings as f
+from migrate_mgpu.core.prefilter import once_a_run
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, REFUSED
@@ -48,7 +49,6 @@ class Report:
     def __init__(self) -> None:
         self.files: dict[Module, f.FileResult] = {}
         self.new: dict[Path, tuple[f.FileResult, list[Module]]] = {}
-        self._parsed: dict[Module, str] = {}
 
     def add(
         self,
@@ -256,9 +256,7 @@ class Report:
     def check_syntax(self, module: Module, edits: list[Edit]) -> None:
         """Raises ``SyntaxError`` or ``ValueError`` where a module's new text does not parse."""
         text = splice(module.source.text, edits)
-        if self._parsed.get(module) != text:
-            ast.parse(text)
-            self._parsed[module] = text
+        _check_syntax(text)
 
     def created(self, path: Path, text: str, module: Module) -> None:
         """A file that is not there, which the new text of a module imports."""
@@ -336,3 +334,8 @@ def _column(module: Module, node: ast.AST) -> int:
     if not hasattr(node, "lineno"):
         return 1
     return source.place(source.span(node)[0])[1]
+
+
+@once_a_run
+def _check_syntax(text: str) -> None:
+    ast.parse(text)

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_read_only, showing
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.names import Binding, Scope, is_none
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import statement_value, walk
@@ -33,8 +33,8 @@ def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
     flows: list[Flow] = []
     values = ValueFlow(graph)
     for module in project.modules.values():
-        for call in module.names.calls:
-            if call not in taken and message(module.names.qualname(call.func)) == "ConfigProto":
+        for call in _made(module):
+            if call not in taken:
                 tracker = _Tracker(project, values, sinks, Flow(module))
                 tracker.creation(module, call, "")
                 tracker.object(module, call, "")
@@ -43,6 +43,15 @@ def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
                 flows.append(tracker.flow)
     _check_shared(flows)
     return flows
+
+
+@fact
+def _made(module: Module) -> list[ast.Call]:
+    """The calls that make a configuration."""
+    if "ConfigProto" not in module.source.text:  # there is no other name for it in one file
+        return []
+    names = module.names
+    return [c for c in names.calls if message(names.qualname(c.func)) == "ConfigProto"]
 
 
 def _check_shared(flows: list[Flow]) -> None:

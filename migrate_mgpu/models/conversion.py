@@ -17,6 +17,7 @@ from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.canned.estimator import read_canned
 from migrate_mgpu.models.front.estimators.alternatives import check_driven_alike
 from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, find_estimators
+from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
 from migrate_mgpu.models.front.rewriters import ModelPartRewriter
 from migrate_mgpu.models.keras.canned.estimator import CannedClasses, write_canned
@@ -25,7 +26,7 @@ from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.keras.model_to_estimator import plan
 from migrate_mgpu.models.model_plan import ModelPlan
-from migrate_mgpu.models.properties import predicts, shares_batch
+from migrate_mgpu.models.properties import evaluated, predicts, shares_batch
 from migrate_mgpu.source.source import BlockEdit, Edit
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
@@ -64,6 +65,15 @@ class Conversions:
         self._predicted = {node for flow, node in own if predicts(flow.driving)}
         self._distributed = {node for flow, node in own if flow.distribution.training}
         self._towers = {node for flow, node in own if shares_batch(flow.distribution)}
+        lengths = Lengths(graph)
+        self._uncounted = {
+            node
+            for flow, node in own
+            if any(
+                module.writable and not lengths.counts(module, given)
+                for module, given in evaluated(flow.driving)
+            )
+        }
         self._bound: dict[ast.AST, set[str]] = {}
         for flow, node in own:
             self._bound.setdefault(node, set()).update(flow.bound)
@@ -158,6 +168,7 @@ class Conversions:
                 node in self._distributed,
                 self._bound.get(node, ()),
                 node in self._towers,
+                node in self._uncounted,
             )
         return self._models[node]
 

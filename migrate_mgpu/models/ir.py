@@ -378,6 +378,7 @@ class Predictions(Computation):
     """
 
     named: bool = False
+    keys: tuple[object, ...] = ()  # of the dictionary, where it is one
     of_output: bool = True
 
 

@@ -16,7 +16,8 @@ class ModelPlan(EditSet):
     ``function`` is the call of its constructor for an Estimator without a model_fn.
     ``parameters`` are the names it still takes (a part of ``params``, ``config``, in
     its author's order). ``steps`` says whether the model has a ``predict_step`` of its own,
-    ``predicts`` whether that gives dictionaries.
+    ``predicts`` whether that gives dictionaries, ``prediction_keys`` those of them that are
+    known.
     ``callbacks`` are the classes beside the function that ``fit`` needs as callbacks
     (batch normalization's statistics under several replicas). ``by_batch``: the loss of an
     evaluation is the mean over batches, as TF1's. ``has_layer_lists``: a class of the model
@@ -27,6 +28,7 @@ class ModelPlan(EditSet):
     function: ast.FunctionDef | ast.Call
     parameters: tuple[str, ...] = ()
     predicts: bool = False
+    prediction_keys: tuple[object, ...] = ()
     steps: bool = False
     callbacks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()

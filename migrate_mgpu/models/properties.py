@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.feature_columns import COLUMNS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES, Reduction
@@ -11,9 +12,12 @@ from migrate_mgpu.api.metrics import METRICS, MetricForm
 from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
 from migrate_mgpu.api.strategies import STRATEGIES, StrategyRow
 from migrate_mgpu.models.ir import (
+    EVALUATE,
     PREDICT,
     BoundExpression,
+    Construction,
     Distribution,
+    DriverCall,
     Driving,
     FeatureColumn,
     Layer,
@@ -171,6 +175,16 @@ def predicts(driving: Driving) -> bool:
     """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
     asks = [call for call in driving.calls if call.kind == PREDICT or call.exporters]
     return bool(driving.exports or asks)
+
+
+def evaluated(driving: Driving) -> list[tuple[Module, ast.expr]]:
+    """The input functions that a model is evaluated on until they end."""
+    found = []
+    for call in driving.calls:
+        of: Construction | DriverCall | None = call if call.kind == EVALUATE else call.eval_spec
+        if of is not None and "input_fn" in of.arguments and "steps" not in of.arguments:
+            found.append((of.module, of.arguments["input_fn"]))
+    return found
 
 
 # -- feature columns ----------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, RunResult
+from migrate_mgpu.core.findings import KEPT, MANUAL, REFUSED, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.conversion import Conversion
 from migrate_mgpu.models.normalize.passes import answering
@@ -42,7 +42,8 @@ def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -
             found = plan(whole)
             stays = attempt.stays(found)
         if not stays:
-            return renamed(relocated(found.result, attempt.layers, attempt.contents), named)
+            result = relocated(found.result, attempt.layers, attempt.contents)
+            return renamed(_with(result, attempt.told), named)
         kept = {key: one.refused for key, one, _ in _keyed(found) if key in stays}
         named += attempt.renamed(first, kept)
         left_out |= stays
@@ -76,6 +77,7 @@ class _Attempt:
     layers: History = field(default_factory=dict)
     contents: dict[Path, bytes] = field(default_factory=dict)
     mistakes: dict[Key, Diagnostic] = field(default_factory=dict)
+    told: list[Finding] = field(default_factory=list)
 
     def stays(self, planned: Planned) -> set[Key]:
         """The normalized Estimators that are not converted all the same."""
@@ -126,6 +128,10 @@ class _Attempt:
                     self.mistakes[key] = internal_error(place, error)
                     continue
                 if edits and fits(edits) and not edits.keys() & found.keys():
+                    told = [
+                        _placed(why, MANUAL, self.layers) for why in known.tell(one.flow, graph)
+                    ]
+                    self.told += [one for one in told if one is not None]
                     found.update(edits)
                     self.touched.add(key)
                     break
@@ -137,12 +143,26 @@ def _triggered(one: Conversion) -> bool:
     return one.refused is not None and bool(answering(one.flow, one.refused))
 
 
+def _with(result: RunResult, told: list[Finding]) -> RunResult:
+    """The result, and what passes said."""
+    files = {file.path: file for file in result.files}
+    for one in told:
+        if one.path in files and one not in files[one.path].findings:
+            files[one.path].findings.append(one)
+            files[one.path].findings.sort(key=lambda found: found.position)
+    return result
+
+
 def _finding(refused: Diagnostic, layers: History) -> Finding | None:
-    """What is said of a refusal, in its file as it was; None for a place that a pass wrote.
+    return _placed(estimator_stays(refused), REFUSED, layers)
+
+
+def _placed(said: Diagnostic, state: str, layers: History) -> Finding | None:
+    """What is said of a place, in its file as it was; None for a place that a pass wrote.
 
     Code that a pass moved is known by its text, where that stands in the file once.
     """
-    module, node = refused.module, refused.node
+    module, node = said.module, said.node
     source = module.source
     offset, code = source.span(node)[0], source.code(node)
     moved = False
@@ -155,5 +175,4 @@ def _finding(refused: Diagnostic, layers: History) -> Finding | None:
             return None
         offset = source.text.index(code)
     cell, line, column = place(source, offset)
-    said = finding(estimator_stays(refused), REFUSED)
-    return replaced(said, cell=cell, line=line, column=column)
+    return replaced(finding(said, state), cell=cell, line=line, column=column)

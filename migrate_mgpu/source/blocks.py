@@ -49,6 +49,20 @@ def render(
     return splice(source.text, inside, start, end)
 
 
+def bracketed(text: str) -> str:
+    """An expression's text as all that a statement gives: in brackets where a line would end it.
+
+    The brackets that an expression over several lines had around it are no part of it.
+    """
+    if "\n" not in text and "\r" not in text:
+        return text
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return f"({text})"
+    return text
+
+
 def _indentation(
     source: Source, node: ast.AST, edits: list[Edit], column: int | None, base: str | None
 ) -> dict[int, tuple[str, str]]:

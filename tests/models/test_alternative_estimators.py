@@ -119,3 +119,12 @@ def test_what_differs_by_what_it_predicts() -> None:
     run = run.replace("(input_fn)", "(lambda: input_fn().take(1))")
     body = HEAD.replace(".repeat()", "") + other + ARMS.format("", "other_fn")
     stays(body + run, DIFFERENT)
+
+
+def test_estimators_of_two_modules_that_one_function_drives() -> None:
+    made = f"{HEAD}\n\ndef make():\n    return tf.estimator.Estimator(model_fn)\n"
+    main = (
+        "import one\nimport two\n\n\ndef drive(estimator):\n"
+        "    estimator.train(one.input_fn, steps=5)\n\n\ndrive(one.make())\ndrive(two.make())\n"
+    )
+    stays(("main.py", main), "it may be another Estimator here", ("one.py", made), ("two.py", made))

@@ -18,6 +18,7 @@ from migrate_mgpu.api.optimizers import (
 )
 from migrate_mgpu.api.schedules import SCHEDULES, ScheduleRow
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.decayed_tables import decays_tables, embeddings
 from migrate_mgpu.models.front.rates import is_global_step, schedule_is_used, variation_of
 from migrate_mgpu.models.ir import LearningRate, Optimizer, Schedule, Variation
 from migrate_mgpu.models.properties import moves_same_rows
@@ -46,11 +47,12 @@ def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
 def _checked(optimizer: Optimizer) -> Optimizer:
     """An optimizer that does the same where the gradients are those of an embedding's rows.
 
-    Which gradients it gets is not known here: any embedding of its module counts.
+    Which gradients it gets is not known here: any embedding of its module counts, unless the
+    loss has the decay of its whole table, and with it a gradient for each row.
     """
     module = optimizer.module
-    embeds = next((u.symbol.name for u in module.uses if "embed" in u.symbol.name.lower()), "")
-    if embeds and not moves_same_rows(optimizer):
+    embeds = next((use.symbol.name for use in embeddings(module)), "")
+    if embeds and not moves_same_rows(optimizer) and not decays_tables(module, optimizer.node):
         short = OPTIMIZERS.by_kind[optimizer.kind].names[0].rpartition(".")[2]
         text = f"TF1's {short} updates only the rows of an embedding that a batch uses"
         advice = f"`{embeds}`: use Adam, Adagrad or gradient descent"

@@ -119,6 +119,8 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         return _where(module, call, style) if name == "where" else _div(module, call, style)
     if name == "nn.xw_plus_b":
         return _affine(module, call, style)
+    if name == "string_split":
+        return _string_split(module, call, style)
     row = FUNCTIONS.by_name.get(name)
     if row is None:
         return None
@@ -209,3 +211,32 @@ def _div(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
     edit.function(f"{style.tensorflow}.divide")
     edit.order(("x", "y", "name"))
     return edit.edits()
+
+
+def _string_split(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
+    """`tf.string_split`: TF2's gives a ragged tensor, and keeps what is empty."""
+    parameters = ("source", "sep", "skip_empty", "delimiter", "result_type", "name")
+    edit = BoundCall(module, call, parameters)
+    for name in ("sep", "delimiter"):
+        if is_none(edit.get(name)):
+            edit.drop(name)
+    given = [name for name in ("sep", "delimiter") if edit.get(name) is not None]
+    kind = edit.get("result_type")
+    if len(given) == 2 or (kind is not None and constant(kind) != "SparseTensor"):
+        text = "`tf.string_split` that gives no sparse tensor, or has two separators"
+        raise Refused(module, call, text, "use tf.strings.split")
+    edit.drop("result_type", "name")
+    edit.function(f"{style.tensorflow}.raw_ops.StringSplit")
+    edit.rename("source", "input")
+    for name in given:
+        edit.rename(name, "delimiter")
+    if not given:
+        edit.add("delimiter", style.string(" "))
+    edit.order(())
+    start, end = module.source.span(call)
+    tf = style.tensorflow
+    return (
+        Edit(start, start, f"{tf}.SparseTensor(*"),
+        *edit.edits(),
+        Edit(end, end, ")"),
+    )

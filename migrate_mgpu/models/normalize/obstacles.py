@@ -9,12 +9,14 @@ from migrate_mgpu.api.mnist import mnist_load
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
+from migrate_mgpu.models.normalize.normalization_pairs import pairs
 from migrate_mgpu.models.normalize.public_keras import private_imports
 
 MODEL_FN = "in-model-fn"  # which function it is, or something in it or what makes its variables
 FUNCTION_OF_TABLE = "in-function-of-a-table"
 MNIST = "mnist-loader"
 PRIVATE_KERAS = "private-keras-import"
+NORMALIZATION_PAIR = "pair-of-normalizations"
 
 
 def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
@@ -26,6 +28,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(FUNCTION_OF_TABLE)
     if mnist_load(why.module, why.node) is not None:
         found.add(MNIST)
+    if flow.function is not None and any(True for _ in pairs(flow.function.module)):
+        found.add(NORMALIZATION_PAIR)
     if any(private_imports(module) for module in flow.modules):
         found.add(PRIVATE_KERAS)
     return frozenset(found)

@@ -21,9 +21,12 @@ from migrate_mgpu.models.normalize import (
     inlining,
     local_functions,
     methods,
+    mode_settings,
     nested_estimators,
+    normalization_pairs,
     optimizers,
     public_keras,
+    python_2_lists,
     registries,
     total_loss,
     towers,
@@ -34,21 +37,28 @@ from migrate_mgpu.models.normalize.obstacles import (
     FUNCTION_OF_TABLE,
     MNIST,
     MODEL_FN,
+    NORMALIZATION_PAIR,
     PRIVATE_KERAS,
     obstacles,
 )
 from migrate_mgpu.source.source import Edit
 
 
+def _nothing(flow: EstimatorFlow, graph: CallGraph) -> list[Diagnostic]:
+    return []
+
+
 @record(frozen=True)
 class Pass:
     """``normalize`` gives the edits for an Estimator of this form, none for any other.
 
-    ``answers`` are the kinds of obstacles (``obstacles.py``) that it may take away.
+    ``answers`` are the kinds of obstacles (``obstacles.py``) that it may take away. ``tell``
+    gives what the owner of the program should know of its edits.
     """
 
     normalize: Callable[[EstimatorFlow, CallGraph], dict[Module, list[Edit]]]
     answers: frozenset[str] = frozenset({MODEL_FN})
+    tell: Callable[[EstimatorFlow, CallGraph], list[Diagnostic]] = _nothing
 
 
 def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
@@ -58,6 +68,13 @@ def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
 
 
 PASSES = (
+    Pass(python_2_lists.normalize, tell=python_2_lists.tell),
+    Pass(
+        normalization_pairs.normalize,
+        frozenset({MODEL_FN, NORMALIZATION_PAIR}),
+        normalization_pairs.tell,
+    ),
+    Pass(mode_settings.normalize),
     Pass(variables.normalize),
     Pass(variable_makers.normalize),
     Pass(closures.normalize),

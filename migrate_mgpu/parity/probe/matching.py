@@ -34,7 +34,8 @@ def pair(
     order with as many that a graph has numbered, from 0 in each graph. Otherwise names agree when
     they are equal, or when their last two parts are, which no other variable has
     (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay together:
-    layers of the same shapes are paired in order, then single variables.
+    layers of the same shapes are paired in order, within them variables of one name, then
+    single variables.
 
     Args:
       reference: the variables (``name``, ``shape``) of one program, in creation order.
@@ -92,7 +93,7 @@ def _pair(
     )
     for shapes, groups in layers.items():
         for group, partner in zip(groups, others.get(shapes, [])):
-            join(list(zip(group, partner)))
+            join(_members(reference, target, group, partner))
     for i in left()[0]:
         join([(i, j) for j in left()[1] if _same_shape(reference[i], target[j])][:1])
     return (sorted(pairs.items()), *left())
@@ -132,6 +133,23 @@ def _by_name(
             twice.add(name)
         found[name] = i
     return {name: i for name, i in found.items() if name not in twice}
+
+
+def _members(
+    reference: list[dict[str, Any]],
+    target: list[dict[str, Any]],
+    group: list[int],
+    other: list[int],
+) -> list[tuple[int, int]]:
+    """Variables of two layers: by the last parts of their names, where both have the same ones.
+
+    `tf.contrib.layers.batch_norm` makes beta before gamma, Keras gamma before beta.
+    """
+    one = {plain(reference[i]["name"]).rpartition("/")[2]: i for i in group}
+    two = {plain(target[j]["name"]).rpartition("/")[2]: j for j in other}
+    if one.keys() == two.keys() and len(one) == len(group) and len(two) == len(other):
+        return [(i, two[name]) for name, i in one.items()]
+    return list(zip(group, other))
 
 
 def _layers(variables: list[dict[str, Any]], indices: list[int]) -> dict[Any, list[list[int]]]:

@@ -43,6 +43,17 @@ def test_variables_of_a_layer_stay_together():
     assert matching.pair(before, after) == ([(0, 0), (2, 1), (3, 2)], [1], [])
 
 
+def test_variables_of_a_layer_are_paired_by_the_last_parts_of_their_names():
+    def layer(*names):
+        return [{"name": name, "shape": [3]} for name in names]
+
+    reference = layer("bn_0/beta", "bn_0/gamma", "bn_1/beta", "bn_1/gamma")
+    target = layer("a/gamma", "a/beta", "b/gamma", "b/beta")
+    assert matching.pair(reference, target)[0] == [(0, 1), (1, 0), (2, 3), (3, 2)]
+    other = layer("a/scale", "a/beta", "b/scale", "b/beta")
+    assert matching.pair(reference, other)[0] == [(0, 0), (1, 1), (2, 2), (3, 3)]
+
+
 def test_series_are_paired_by_what_they_train():
     def training(*names: str, **series: list[int]) -> dict[str, Any]:
         found = [{"losses": [[float(n)]], "variables": v} for n, v in enumerate(series.values())]

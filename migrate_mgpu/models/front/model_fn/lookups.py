@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.models.front.decayed_tables import decays_tables
 from migrate_mgpu.models.ir import Optimizer
 from migrate_mgpu.models.properties import adds_up, moves_same_rows
 
@@ -19,7 +20,7 @@ def check_lookups(optimizers: Iterable[Optimizer], distributed: bool) -> None:
     """
     for optimizer in optimizers:
         module, node = optimizer.module, optimizer.node
-        if not moves_same_rows(optimizer):
+        if not moves_same_rows(optimizer) and not decays_tables(module, node):
             text = (
                 "in TF1 momentum and moving averages stay unchanged for rows that are not looked up"
             )

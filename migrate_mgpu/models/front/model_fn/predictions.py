@@ -35,21 +35,23 @@ def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predic
     if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
         raise Refused(reading.module, value, "predictions is not a dictionary literal")
     if outputs is None:
-        return _of_output(reading, value, spec.unit, bool(items(found)))
+        return _of_output(reading, value, spec.unit, tuple(items(found)))
     if isinstance(found, ast.Name) and outputs.names_of(False) == [found.id]:
         return None
     units = outputs.predictions
-    return Predictions(value, spec.unit, units, named=bool(items(found)), of_output=False)
+    keys = tuple(items(found))
+    return Predictions(value, spec.unit, units, named=bool(keys), keys=keys, of_output=False)
 
 
 def _of_output(
-    reading: Reading, value: ast.expr, unit: ast.stmt | None, named: bool
+    reading: Reading, value: ast.expr, unit: ast.stmt | None, keys: tuple[object, ...]
 ) -> Predictions:
     """The statements between the network's output and the predictions."""
     flow, (_, made) = reading.flows[PREDICT], reading.output
+    named = bool(keys)
     needed = _between(reading, value, unit)
     if any(flow.depends(one, one, "features") for one in needed & reading.network):
-        return Predictions(value, unit, named=named, of_output=False)
+        return Predictions(value, unit, named=named, keys=keys, of_output=False)
     units = sorted(needed - {made}, key=lambda statement: statement.lineno)
     for name in reading.settings:
         outside = [u for u in units if flow.depends(u, u, name, made)]
@@ -57,7 +59,7 @@ def _of_output(
             outside.append(made)
         if outside:
             raise Refused(reading.module, outside[0], f"the predictions depend on `{name}`")
-    return Predictions(value, unit, units, named=named)
+    return Predictions(value, unit, units, named=named, keys=keys)
 
 
 def _between(reading: Reading, value: ast.expr, unit: ast.stmt | None) -> set[ast.stmt]:

@@ -310,14 +310,14 @@ class _Driver:
         if assigned and isinstance(statement.targets[0], ast.Name):  # type: ignore[attr-defined]
             name = statement.targets[0].id  # type: ignore[attr-defined]
             self._replace(call, self._call(call, "predict", pieces))
-            rows = rows_of(call, self.flow, self.values, name)
+            rows = rows_of(call, self.flow, self.model, self.values, name)
             self.changes.edit(module, layout.insert_after([f"{name} = {rows}"]))
             return
         name = names.fresh(names.scope_at(statement), "predictions", "predicted", "outputs")
         head = f"{self.changes.receiver(call)}.predict"
         text = FileStyle.of(source).call(head, pieces, indent, len(indent) + len(name) + 3)
         self.changes.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
-        self._replace(call, rows_of(call, self.flow, self.values, name))
+        self._replace(call, rows_of(call, self.flow, self.model, self.values, name))
 
     def _replace(self, call: DriverCall, text: str) -> None:
         start, end = call.module.source.span(call.node)

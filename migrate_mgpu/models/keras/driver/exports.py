@@ -96,7 +96,8 @@ class Exports:
             if known is None:
                 raise Refused(module, arguments["name"], "an exporter's name of another function")
             parts = [f"{saved.name}.directory", f"{quote}export{quote}"]
-            folder = f"os.path.join({', '.join([*parts, text_of(call.module, known)])}, {STAMP})"
+            parts += [text_of(call.module, known), _stamp(call.module)]
+            folder = f"os.path.join({', '.join(parts)})"
             receiver = self._receiver(module, arguments[RECEIVER])
             if module is not call.module:
                 raise Refused(module, node, "an exporter that is made in another file")
@@ -198,7 +199,7 @@ class Exports:
         lead = self._path_variable(call, statement)
         receiver = self._receiver(module, call.arguments[RECEIVER])
         base = text_of(module, call.arguments["export_dir_base"])
-        folder = f"os.path.join({base}, {STAMP})"
+        folder = f"os.path.join({base}, {_stamp(module)})"
         lines: list[str] = []
         if lead:
             lines.append(f"{lead} = {folder}")
@@ -219,6 +220,8 @@ class Exports:
         keys = self._signatures(call)
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
+            if name == "time" and _stamp(module) != STAMP:
+                continue
             if any(binding.qualname != name for binding in bound):
                 text = f"`{name}` is not a module here, and the export's folder needs it"
                 raise Refused(module, call.node, text, "give it another name")
@@ -339,3 +342,11 @@ def _by_constant(module: Module, node: ast.expr) -> dict[object, ast.expr]:
     known = {"DEFAULT_SERVING_SIGNATURE_DEF_KEY": DEFAULT, "PREDICT_METHOD_NAME":
              "tensorflow/serving/predict"}  # fmt: skip
     return {known[last]: node.values[0]} if last in known and "tensorflow" in name else {}
+
+
+def _stamp(module: Module) -> str:
+    """`time.time()` as the module says it."""
+    bound = module.names.module_scope.bindings.get("time", [])
+    if bound and all(binding.qualname == "time.time" for binding in bound):
+        return STAMP.replace("time.time()", "time()")
+    return STAMP

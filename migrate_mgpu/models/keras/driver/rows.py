@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow
 from migrate_mgpu.models.ir import DriverCall
+from migrate_mgpu.models.model_plan import ModelPlan
 
 # Calls that walk over what they get, once.
 _WALKS = {
@@ -29,7 +30,9 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor, ast.comprehension)
 _CANNED = {"predictions", "logits", "logistic", "probabilities", "class_ids", "classes"}
 
 
-def rows_of(call: DriverCall, flow: EstimatorFlow, values: ValueFlow, name: str) -> str:
+def rows_of(
+    call: DriverCall, flow: EstimatorFlow, model: ModelPlan, values: ValueFlow, name: str
+) -> str:
     """The examples one by one, out of the arrays that the variable ``name`` holds.
 
     A list where the program walks over it once, an iterator as in TF1 where it does more.
@@ -37,7 +40,7 @@ def rows_of(call: DriverCall, flow: EstimatorFlow, values: ValueFlow, name: str)
     Raises:
         Refused: which of the predictions are asked for is not written out.
     """
-    key = _key(call, flow)
+    key = _key(call, flow, model)
     if key is None:
         text = f"dict(zip({name}, row)) for row in zip(*{name}.values())"
     else:
@@ -47,7 +50,7 @@ def rows_of(call: DriverCall, flow: EstimatorFlow, values: ValueFlow, name: str)
     return f"[{text}]" if walked_once(call, values) else f"iter([{text}])"
 
 
-def _key(call: DriverCall, flow: EstimatorFlow) -> str | None:
+def _key(call: DriverCall, flow: EstimatorFlow, model: ModelPlan) -> str | None:
     """The one prediction that is asked for; None for all of them."""
     node = call.arguments.get("predict_keys")
     if node is None:
@@ -57,9 +60,11 @@ def _key(call: DriverCall, flow: EstimatorFlow) -> str | None:
         one = node.elts[0]
     found = constant(one)
     # TF1 asks whether each name is `in` it: a part of a string is.
-    if not isinstance(found, str) or (
-        one is node and not (flow.kind == CANNED and found in _CANNED)
-    ):
+    if isinstance(found, str) and one is node:
+        known = [key for key in model.prediction_keys if isinstance(key, str) and key in found]
+        if not (flow.kind == CANNED and found in _CANNED) and known != [found]:
+            found = None
+    if not isinstance(found, str):
         raise Refused(
             call.module, node, "`predict_keys` of predict is not a list literal",
             "leave it out, and take the keys from the rows",

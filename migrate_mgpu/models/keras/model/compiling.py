@@ -18,7 +18,7 @@ from migrate_mgpu.models.keras.model.loss_functions import LossWriter
 from migrate_mgpu.models.keras.model.replicas import clipping_argument, clipping_class
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.properties import fits_compile
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -231,7 +231,7 @@ class Compiling:
                 base = body.indent + self.module.source.indent_unit
                 text = self.context.render(self.training.value, len(base) + len(name) + 3, base)
                 self._own_class(body)
-                body.line(f"{name} = {text}", 1)
+                body.line(f"{name} = {bracketed(text)}", 1)
             else:
                 self._loss(body, unit)
         return name

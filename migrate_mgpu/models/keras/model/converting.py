@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
+from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
 from migrate_mgpu.models.front.model_fn.metrics import read_metrics, read_results
@@ -58,18 +59,23 @@ def convert(
     distributed: bool,
     bound: Collection[str] = (),
     towers: bool = False,
+    uncounted: bool = False,
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
     ``style`` is that of the file; ``predicts`` says whether the
     program asks for predictions, ``distributed`` whether several replicas may train;
     ``bound`` are parameters that ``functools.partial`` or a lambda gives it; ``towers``
-    share a batch, where replicas draw batches of their own.
+    share a batch, where replicas draw batches of their own; ``uncounted``: TF2 does not know
+    how many batches an evaluation has.
 
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
     """
-    return _Conversion(function, graph, style, predicts, distributed, bound, towers).plan()
+    conversion = _Conversion(
+        function, graph, style, predicts, distributed, bound, towers, uncounted
+    )
+    return conversion.plan()
 
 
 class _Conversion:
@@ -82,8 +88,10 @@ class _Conversion:
         distributed: bool,
         bound: Collection[str],
         towers: bool,
+        uncounted: bool,
     ) -> None:
         self.function = function
+        self.uncounted = uncounted
         self.module = function.module
         self.style = style
         self.predicts = predicts
@@ -150,7 +158,9 @@ class _Conversion:
         self.results = {}
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
-        self.steps = Steps(self.reading, outputs, self.loss, self.style, self.distributed)
+        self.steps = Steps(
+            self.reading, outputs, self.loss, self.style, self.distributed, self.uncounted
+        )
         self.loss.units = [*outputs.loss, *outputs.metrics, *outputs.settings]
         self.outputs = outputs
         self.network = outputs.network | outputs.settings
@@ -184,6 +194,7 @@ class _Conversion:
             self.reading.twins.share(module, self.helpers, self.normalizes)
         plan.parameters = tuple(compiling.parameters)
         plan.predicts = predictions is not None and predictions.named
+        plan.prediction_keys = predictions.keys if predictions is not None else ()
         plan.steps = predictions is not None
         residue = check_residue(
             self.reading,
@@ -266,7 +277,7 @@ class _Conversion:
                 "all of it: divide it by the replicas to train as before"
             )
             found.append(Note(self.module, self.loss.unit or self.node, text))
-        if self.normalizes and not self.training.updates:
+        if self.normalizes and not self.training.updates and not moves_in_place(self.module):
             text = (
                 "TF1 never updated the moving averages of batch normalization here, for nothing "
                 "ran its UPDATE_OPS; Keras does"

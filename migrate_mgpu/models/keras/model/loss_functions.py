@@ -18,7 +18,7 @@ from migrate_mgpu.models.keras.losses import (
     replacements,
 )
 from migrate_mgpu.models.properties import is_mean_of_output, is_number
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -79,7 +79,7 @@ class LossWriter:
             text = self.style.fitted(text, base, column, nested=True)
         else:
             text = context.render(value, column, base)
-        block.line(f"return {text}", 1)
+        block.line(f"return {bracketed(text)}", 1)
         if context.trains:
             text = "the loss or a metric asks whether the model trains"
             raise Refused(self.module, value, text, "let the network ask")

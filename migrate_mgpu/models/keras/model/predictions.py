@@ -10,7 +10,7 @@ from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.ir import Predictions
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -57,7 +57,7 @@ class PredictStep:
             block.comments(last, 1)
         base = block.indent + unit
         text = context.render(value, len(base) + len("return "), base)
-        block.line(f"return {text}", 1)
+        block.line(f"return {bracketed(text)}", 1)
         if outputs is not None:
             network.reads(context)
         return block.text()

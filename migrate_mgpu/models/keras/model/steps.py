@@ -25,7 +25,7 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.metrics import metric_object
 from migrate_mgpu.models.keras.network.network import Network
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
 LOSS, MEAN = "batch_loss", "mean_loss"
@@ -56,6 +56,7 @@ class Steps:
         loss: Objective,
         style: FileStyle,
         distributed: bool,
+        uncounted: bool,
     ) -> None:
         self.reading = reading
         self.module = reading.module
@@ -64,6 +65,7 @@ class Steps:
         self.style = style
         self.tf = style.tensorflow
         self.distributed = distributed
+        self.uncounted = uncounted
         if distributed and not averages(reading, loss.value, loss.unit):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
             text = (
@@ -170,7 +172,7 @@ class Steps:
         base = block.indent + source.indent_unit
         text = context.render(value, len(base) + len(head), base)
         text = self.style.fitted(text, base, len(base) + len(head), nested=True)
-        block.line(head + text, 1)
+        block.line(head + bracketed(text), 1)
         if adds:
             block.line(f"return {name} + sum(self.losses)", 1)
         self._done(network, context, value)
@@ -257,7 +259,19 @@ class Steps:
         if twins is None or flat:
             head_block.line(self._forward(False), 1)
         loss = f"self.{LOSS}({', '.join(self.given)})"
-        head_block.line(f"self.{MEAN}.update_state({loss})", 1)
-        head_block.lines += block.lines
+        if self.uncounted:
+            unit = self.module.source.indent_unit
+            head_block.line(f"loss = {loss}", 1)
+            head_block.line("# Keras 3 would count a batch behind the last one.", 1)
+            head_block.line(f"with {self.tf}.control_dependencies([loss]):", 1)
+            head_block.line(f"self.{MEAN}.update_state(loss)", 2)
+            newline = self.module.source.newline
+            head_block.lines += [
+                newline.join(unit + line if line else "" for line in text.split(newline))
+                for text in block.lines
+            ]
+        else:
+            head_block.line(f"self.{MEAN}.update_state({loss})", 1)
+            head_block.lines += block.lines
         head_block.line("return {metric.name: metric.result() for metric in self.metrics}", 1)
         return head_block.text()

@@ -24,7 +24,7 @@ from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
-from migrate_mgpu.source.blocks import Block, leading, outermost
+from migrate_mgpu.source.blocks import Block, bracketed, leading, outermost
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -72,7 +72,7 @@ class StepWriter:
                 self._counted(update, 1 + self._may_end(step))
         else:
             self._items(items, 1)
-        values = [self.context.render(value) for value in step.values]
+        values = [bracketed(self.context.render(value)) for value in step.values]
         if values:
             self.block.line(f"return {', '.join(values)}", 1)
         return [self._text()]

@@ -25,7 +25,7 @@ from migrate_mgpu.models.ir import (
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import StepWriter
-from migrate_mgpu.source.blocks import Block, leading
+from migrate_mgpu.source.blocks import Block, bracketed, leading
 
 Items = Sequence["Unit | Part"]
 
@@ -364,7 +364,7 @@ class TowerStepWriter(StepWriter):
                 block.line(f"{unit.name} = {results}({unit.value.id})", 1)
         first = {name for unit in step.units if unit.first for name in given_by(unit)}
         picked = {n: f"{results}({n})[{0 if n in first else -1}]" for n in plan.last}
-        values = [self.context.render(value) for value in step.values]
+        values = [bracketed(self.context.render(value)) for value in step.values]
         if len(values) == 1 and plan.last == (values[0],) and not self._named(plan):
             block.line(f"return {picked[values[0]]}", 1)
             return self._text()

@@ -253,7 +253,10 @@ def test_another_meaning_of_time() -> None:
     text = HEAD + RECEIVE + RUN + EXPORT
     assert "import time\n" in migrated(text)[0]
     assert migrated(f"import time\n{text}")[0].count("import time\n") == 1
-    stays(f"from time import time\n{text}", "`time` is not a module here")
+    after = migrated(f"from time import time\n{text}")[0]
+    assert "str(int(time()))" in after
+    assert "import time\n" not in after.replace("from time import time\n", "")
+    stays(f"time = 3\n{text}", "`time` is not a module here")
 
 
 @pytest.mark.parametrize("name", NEW)

@@ -1,7 +1,8 @@
-"""A checkpoint of TF1 becomes one that the migrated program goes on from.
+"""A checkpoint of TF1 becomes one that the migrated program goes on from, or the other way round.
 
 The new program is run until its variables exist (``probe/convert.py``); the old one only where
-names and shapes do not say which variable is whose partner.
+names and shapes do not say which variable is whose partner, or for what its saver writes
+(``probe/template.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, TextIO
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity.pair import NotCompared, Pair, explained, programs, wanted
-from migrate_mgpu.parity.runs.programs import run_one, run_until_checkpoint
+from migrate_mgpu.parity.runs.programs import CHECKPOINT, run_one, run_until_checkpoint
 from migrate_mgpu.parity.runs.sides import Side
 
 _PART = re.compile(r"/part_\d+$")  # of a partitioned variable, which checkpoints have whole
@@ -43,6 +44,7 @@ class Request:
       given: names of new variables, with the tensors that the user chose.
       skip: patterns of tensors that the new program does without.
       model_dir: the folder of the new program's that is meant, if it has several.
+      to_tf1: ``source`` is a checkpoint of the new program's, which becomes one of the old one's.
     """
 
     pair: Pair
@@ -51,6 +53,7 @@ class Request:
     given: Mapping[str, str] = field(default_factory=dict)
     skip: Sequence[str] = ()
     model_dir: str | None = None
+    to_tf1: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,13 +65,14 @@ class Result:
         ``refused``.
       data: the rows and what has no partner, see ``probe/convert.py``.
       files: where the new files are, until they are taken.
-      runtime: the name of the new program's runtime, and its versions.
+      runtime: the name of the new program's runtime, and its versions; TF1's where it is for that.
     """
 
     state: str
     data: Mapping[str, Any]
     files: Sequence[Path]
     runtime: str
+    to_tf1: bool = False
 
 
 def find(given: Path) -> Path:
@@ -163,9 +167,15 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
         "model_dir": request.model_dir,
     }
     devices = pair.devices[0]
+    template: Side | None = None
+    if request.to_tf1:
+        reference = runtimes.ensure(old or runtimes.TF1, progress)
+        template = run_until_checkpoint(reference, before, devices, options, work / "template")
+        asked.update(_saved(template, request, work / "template" / CHECKPOINT))
+        asked["values"] = str(request.source.resolve())
     side = run_until_checkpoint(target, after, devices, options, work / "1", asked)
     found = _found(side, request)
-    if found["state"] == "refused" and _order_may_help(found):
+    if found["state"] == "refused" and not request.to_tf1 and _order_may_help(found):
         if progress is not None:
             text = "names and shapes do not tell all variables apart: running the old program"
             print(f"{text} for the order in which it makes them", file=progress, flush=True)
@@ -173,18 +183,44 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
         # It would find nothing left to train.
         first = replace(options, steps=1, anew=request.source.parent)
         made = run_one(reference, before, devices, first, work / "order").training
-        names = [_PART.sub("", variable["name"]) for variable in made.get("variables", [])]
-        asked["order"] = list(dict.fromkeys(names))
+        asked["order"] = whole([variable["name"] for variable in made.get("variables", [])])
         if asked["order"]:
             side = run_until_checkpoint(target, after, devices, options, work / "2", asked)
             found = _found(side, request)
-    versions = (side.trace or {}).get("versions", {})
-    runtime = f"TensorFlow {versions.get('tensorflow')}, Keras {versions.get('keras')}"
-    files = [path for one in ("1", "2") for path in (work / one).glob("checkpoint/*")]
-    result = Result(found["state"], found, files, runtime)
+    versions = ((template or side).trace or {}).get("versions", {})
+    keras = "" if request.to_tf1 else f", Keras {versions.get('keras')}"
+    runtime = f"TensorFlow {versions.get('tensorflow')}{keras}"
+    files = [path for one in ("1", "2") for path in (work / one / CHECKPOINT).glob("*")]
+    result = Result(found["state"], found, files, runtime, request.to_tf1)
     if result.state != "refused":
         write(result, to, request.source)
     return result
+
+
+def whole(names: Sequence[str]) -> list[str]:
+    """Names of variables as checkpoints have them."""
+    return list(dict.fromkeys(_PART.sub("", name) for name in names))
+
+
+def _saved(side: Side, request: Request, folder: Path) -> dict[str, Any]:
+    """What the old program's saver writes: ``source``, and the ``order`` of its variables.
+
+    Raises:
+      NotConverted: it did not come to a saver.
+    """
+    name, found = request.pair.before, (side.trace or {}).get("checkpoint") or {}
+    if found.get("state") == "saved":
+        return {"source": str(folder / "model.ckpt"), "order": whole(found["order"])}
+    if side.crash is not None:
+        raise NotConverted(_crashed(str(name), side))
+    raise NotConverted(f"{name} ended without a saver: there is nothing that it would restore")
+
+
+def _crashed(name: str, side: Side) -> str:
+    crash = side.crash
+    assert crash is not None
+    lines = [f"{name} {crash}", *(f"  {line}" for line in crash.lines)]
+    return "\n".join([*lines, *([crash.advice] if crash.advice else [])])
 
 
 def _order_may_help(found: Mapping[str, Any]) -> bool:
@@ -206,14 +242,15 @@ def _found(side: Side, request: Request) -> dict[str, Any]:
             f"{request.source} is a checkpoint of TF2's, or of Keras objects: a program restores "
             "it as it is"
         )
+    if state == "not its own":
+        text = "--to-tf1 takes a checkpoint that the new program wrote"
+        raise NoCheckpoint(f"{request.source} is of another kind than {name} writes: {text}")
     if state == "failed":
         raise NotConverted(f"{name}: {found['error']}\n{found['traceback']}")
     if state != "not reached":
         return found
-    crash = side.crash
-    if crash is not None:
-        lines = [f"{name} {crash}", *(f"  {line}" for line in crash.lines)]
-        raise NotConverted("\n".join([*lines, *([crash.advice] if crash.advice else [])]))
+    if side.crash is not None:
+        raise NotConverted(_crashed(str(name), side))
     folders = [folder for folder in found.get("folders", ()) if folder]
     if request.model_dir is not None:
         there = ", ".join(folders) or "none"
@@ -254,16 +291,22 @@ def table(result: Result) -> str:
     """The partners, one a line: the new variable, TF1's tensor, what became of its value."""
     data = result.data
     if result.state in ("names", "graph"):
-        return "The new program reads TF1's files as they are, by TF1's names: they are copied.\n"
+        sides = ("old", "the new one's") if result.to_tf1 else ("new", "TF1's")
+        text = f"The {sides[0]} program reads {sides[1]} files as they are, by TF1's names"
+        return f"{text}: they are copied.\n"
     shapes = data.get("shapes", {})
     lines = [("new variable", "TF1's tensor", "shape", "")]
     for row in data.get("rows", ()):
         source, notes = row["from"], []
         change = row["change"]
         if change[0] == "times":
-            notes.append(f"times {change[1]:g}: Keras's velocity is minus rate times the sum")
+            done = "divided by" if result.to_tf1 else "times"
+            notes.append(f"{done} {change[1]:g}: Keras's velocity is minus rate times the sum")
         elif change[0] in ("rest of one", "minus"):
-            notes.append("without what is left of the one that TF1 begins at")
+            done = "with" if result.to_tf1 else "without"
+            notes.append(f"{done} what is left of the one that TF1 begins at")
+        elif change[0] == "power":
+            notes.append(f"{change[1]:g} to the power of {change[2]}")
         elif change[0] == "steps":
             notes.append(f"{change[1]} steps")
         elif change[0] == "own":
@@ -273,6 +316,7 @@ def table(result: Result) -> str:
         shape = "" if source is None else str(shapes.get(source, ""))
         lines.append((row["to"], source or "-", shape, "; ".join(notes)))
     for name, reason in data.get("unused", ()):
+        reason += "; it keeps its first value" if result.to_tf1 else ""
         lines.append(("-", name, str(shapes.get(name, "")), reason))
     return aligned(lines)
 
@@ -297,11 +341,12 @@ def refusal(result: Result) -> str:
             could = f" (of its shape: {', '.join(alike[:4])}{', ...' * (len(alike) > 4)})"
             lines.append(f"  {name}{could if alike else ''}")
     if data.get("left"):
-        lines.append("tensors of the checkpoint without a partner:")
+        whose = "that the old program saves" if result.to_tf1 else "of the checkpoint"
+        lines.append(f"tensors {whose} without a partner:")
         lines += [f"  {name} {shapes.get(name, '')}" for name in data["left"]]
     # A saver restores what it names, whatever else there is.
     if lacking and not data.get("named"):
         lines.append("`--pair NEW=OLD` names a partner")
     if data.get("left") and not data.get("named"):
-        lines.append("`--skip PATTERN` leaves tensors of the checkpoint out")
+        lines.append("`--skip PATTERN` leaves tensors of TF1's out")
     return "\n".join(lines) + "\n"

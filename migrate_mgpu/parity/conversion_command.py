@@ -21,6 +21,7 @@ examples:
   migrate-mgpu checkpoint old.py new.py --from model_dir/model.ckpt-2000 --to new_dir
   migrate-mgpu checkpoint old.py new.py --from model_dir --to new_dir --weights-only
   migrate-mgpu checkpoint old.py new.py --from model_dir --to new_dir -- --batch_size 32
+  migrate-mgpu checkpoint old.py new.py --from new_dir --to old_dir --to-tf1
 
 A checkpoint of Keras 2 does not load into Keras 3: it is for the TensorFlow that --target names.
 
@@ -47,7 +48,8 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         required=True,
         metavar="MODEL_DIR",
-        help="TF1's folder, whose latest checkpoint is taken, or a checkpoint in it",
+        help="TF1's folder (the new one's with --to-tf1), whose latest checkpoint is taken, or a "
+        "checkpoint in it",
     )
     made.add_argument(
         "--to", type=Path, required=True, metavar="NEW_DIR", help="a new folder, or an empty one"
@@ -56,6 +58,12 @@ def parser() -> argparse.ArgumentParser:
         "--weights-only",
         action="store_true",
         help="leave out what optimizers keep, and the step: the new program begins at step 0",
+    )
+    made.add_argument(
+        "--to-tf1",
+        action="store_true",
+        help="the other way round: a checkpoint of the migrated program's becomes one that the "
+        "TF1 program goes on from; both are run",
     )
     made.add_argument(
         "--pair",
@@ -79,7 +87,9 @@ def parser() -> argparse.ArgumentParser:
         help="the folder of the new program's, as it names it, if it has several models",
     )
     made.add_argument("--target", help="runtime of the new program (tf2.15)")
-    made.add_argument("--reference", help="of the old one, which is seldom run (tf1.15)")
+    made.add_argument(
+        "--reference", help="of the old one, which is seldom run but with --to-tf1 (tf1.15)"
+    )
     made.add_argument(
         "--devices", type=int, default=1, metavar="N", help="GPUs that the programs find (1)"
     )
@@ -160,6 +170,7 @@ def _convert(
             dict(text.partition("=")[::2] for text in options.pair),
             options.skip,
             options.model_dir,
+            options.to_tf1,
         )
         result = conversion.convert(request, options.to, stderr)
     except conversion.NoCheckpoint as error:

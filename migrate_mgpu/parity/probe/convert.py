@@ -2,7 +2,8 @@
 
 The program runs until it asks for its checkpoint, or saves the first: then its variables
 exist. They get the checkpoint's tensors, one at a time; the program's own checkpoint object
-writes them; the program is ended.
+writes them; the program is ended. The other way round they get what a checkpoint of its own
+has, and are written by the names of TF1's program.
 
 Runs in the interpreter under test: Python 3.7, standard library and numpy only.
 """
@@ -18,9 +19,9 @@ import gc
 import os
 import shutil
 import traceback
+from collections.abc import Iterable
 from typing import Any, Callable
 
-FOLDER = ".converted"  # runs/programs.py moves it
 PART_BYTES = 256 * 2**20  # of a checkpoint with names is in memory at once
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # the key that TF2's checkpoints have
 # What Keras's optimizers keep of each variable, in the order of TF1's names: the attribute,
@@ -43,10 +44,9 @@ def patches(load: Callable[[str], Any], options: dict[str, Any]) -> tuple[Any, A
     return found, found.patches()
 
 
+_SUM = "sum of gradients"
 _ONLY_ALL = {
-    "problems": [
-        "--weights-only: the new program restores all that its saver names, by TF1's names"
-    ]
+    "problems": ["--weights-only: the program restores all that its saver names, by TF1's names"]
 }
 
 
@@ -64,7 +64,9 @@ class Conversion:
     Args:
       options: ``source`` (the checkpoint's prefix), ``given``, ``order``, ``skip``,
         ``weights_only``, ``model_dir`` (the program's folder, if it has several), ``isolate``
-        (the program's copy, where the new checkpoint is left).
+        (the program's copy), ``into`` (the folder in it that the new checkpoint is left in);
+        ``values``, where a checkpoint of the program's own becomes one of TF1's: its prefix.
+        ``source`` is what ``template`` wrote then.
     """
 
     part = "checkpoint"  # of the trace
@@ -74,6 +76,7 @@ class Conversion:
         self.options = options
         self.partners = partners
         self.stopped = False
+        self.source: dict[str, Any] = {}  # the shapes of TF1's tensors
         self.data: dict[str, Any] = {"state": "not reached", "folders": []}
         self.creation: Any = None  # watch_creation's
         self.tools: Any = None  # eager_tools
@@ -134,6 +137,7 @@ class Conversion:
 
     def _patch_checkpoint(self, module: Any) -> None:
         cls = module.Checkpoint
+        self._read = cls.read
         for name in ("restore", "read"):
             self._wrap(cls, name, False)
         for name in ("save", "write"):
@@ -186,12 +190,17 @@ class Conversion:
     def _graph(self, names: list[str]) -> None:
         self._reader()
         self.data["named"] = True
+        if self._back:  # its own files are of the same kind
+            names, self.source = list(self.source), self._own(False)
         lacking = [[name, []] for name in names if name not in self.source]
         if lacking:
             shapes = {name: list(shape) for name, shape in self.source.items()}
             left = [name for name in shapes if name not in names]
             self._end({"state": "refused", "lacking": lacking, "left": left, "shapes": shapes})
         self._end({"state": "refused", **_ONLY_ALL} if self._only() else {"state": "graph"})
+
+    def _folder(self) -> str:
+        return os.path.join(str(self.options["isolate"]), str(self.options["into"]))
 
     def _only(self) -> bool:
         return bool(self.options.get("weights_only"))
@@ -218,12 +227,14 @@ class Conversion:
         if not saves and not holder.built:
             return  # a restoration that waits for its variables: there is the first save
         reader = self._reader()
+        if self._back:
+            self._to_tf1(checkpoint, holder, reader)
 
         def write(plan: Any) -> None:
             self.stopped = True
             holder.assign(plan, reader)
             steps = [row.change[1] for row in plan.rows if row.change[0] == "steps"]
-            self._write(checkpoint, manager, path, max(steps, default=0))
+            self._save(checkpoint, manager, path, max(steps, default=0))
 
         self._carry_out(lambda: self._plan(holder, reader), write)
 
@@ -261,6 +272,134 @@ class Conversion:
             self._end({"state": "object-based"})
         return reader
 
+    # The other way round --------------------------------------------------------------------------
+
+    @property
+    def _back(self) -> bool:
+        return "values" in self.options
+
+    def _own(self, of_objects: bool) -> dict[str, Any]:
+        """The shapes of the program's own checkpoint, which is of the kind that it writes."""
+        load = self.tools.tf("training.checkpoint_utils").load_checkpoint
+        self.values = load(self.options["values"])
+        found = dict(self.values.get_variable_to_shape_map())
+        if (OBJECT_GRAPH in found) is not of_objects:
+            self._end({"state": "not its own"})
+        return found
+
+    def _to_tf1(self, checkpoint: Any, holder: Any, reader: Any) -> None:
+        """Of the program's own checkpoint; ``reader`` reads what TF1's saver wrote."""
+        self.stopped = True  # what is read now is the program's own
+        self._own(True)
+        counts: dict[str, Any] = {}
+
+        def plan() -> Any:
+            try:
+                status = self._read(checkpoint, self.options["values"])
+                status.assert_existing_objects_matched()
+            except (AssertionError, ValueError) as error:  # something is missing; a shape
+                text = " ".join(str(error).split())[:300]
+                raise Refused(f"the checkpoint is not one of this program: {text}") from error
+            found = self._plan(holder, reader)
+            if not self._only():
+                counts.update(self._counts(found, holder))
+            return found
+
+        def write(found: Any) -> None:
+            values: dict[str, Any] = {n: functools.partial(int, v) for n, v in counts.items()}
+            values.update(
+                (name, functools.partial(_power, *about))
+                for name, about in self._powers(found).items()
+            )
+            for row in found.rows:
+                if row.kind in ("weight", "slot") and row.source is not None:
+                    values[row.source] = functools.partial(holder.value, row)
+            self._save_as_tf1(values, reader)
+
+        self._carry_out(plan, write)
+
+    def _counts(self, found: Any, holder: Any) -> dict[str, int]:
+        """The step of TF1's, and in ``found`` the powers of beta that its Adam keeps."""
+        step, rows = self.partners.STEP, [row for row in found.rows if row.kind == "steps"]
+        steps = {holder.steps(row.place) for row in rows}
+        if len(steps) > 1:
+            found.problems.append(
+                f"the optimizers have made different numbers of steps, {sorted(steps)}: which is "
+                f"{step} cannot be determined"
+            )
+        if len(steps) != 1:
+            return {}
+        (made,) = steps
+        for row in rows:
+            row.change = ("steps", made) if row.source is not None else row.change
+        for row in found.rows:
+            if row.change[0] == "times" and not row.change[1]:
+                found.problems.append(f"{row.name}: with a learning rate of zero it has no {_SUM}")
+        adams = [one for one in holder.made if _kind(one) == "Adam"]
+        betas = {(float(one.beta_1), float(one.beta_2)) for one in adams}
+        names = [name for name in self.source if self.partners.power_of(name)] if adams else []
+        if len(betas) > 1 and names:
+            found.problems.append(f"which of several Adam optimizers has {names[0]} is not known")
+        elif names:
+            (pair,) = betas
+            for name in names:
+                change = ("power", pair[self.partners.power_of(name) - 1], made + 1)
+                place = next(row for row in rows if holder.made[row.place] is adams[0])
+                new = self.partners.Row("power", None, place.name, name, self.partners.NAME, change)
+                found.rows.append(new)
+        return {step: made} if step in self.source else {}
+
+    def _powers(self, found: Any) -> dict[str, Any]:
+        return {row.source: row.change[1:] for row in found.rows if row.kind == "power"}
+
+    def _names_to_tf1(self, names: list[str]) -> None:
+        """Of a checkpoint with TF1's names, and those of what Keras's optimizers keep."""
+        reader = self._reader()
+        self.data["named"] = True
+        if self._only():
+            self._end({"state": "refused", **_ONLY_ALL})
+        own = self._own(False)
+
+        def read(name: str) -> Any:
+            return (self.values if name in own else reader).get_tensor(name)
+
+        def plan() -> Any:
+            other = [name for name in names if name not in self.source]
+            found = self.partners.plan_names(other, self.source, read, _moved())
+            made = {row.source for row in found.rows if row.kind == "slot" and row.name in own}
+            found.left += [n for n in self.source if n not in made and n not in own]
+            return found
+
+        def write(found: Any) -> None:
+            values = {n: functools.partial(read, n) for n in self.source}
+            for row in found.rows:
+                if row.kind == "slot":
+                    values[row.source] = functools.partial(self._undone, row)
+            self._save_as_tf1(values, reader)
+
+        self._carry_out(plan, write)
+
+    def _undone(self, row: Any) -> Any:
+        return _undone(self.values.get_tensor(row.name), row.change)
+
+    def _save_as_tf1(self, values: dict[str, Any], reader: Any) -> None:
+        """All that TF1's saver writes; what nothing new continues has its first value."""
+        step = self.partners.STEP
+        made = values[step]() if step in values else 0
+        self.data["step"] = int(made)
+
+        def typed(name: str) -> Any:
+            import numpy
+
+            first = reader.get_tensor(name)
+            if name not in values:
+                return first
+            return numpy.asarray(values[name]()).astype(numpy.asarray(first).dtype)
+
+        self._write(
+            f"model.ckpt-{int(made)}", [(n, functools.partial(typed, n)) for n in self.source]
+        )
+
     def _plan(self, holder: Any, reader: Any) -> Any:
         patterns = self.options.get("skip", [])
 
@@ -279,11 +418,11 @@ class Conversion:
         )
         return self.partners.plan(request)
 
-    def _write(self, checkpoint: Any, manager: Any, path: Any, step: int) -> None:
+    def _save(self, checkpoint: Any, manager: Any, path: Any, step: int) -> None:
         name = getattr(manager, "_checkpoint_name", None)
         if name is None:
             name = os.path.basename(str(path or "")).rpartition("-")[0] or "ckpt"
-        folder = os.path.join(self.options["isolate"], FOLDER)
+        folder = self._folder()
         os.makedirs(folder, exist_ok=True)
         made = self._manager(checkpoint, folder, max_to_keep=None, checkpoint_name=name)
         self._saving.append(made)
@@ -295,6 +434,8 @@ class Conversion:
 
     def _named(self, names: list[Any]) -> None:
         names = [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+        if self._back:
+            self._names_to_tf1(names)
         reader = self._reader()
         self.data["named"] = True
         if self._only():
@@ -309,11 +450,25 @@ class Conversion:
         self._carry_out(plan, lambda found: self._save_named(found, reader))
 
     def _save_named(self, plan: Any, reader: Any) -> None:
-        """All that the old file has, and what is made of it; in parts that fit into memory."""
+        """All that the old file has, and what is made of it."""
+
+        def made(row: Any) -> Any:
+            import numpy
+
+            if row.change[0] == "steps":
+                return numpy.asarray(row.change[1], "int64")
+            return _changed(reader.get_tensor(row.source), row.change)
+
+        found: list[Any] = [(row.name, functools.partial(made, row)) for row in plan.rows]
+        found += [(name, functools.partial(reader.get_tensor, name)) for name in self.source]
+        self._write(os.path.basename(self.options["source"]), found)
+
+    def _write(self, name: str, values: Iterable[tuple[str, Callable[[], Any]]]) -> None:
+        """A checkpoint with names, in parts that fit into memory."""
         import numpy
 
         operations = self.tools.tf("ops.gen_io_ops")
-        folder = os.path.join(self.options["isolate"], FOLDER)
+        folder = self._folder()
         parts = os.path.join(folder, "parts")
         os.makedirs(parts)
         prefixes: list[str] = []
@@ -326,18 +481,12 @@ class Conversion:
             )
             waiting.clear()
 
-        rows = [(row.name, row.source, row.change) for row in plan.rows]
-        rows += [(name, name, ("copy",)) for name in self.source]
-        for name, source, change in rows:
-            if change[0] == "steps":
-                waiting[name] = numpy.asarray(change[1], "int64")
-            else:
-                waiting[name] = _changed(reader.get_tensor(source), change)
-            if sum(value.nbytes for value in waiting.values()) > PART_BYTES:
+        for tensor, value in values:
+            waiting[tensor] = numpy.asarray(value())
+            if sum(one.nbytes for one in waiting.values()) > PART_BYTES:
                 flush()
         if waiting:
             flush()
-        name = os.path.basename(self.options["source"])
         operations.merge_v2_checkpoints(prefixes, os.path.join(folder, name))
         with open(os.path.join(folder, "checkpoint"), "w", encoding="utf-8") as stream:
             stream.write(f'model_checkpoint_path: "{name}"\n')
@@ -431,16 +580,30 @@ class Holder:
     def _assign(self, row: Any, reader: Any) -> None:
         import numpy
 
-        change = row.change
-        if change[0] == "own":
+        if row.change[0] == "own":
             return
         if row.kind == "steps":
-            self._set(self.made[row.place].iterations, numpy.asarray(change[1]))
+            self._set(self.made[row.place].iterations, numpy.asarray(row.change[1]))
             return
-        variable = self.weights[row.place] if row.kind == "weight" else self.slots[row.place]
-        if change[0] == "rest of one":
-            change = ("minus", _rest(self.made[row.place[0]]))
-        self._set(variable, _changed(reader.get_tensor(row.source), change))
+        variable = self._variable(row)
+        self._set(variable, _changed(reader.get_tensor(row.source), self._change(row)))
+
+    def steps(self, place: int) -> int:
+        """How many an optimizer has made."""
+        return int(self.tools.value(self.tools.variable(self.made[place].iterations)))
+
+    def value(self, row: Any) -> Any:
+        """What TF1 has for a row's variable."""
+        variable = self.tools.variable(self._variable(row))
+        return _undone(self.tools.value(variable), self._change(row))
+
+    def _variable(self, row: Any) -> Any:
+        return self.weights[row.place] if row.kind == "weight" else self.slots[row.place]
+
+    def _change(self, row: Any) -> Any:
+        if row.change[0] == "rest of one":
+            return ("minus", _rest(self.made[row.place[0]]))
+        return row.change
 
     def _set(self, variable: Any, value: Any) -> None:
         inner = self.tools.variable(variable)
@@ -456,6 +619,29 @@ def _changed(value: Any, change: Any) -> Any:
     elif change[0] == "minus":
         value = value - numpy.asarray(change[1], value.dtype)
     return numpy.asarray(value)
+
+
+def _undone(value: Any, change: Any) -> Any:
+    """``_changed``, the other way round."""
+    import numpy
+
+    if change[0] == "times":
+        value = value / numpy.asarray(change[1], value.dtype)
+    elif change[0] == "minus":
+        value = value + numpy.asarray(change[1], value.dtype)
+    return value
+
+
+def _power(beta: float, exponent: int) -> Any:
+    """As TF1 has it: multiplied step by step, in single precision."""
+    import numpy
+
+    factor = found = numpy.float32(beta)
+    for _ in range(exponent - 1):
+        found = numpy.float32(found * factor)
+        if not found:
+            break
+    return found
 
 
 def _moved() -> dict[str, Any]:

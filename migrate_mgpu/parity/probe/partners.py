@@ -493,6 +493,12 @@ def plan_names(
     return found
 
 
+def power_of(name: str) -> int:
+    """Of which beta TF1's Adam keeps the powers under a name: 1 or 2; 0 for another name."""
+    match = _POWER.fullmatch(_last(name))
+    return int(match.group(1)) if match else 0
+
+
 def steps_of(power: float, beta: float) -> float | None:
     """The steps after which TF1's Adam has this power; None where it has lost its digits."""
     if not _SMALLEST < power < 1 or not 0 < beta < 1:

@@ -114,9 +114,10 @@ class Trace:
         self._replace = os.replace
 
     def watch(self, options: dict[str, Any]) -> None:
-        """Record the training too, or convert a checkpoint of TF1's for the program."""
-        if "source" in options:
-            found = _sibling("convert").patches(_sibling, options)
+        """Record the training too, or convert a checkpoint for the program, or what it saves."""
+        if "into" in options:
+            name = "convert" if "source" in options else "template"
+            found = _sibling(name).patches(_sibling, options)
         else:
             found = _sibling("watch").patches(_sibling, self.path, options)
         self.recorder, self.more_patches = found

@@ -29,6 +29,7 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # what a virtual environment has at
 _PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _WORK = "migrate-mgpu-"  # what the names of temporary folders of comparisons begin with
 CONVERTED = ".converted"  # in a program's copy: the new checkpoint
+CHECKPOINT = "checkpoint"  # the folder that it is taken to
 LINKED_ABOVE = 20 * 2**20  # larger files are linked into the copy, not copied
 
 
@@ -212,24 +213,26 @@ def run_until_checkpoint(
     devices: int,
     options: Options,
     folder: Path,
-    conversion: Mapping[str, Any],
+    conversion: Mapping[str, Any] | None = None,
 ) -> Side:
-    """Run a TF2 program until its variables exist, and give them what a checkpoint has.
+    """Run a program until its variables exist, and give them what a checkpoint has.
 
     ``conversion`` is what ``probe/convert.py`` is asked for; the new checkpoint is left in
-    ``folder / "checkpoint"``.
+    ``folder / CHECKPOINT``. Without it the program is one of TF1's, and that is the checkpoint that
+    its saver writes (``probe/template.py``).
     """
     folder.mkdir(parents=True, exist_ok=True)
+    side = "reference" if conversion is None else "target"
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
         place, work = places.ON_CPUS, Path(name)
-        watch = dict(conversion)
-        process = _process("target", runtime, program, devices, options, folder, work, watch, place)
+        watch = {**(conversion or {}), "into": CONVERTED}
+        process = _process(side, runtime, program, devices, options, folder, work, watch, place)
         run_all([process])
         # The program may write into its copy alone, and so does what ends it.
         made = Path(process.cwd) / CONVERTED
         if made.is_dir():
-            shutil.move(str(made), str(folder / "checkpoint"))
-    return collect(folder, "target", program.name, runtime.name, process)
+            shutil.move(str(made), str(folder / CHECKPOINT))
+    return collect(folder, side, program.name, runtime.name, process)
 
 
 def _process(

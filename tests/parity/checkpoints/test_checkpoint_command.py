@@ -110,7 +110,7 @@ tensors of the checkpoint without a partner:
   u [2]
   v [2]
 `--pair NEW=OLD` names a partner
-`--skip PATTERN` leaves tensors of the checkpoint out
+`--skip PATTERN` leaves tensors of TF1's out
 """
     )
     # A saver's names are the program's own: nothing can be paired.

@@ -6,11 +6,13 @@ import io
 import re
 import shutil
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from migrate_mgpu.parity.conversion_command import command
+from migrate_mgpu.parity.runs import programs as running
 from tests.parity.checkpoints import resumed
 from tests.support import migration
 
@@ -54,6 +56,7 @@ estimator = tf.estimator.Estimator(model_fn, config=config)
 estimator.train(input_fn, max_steps=int(sys.argv[1]))
 """
 RTOL = 2e-5  # of a weight's size, after 40 steps
+RTOL_BACK = 5e-5  # after 60 steps, also of what optimizers keep
 OPTIMIZERS = {
     "adam": "tf.train.AdamOptimizer(0.02)",
     "sgd": "tf.train.GradientDescentOptimizer(0.05)",
@@ -91,7 +94,20 @@ CANNED_ORDER = [
     for layer in (*(f"hiddenlayer_{i}" for i in range(4)), "logits")
     for part in ("kernel", "bias")
 ]
-SESSION = """
+# What both below do in their session.
+LOOP = """\
+    sess.run(tf.global_variables_initializer())
+    latest = tf.train.latest_checkpoint("model")
+    if latest:
+        saver.restore(sess, latest)
+    for i in range(sess.run(step), int(sys.argv[1])):
+        batch = slice(6 * (i % 10), 6 * (i % 10) + 6)
+        sess.run(train_op, feed_dict={x: data[batch], y: wanted[batch]})
+        if (i + 1) % 20 == 0:
+            saver.save(sess, os.path.join("model", "model.ckpt"), global_step=step)
+"""
+SESSION = (
+    """
 import os
 import sys
 
@@ -114,17 +130,11 @@ train_op = optimizer.minimize(loss, global_step=step)
 saver = tf.train.Saver()
 
 with tf.Session() as sess:
-    sess.run(tf.global_variables_initializer())
-    latest = tf.train.latest_checkpoint("model")
-    if latest:
-        saver.restore(sess, latest)
-    for i in range(sess.run(step), int(sys.argv[1])):
-        batch = slice(6 * (i % 10), 6 * (i % 10) + 6)
-        sess.run(train_op, feed_dict={x: data[batch], y: wanted[batch]})
-        if (i + 1) % 20 == 0:
-            saver.save(sess, os.path.join("model", "model.ckpt"), global_step=step)
 """
-TOWERS = """
+    + LOOP
+)
+TOWERS = (
+    """
 import os
 import sys
 
@@ -165,16 +175,9 @@ train_op = optimizer.apply_gradients(average_gradients(tower_grads), global_step
 saver = tf.train.Saver()
 
 with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
-    sess.run(tf.global_variables_initializer())
-    latest = tf.train.latest_checkpoint("model")
-    if latest:
-        saver.restore(sess, latest)
-    for i in range(sess.run(step), int(sys.argv[1])):
-        batch = slice(6 * (i % 10), 6 * (i % 10) + 6)
-        sess.run(train_op, feed_dict={x: data[batch], y: wanted[batch]})
-        if (i + 1) % 20 == 0:
-            saver.save(sess, os.path.join("model", "model.ckpt"), global_step=step)
 """
+    + LOOP
+)
 PROGRAMS = {
     **{name: ESTIMATOR.replace("OPTIMIZER", text) for name, text in OPTIMIZERS.items()},
     "canned": CANNED,
@@ -184,6 +187,11 @@ PROGRAMS = {
 }
 # What is different enough in Keras 3.
 NEWEST = ("adam", "rmsprop_centered", "session_rmsprop", "towers_momentum")
+# What goes back to 1.15.5: each of the ways in which slots are kept, in each kind of program.
+BACK = {
+    "tf2.15": ("adam", "momentum", "rmsprop_centered", "canned", "session_rmsprop"),
+    "tf2-latest": ("adam", "rmsprop_centered", "session_rmsprop", "towers_momentum"),
+}
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "checkpoints.md"
 
@@ -195,15 +203,22 @@ def program_of_the_page() -> str:
 
 
 @pytest.fixture(scope="module")
-def trained(runtime, tmp_path_factory) -> Path:
+def servers() -> Iterator[resumed.Servers]:
+    with resumed.servers() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def trained(runtime, servers, tmp_path_factory) -> Path:
     runtime("tf1.15")
     folder = tmp_path_factory.mktemp("trained")
-    resumed.train({**PROGRAMS, "page": program_of_the_page()}, folder)
+    programs = {**PROGRAMS, "page": program_of_the_page()}
+    resumed.train(servers, programs, folder, sorted({*BACK["tf2.15"], *BACK["tf2-latest"]}))
     return folder
 
 
 @pytest.mark.parametrize(("name", "keys"), [("tf2.15", tuple(PROGRAMS)), ("tf2-latest", NEWEST)])
-def test_trained_on(runtime, trained, tmp_path, name, keys):
+def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
     runtime(name)
     programs = {key: migration.migrated(PROGRAMS[key], native_sessions=True)[0] for key in keys}
     bridged = [k for k, text in programs.items() if "CheckpointManager" not in text
@@ -211,7 +226,7 @@ def test_trained_on(runtime, trained, tmp_path, name, keys):
     assert bridged == []
     programs["adam:weights"] = programs["adam"]  # shows what slots are good for
     options = {"adam:weights": {"weights_only": True}, "canned": {"order": CANNED_ORDER}}
-    found = resumed.go_on(name, programs, trained, tmp_path, options)
+    found = resumed.go_on(servers, name, programs, trained, tmp_path, options)
     for key, one in found.items():
         # What the optimizer keeps under TF1's names is compared, too.
         assert len(one["worst"]) >= (5 if "session" in key or "towers" in key else 10), key
@@ -219,6 +234,15 @@ def test_trained_on(runtime, trained, tmp_path, name, keys):
     worst = {key: max(one["worst"].values()) for key, one in found.items()}
     assert worst.pop("adam:weights") > 1e-2
     assert {key: value for key, value in worst.items() if value > RTOL} == {}
+    programs = {key: programs[key] for key in BACK[name]}
+    found = resumed.go_back(servers, name, programs, trained, tmp_path)
+    for key, one in found.items():
+        # All that TF1's saver writes, the step and the powers of beta included.
+        assert len(one["worst"]) >= 8 and one["worst"]["global_step"] == 0, key
+        assert one["step"] == resumed.LAST
+    assert "beta1_power" in found["adam"]["worst"]
+    worst = {key: max(one["worst"].values()) for key, one in found.items()}
+    assert {key: value for key, value in worst.items() if value > RTOL_BACK} == {}
 
 
 def run(*argv: object) -> tuple[int, str, str]:
@@ -226,8 +250,11 @@ def run(*argv: object) -> tuple[int, str, str]:
     return command([str(one) for one in argv], stdout, stderr), stdout.getvalue(), stderr.getvalue()
 
 
-def test_the_old_program_tells_two_of_one_shape_apart(runtime, trained, tmp_path):
+def test_the_old_program_tells_two_of_one_shape_apart(
+    runtime, servers, trained, tmp_path, monkeypatch
+):
     runtime("tf2.15")
+    monkeypatch.setattr(running, "run_all", servers.run_all)
     (tmp_path / "before.py").write_text(CANNED, encoding="utf-8")
     after, _ = migration.migrated(CANNED)
     (tmp_path / "after.py").write_text(after, encoding="utf-8")
@@ -242,7 +269,7 @@ def test_the_old_program_tells_two_of_one_shape_apart(runtime, trained, tmp_path
     assert rows == CANNED_ORDER[2:-2]
 
 
-def test_the_page_shows_what_is_printed(runtime, trained, tmp_path):
+def test_the_page_shows_what_is_printed(runtime, servers, trained, tmp_path, monkeypatch):
     runtime("tf2.15")
     before = program_of_the_page()
     place = tmp_path / "new"
@@ -261,6 +288,29 @@ def test_the_page_shows_what_is_printed(runtime, trained, tmp_path):
         "checkpoint", "ckpt-20", "ckpt-20", "converted"
     ]  # fmt: skip
     # It is TF2's now.
+    monkeypatch.setattr(running, "run_all", servers.run_all)
     status, out, err = run(*programs, "--from", new, "--to", tmp_path / "again")
     assert status == 2 and "is a checkpoint of TF2's" in err
+    assert not (tmp_path / "again").exists()
+    # And back it has the same bits.
+    back = ("--to", tmp_path / "back", "--to-tf1", "--target", "tf2.15")
+    status, out, err = run(*programs, "--from", new, *back)
+    assert status == 0, err
+    assert re.search(r"^Adam/iterations +beta1_power +\[\] +0.9 to the power of 21$", out, re.M)
+    assert "back: written for TensorFlow 1.15.5" in out.splitlines()[-1]
+    # The tensors' order is of no account.
+    (was,) = old.glob("model.ckpt-20.data*")
+    words = [
+        sorted(path.read_bytes()[i : i + 4] for i in range(0, path.stat().st_size, 4))
+        for path in (was, tmp_path / "back" / was.name)
+    ]
+    assert len(words[0]) > 90 and words[0] == words[1]
+    back = ("--to", tmp_path / "again", *back[2:])
+    status, out, err = run(*programs, "--from", old, *back)
+    assert status == 2 and "is of another kind than" in err
+    # Another program's: shapes differ.
+    text = (place / "train.py").read_text(encoding="utf-8").replace("Dense(5,", "Dense(6,")
+    (place / "wider.py").write_text(text, encoding="utf-8")
+    status, out, err = run(place / "before.py", place / "wider.py", "--from", new, *back)
+    assert status == 1 and "the checkpoint is not one of this program" in err
     assert not (tmp_path / "again").exists()

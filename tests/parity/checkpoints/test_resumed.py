@@ -55,8 +55,7 @@ config = tf.estimator.RunConfig(model_dir="model", save_checkpoints_steps=20)
 estimator = tf.estimator.Estimator(model_fn, config=config)
 estimator.train(input_fn, max_steps=int(sys.argv[1]))
 """
-RTOL = 2e-5  # of a weight's size, after 40 steps
-RTOL_BACK = 5e-5  # after 60 steps, also of what optimizers keep
+RTOL = 2e-5  # of a weight's size, after 40 steps, or 60
 OPTIMIZERS = {
     "adam": "tf.train.AdamOptimizer(0.02)",
     "sgd": "tf.train.GradientDescentOptimizer(0.05)",
@@ -114,6 +113,7 @@ import sys
 import numpy as np
 import tensorflow as tf
 
+tf.set_random_seed(1)  # as Estimators do: how much rounding there is depends on it
 rng = np.random.RandomState(3)
 data = rng.normal(size=(60, 4)).astype(np.float32)
 wanted = np.sin(data.sum(axis=1, keepdims=True)).astype(np.float32)
@@ -141,6 +141,7 @@ import sys
 import numpy as np
 import tensorflow as tf
 
+tf.set_random_seed(1)  # as Estimators do: how much rounding there is depends on it
 rng = np.random.RandomState(3)
 data = rng.normal(size=(60, 4)).astype(np.float32)
 wanted = np.sin(data.sum(axis=1, keepdims=True)).astype(np.float32)
@@ -242,7 +243,7 @@ def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
         assert one["step"] == resumed.LAST
     assert "beta1_power" in found["adam"]["worst"]
     worst = {key: max(one["worst"].values()) for key, one in found.items()}
-    assert {key: value for key, value in worst.items() if value > RTOL_BACK} == {}
+    assert {key: value for key, value in worst.items() if value > RTOL} == {}
 
 
 def run(*argv: object) -> tuple[int, str, str]:

@@ -158,7 +158,8 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
     before, after, roots, _ = programs(pair, work, None)
     old, new = wanted(pair, only_recorded=False)
     target = runtimes.ensure(new, progress)
-    options = replace(pair.options, roots=roots)
+    # Graph code that finds its folder trained to the end would come to no saver.
+    options = replace(pair.options, roots=roots, anew=request.source.parent)
     asked: dict[str, Any] = {
         "source": str(request.source.resolve()),
         "weights_only": request.weights_only,
@@ -180,8 +181,7 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
             text = "names and shapes do not tell all variables apart: running the old program"
             print(f"{text} for the order in which it makes them", file=progress, flush=True)
         reference = runtimes.ensure(old or runtimes.TF1, progress)
-        # It would find nothing left to train.
-        first = replace(options, steps=1, anew=request.source.parent)
+        first = replace(options, steps=1)
         made = run_one(reference, before, devices, first, work / "order").training
         asked["order"] = whole([variable["name"] for variable in made.get("variables", [])])
         if asked["order"]:

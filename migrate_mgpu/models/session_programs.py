@@ -125,12 +125,12 @@ class NativeSessions:
         self, program: Program, module: Module, configs: AbstractSet[ast.AST]
     ) -> NativeSession:
         """``module`` is the one that makes the session."""
-        towers = find_towers(module)
+        towers = find_towers(module, self.graph)
         loop = towers.loop if towers is not None else None
         try:
             if module in self.kept:
                 raise Refused.because(self.kept[module])
-            beside = self._check(program, module)
+            beside, shared = self._check(program, module)
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
             graph = self.graph.within(program.modules)
@@ -144,6 +144,8 @@ class NativeSessions:
             found.read, found.unread = read.read, read.unread
             found.merge(write_program(read))
             self._others(read, found, configs)
+            if shared is not None:
+                raise Refused.because(shared)
         except Refused as refused:
             return NativeSession(module, refused.diagnostic, towers=loop)
         except Exception as error:
@@ -162,13 +164,15 @@ class NativeSessions:
                 found.update((id(one), one) for one in self._users.get(module, ()))
         return list(found.values())
 
-    def _check(self, program: Program, module: Module) -> set[Module]:
-        """The other modules of a program that speak to TensorFlow.
+    def _check(self, program: Program, module: Module) -> tuple[set[Module], Diagnostic | None]:
+        """The other modules of a program that speak to TensorFlow, and why one of them may not
+        change, if another program has it as it is. What else keeps the program says more.
 
         Raises:
             Refused: it is no program of its own.
         """
         beside: set[Module] = set()
+        shared: Diagnostic | None = None
         session = next(iter(session_calls(module)), module.tree.body[0])
         for other in program.modules:
             if other is module or not other.uses:
@@ -176,32 +180,30 @@ class NativeSessions:
             if not other.writable:
                 text = f"{other.path.name}, which it imports, is not migrated with it"
                 raise Refused(module, session, text)
-            self._check_users(other, module, session)
+            shared = shared or self._shared(other, module, session)
             if isinstance(other.source, Notebook) or other in self.kept:
                 raise Refused(module, session, f"{other.path.name}, which it imports, stays")
             beside.add(other)
         if len(self._users[program.entry]) != 1:
             text = "another program imports it"
-            raise Refused(module, module.tree.body[0], text)
+            place = Place(module, module.tree.body[0])
+            shared = shared or Diagnostic("shared-module", place, text)
         if module is not program.entry:
-            self._check_users(module, module, session)
+            shared = shared or self._shared(module, module, session)
         for node in walk(module.tree):
             if isinstance(node, ast.stmt) and " \t" in module.source.indent_of(node):
                 text = "its lines begin with spaces and tabs"  # moved ones would be ambiguous
                 raise Refused(module, node, text, "indent it by one of the two", "mixed-indent")
-        return beside
+        return beside, shared
 
-    def _check_users(self, other: Module, module: Module, session: ast.AST) -> None:
-        """A module that programs share is changed for all of them, or for none.
-
-        Raises:
-            Refused: one of them stays as it is.
-        """
+    def _shared(self, other: Module, module: Module, session: ast.AST) -> Diagnostic | None:
+        """Why a module that programs share stays: it is changed for all of them, or for none."""
         for user in self._users[other]:
             if _home(user) is None or not self._is_ours(user):
                 text = f"{other.path.name}, which it imports, serves "
                 text += f"{user.entry.path.name} as it is"
-                raise Refused(module, session, text, "", "shared-module")
+                return Diagnostic("shared-module", Place(module, session), text)
+        return None
 
     def _others(
         self, read: SessionProgram, found: NativeSession, configs: AbstractSet[ast.AST]

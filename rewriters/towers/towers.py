@@ -38,6 +38,9 @@ Losses that a tower's function collects and asks for by its scope
 once, as TF1's mean over the towers did. A collection that is asked for without the scope, where
 that is used, has those of the towers before, and keeps the program on the bridge.
 
+A function that tells operations their devices (``tf.device(assign_to_device('/gpu:%d' % i))``),
+in any module of the program, counts by what it gives all operations but the variables; one that
+decides by more than the kind of operation makes no towers.
 The devices that the loop names must exist: a strategy has no soft placement, with which TF1
 put the towers of a GPU that is missing on the CPU.
 

@@ -59,6 +59,11 @@ class ReuseReader:
 
     def is_statement(self, module: Module, statement: ast.stmt) -> bool:
         """Whether a statement only gives a value to a name that says it."""
+        if isinstance(statement, ast.If):  # `if i > 0: reuse = True`, else False
+            calls = (ast.Call, ast.NamedExpr)
+            return not any(isinstance(part, calls) for part in walk(statement.test)) and all(
+                self.is_statement(module, one) for one in (*statement.body, *statement.orelse)
+            )
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return False
         target = statement.targets[0]

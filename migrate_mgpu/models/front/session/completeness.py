@@ -114,6 +114,8 @@ class CompletenessCheck(StatementReader):
             for name in self.expressions.read(value).names:
                 if unit.stage is not Stage.WHOLE and name.id in of_loop:
                     continue
+                if name in self.state.reuse.nodes(self.module):
+                    continue  # variables are shared by what holds them
                 home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
                 if home is None or (home is self.home and self._is_of_graph(name.id)):
                     continue

@@ -175,7 +175,7 @@ class GraphClientReader(StatementReader):
         return None
 
     def _begun(self, node: Home) -> GraphClient:
-        entries, blocks = lines(self.module, node, self.scope.session)
+        entries, blocks = lines(self.module, node, self.scope.session, self.graph)
         client = GraphClient(node, entries, blocks)
         if isinstance(node, ast.FunctionDef):
             owner = self.names.parents[node]
@@ -378,7 +378,7 @@ class GraphClientReader(StatementReader):
         elif known and known[0].entries:
             places = [(known[0].entries, known[0].roles)]
         else:
-            entries, blocks = lines(self.module, around, self.scope.session)
+            entries, blocks = lines(self.module, around, self.scope.session, self.graph)
             client = GraphClient(around, entries, blocks, [Role.HOST] * len(entries))
             self.found.clients[:] = [one for one in self.found.clients if one.node is not around]
             self.found.clients.append(client)

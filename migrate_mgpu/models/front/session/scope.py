@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Union
 
 from migrate_mgpu.analysis.arguments import bind
-from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact
@@ -113,7 +113,7 @@ def session_calls(module: Module) -> list[ast.Call]:
     return [call for call in module.names.calls if is_session(module, call)]
 
 
-def read_scope(module: Module) -> SessionScope:
+def read_scope(module: Module, graph: CallGraph) -> SessionScope:
     """The scope of a module's one session.
 
     Raises:
@@ -145,10 +145,10 @@ def read_scope(module: Module) -> SessionScope:
     if again and node is not around:
         text = "another session is created outside of the code that builds the graph"
         raise Refused(module, again[0], text, _ADVICE)
-    entries, blocks = lines(module, node, session)
+    entries, blocks = lines(module, node, session, graph)
     later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
     scope = SessionScope(module, node, session, around, name, entries, blocks, again, resets, later)
-    known = entries if node is around else lines(module, around, session)[0]
+    known = entries if node is around else lines(module, around, session, graph)[0]
     if not any(entry.statement is scope.maker for entry in known):
         text = "its session is made under a condition or in a loop"
         raise Refused(module, session, text, _ADVICE)
@@ -156,10 +156,10 @@ def read_scope(module: Module) -> SessionScope:
 
 
 def lines(
-    module: Module, node: Home, session: ast.Call
+    module: Module, node: Home, session: ast.Call, graph: CallGraph
 ) -> tuple[tuple[Entry, ...], tuple[Header, ...]]:
     """The statements of a module or a function in one line, and the blocks that go away."""
-    reader = _EntryReader(module, session)
+    reader = _EntryReader(module, session, graph)
     entries = tuple(reader.read(node.body, Entry(node.body[0])))
     return entries, tuple(reader.blocks)
 
@@ -274,9 +274,10 @@ def _name(module: Module, maker: ast.stmt, session: ast.Call, several: bool) -> 
 class _EntryReader:
     """Puts the statements of a scope in one line, those of some blocks among them."""
 
-    def __init__(self, module: Module, session: ast.Call) -> None:
+    def __init__(self, module: Module, session: ast.Call, graph: CallGraph) -> None:
         self.module = module
         self.session = session
+        self.graph = graph
         self.blocks: list[Header] = []  # those that go away
 
     def read(self, body: list[ast.stmt], around: Entry) -> Iterator[Entry]:
@@ -314,7 +315,7 @@ class _EntryReader:
                 raise Refused(module, statement, "a main guard with an `else`")
             return found
         if found.towers is None:
-            towers = read_towers(module, statement)
+            towers = read_towers(module, statement, self.graph)
             return None if towers is None else replaced(found, towers=towers)
         if isinstance(statement, ast.If) and not statement.orelse:
             if asks_first(found.towers, statement.test) and not shares(module, statement):
@@ -345,7 +346,7 @@ class _EntryReader:
 
     @cached_property
     def _has_towers(self) -> bool:
-        return find_towers(self.module) is not None
+        return find_towers(self.module, self.graph) is not None
 
 
 def _scope(module: Module, statement: ast.stmt, shared: bool) -> tuple[str, str] | None:

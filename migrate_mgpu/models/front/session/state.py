@@ -40,7 +40,7 @@ class Reading:
         self.graph = graph
         self.configs = configs
         self.names = module.names
-        self.scope: SessionScope = read_scope(module)
+        self.scope: SessionScope = read_scope(module, graph)
         self.found = SessionProgram(self.scope)
         self.layers = LayerReader(
             module, graph, self._is_tensor, self._is_flag, self.scope.node, beside

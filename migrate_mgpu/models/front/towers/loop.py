@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
@@ -20,15 +21,15 @@ _DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
 _SETTER = "train.replica_device_setter"
 
 
-def find_towers(module: Module) -> Towers | None:
+def find_towers(module: Module, graph: CallGraph) -> Towers | None:
     """The towers that a module builds, if it does."""
     if not _has_gradients(module):
         return None
     loops = (node for node in walk(module.tree) if isinstance(node, ast.For))
-    return next((found for loop in loops if (found := read_towers(module, loop))), None)
+    return next((found for loop in loops if (found := read_towers(module, loop, graph))), None)
 
 
-def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
+def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers | None:
     """The towers that a statement builds; None where it is no loop that does.
 
     What makes it one: it computes gradients on a device that its own names tell, or losses
@@ -42,7 +43,7 @@ def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
     found = Towers(statement, statement.target, index, items)
     for block in _blocks(statement.body):
         for item in block.items:
-            device = device_of(module, item.context_expr)
+            device = device_of(module, item.context_expr, graph)
             if device is not None and any(
                 isinstance(n, ast.Name) and n.id in found.names for n in walk(device)
             ):
@@ -50,7 +51,7 @@ def read_towers(module: Module, statement: ast.stmt) -> Towers | None:
     return None
 
 
-def device_of(module: Module, node: ast.expr) -> ast.expr | None:
+def device_of(module: Module, node: ast.expr, graph: CallGraph) -> ast.expr | None:
     """What names the device in `tf.device(...)`: its argument, or that of a device function."""
     if not isinstance(node, ast.Call) or name_of(module, node) != "device":
         return None
@@ -66,9 +67,8 @@ def device_of(module: Module, node: ast.expr) -> ast.expr | None:
         if given.args or not is_none(named.get("cluster", ast.Constant(None))):
             return None
         return named.get("worker_device")
-    if device_function(module, given.func) is not None and given.args:
-        return given.args[0]
-    return None
+    function = device_function(module, given.func, graph)
+    return function and by_parameter(given, function[0].parameters()).get(function[1])
 
 
 def device_spec(module: Module, node: ast.expr) -> tuple[str, ast.expr] | None:
@@ -275,13 +275,38 @@ def _blocks(body: list[ast.stmt]) -> Iterator[ast.With]:
             yield from _blocks(statement.body)
 
 
-def device_function(module: Module, func: ast.expr) -> ast.FunctionDef | None:
-    """A function of the author's that makes one that tells each operation its device."""
-    made = module.names.only_definition(func) if isinstance(func, ast.Name) else None
-    if not isinstance(made, ast.FunctionDef):
+def device_function(
+    module: Module, func: ast.expr, graph: CallGraph
+) -> tuple[Function, str] | None:
+    """A function of the author's that makes one that tells each operation its device.
+
+    With its parameter that all get but the variables, which may have a device of their own.
+    """
+    made = graph.target(module, func)
+    if made is None or not isinstance(made.node, ast.FunctionDef):
         return None
-    inner = [node for node in made.body if isinstance(node, ast.FunctionDef)]
-    last = made.body[-1]
+    inner = [node for node in made.node.body if isinstance(node, ast.FunctionDef)]
+    last = made.node.body[-1]
     if len(inner) != 1 or not isinstance(last, ast.Return) or not isinstance(last.value, ast.Name):
         return None
-    return made if last.value.id == inner[0].name else None
+    if last.value.id != inner[0].name:
+        return None
+    returns = [node for node in walk(inner[0]) if isinstance(node, ast.Return)]
+    tests = [node.test for node in walk(inner[0]) if isinstance(node, ast.If)]
+    if len(returns) != len(tests) + 1 or not all(map(_asks_kind, tests)):
+        return None
+    device = max(returns, key=lambda node: node.lineno).value
+    if not isinstance(device, ast.Name) or device.id not in made.parameters():
+        return None
+    return made, device.id
+
+
+def _asks_kind(test: ast.expr) -> bool:
+    """`node_def.op in PS_OPS`, `node_def.op == "Variable"`"""
+    return (
+        isinstance(test, ast.Compare)
+        and len(test.ops) == 1
+        and isinstance(test.ops[0], (ast.In, ast.Eq))
+        and isinstance(test.left, ast.Attribute)
+        and test.left.attr in ("op", "type")
+    )

@@ -114,9 +114,9 @@ class TowerReader:
         self.found.count = self._count
         call = self.names.parents.get(self.towers.device)
         if isinstance(call, ast.Call):
-            function = device_function(self.module, call.func)
+            function = device_function(self.module, call.func, self.graph)
             if function is not None:
-                self.found.helpers[function] = Function(self.module, function)
+                self.found.helpers[function[0].node] = function[0]
         for name, sequence in self.towers.items:
             mentioned = [n.id for n in walk(sequence) if isinstance(n, ast.Name)]
             if not any(isinstance(self.meanings.get(one), GRAPH) for one in mentioned):

@@ -88,6 +88,14 @@ STAYS = {
         {"main.py": MAIN, "other.py": MAIN + "    print(train.name)\n", "ops.py": OPS},
         "ops.py, which it imports, serves other.py as it is",
     ),
+    "more than that a program beside it stays": (
+        {
+            "main.py": MAIN.replace("tf.square", "tf.py_func"),
+            "other.py": "import ops\nprint(ops.dense)\n",
+            "ops.py": OPS,
+        },
+        "`tf.py_func` is not among the functions",
+    ),
     "a program beside it without a session": (
         {"main.py": MAIN, "other.py": "import ops\nprint(ops.dense)\n", "ops.py": OPS},
         "ops.py, which it imports, serves other.py as it is",

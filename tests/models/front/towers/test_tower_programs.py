@@ -179,6 +179,44 @@ def test_devices(case: tuple[str, str]) -> None:
     assert devices in native(program(device=device))
 
 
+CHOOSE = """\
+import tensorflow as tf
+
+def on(host, device):
+    def choose(op):
+        if op.type in ('Variable', 'VariableV2'):
+            return host
+        return device
+    return choose
+"""
+CHOSEN = DEVICE.replace("'/gpu:%d' % i", "on('/cpu:0', '/gpu:%d' % i)")
+
+
+def test_a_device_function_of_another_module() -> None:
+    text = program(head="from placing import on\n" + HEAD, device=CHOSEN)
+    result = run(("main.py", text), ("placing.py", CHOOSE), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = next(str(file.after) for file in result.files if file.path.name == "main.py")
+    assert "['/gpu:%d' % i for i in range(num_gpus)]" in after
+    assert "placing" not in after
+
+
+@pytest.mark.parametrize(
+    "choose",
+    (
+        CHOOSE.replace(" in (", " not in ("),  # the host for all but the variables
+        CHOOSE.replace("return device", "return '/gpu:0'"),
+        CHOOSE.replace("return device", "return device + '0'"),
+    ),
+)
+def test_a_device_function_that_gives_other_devices_is_none_of_towers(choose: str) -> None:
+    text = program(head="from placing import on\n" + HEAD, device=CHOSEN)
+    files = ("main.py", text), ("placing.py", choose)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert not any("MirroredStrategy" in str(file.after) for file in result.files)
+
+
 def test_a_list_of_devices() -> None:
     after = native(
         program(
@@ -441,6 +479,11 @@ FLAGS = {
     "a name of its own": (
         LISTS,
         "        again = i > 0\n" + BODY.replace("tf.matmul(x_splits[i], w)", "network({}, again)"),
+    ),
+    "set under a condition": (
+        LISTS,
+        "        if i > 0:\n            again = True\n        else:\n            again = False\n"
+        + BODY.replace("tf.matmul(x_splits[i], w)", "network({}, again)"),
     ),
     "changed by the first tower": (
         LISTS + "again = None\n",

@@ -455,6 +455,15 @@ def test_that_much_is_copied_is_said(unequal, tmp_path, monkeypatch):
     [
         ("import sklearn\n", "if `sklearn` is a package, add it: --with scikit-learn; if it"),
         ("open('data.csv')\n", "--root FOLDER copies more, and starts them there"),
+        (
+            "raise AssertionError('Some objects had attributes which were not restored: w')\n",
+            "TF1's becomes its own by `migrate-mgpu checkpoint`",
+        ),
+        (
+            "class NotFoundError(Exception):\n    pass\n\n\n"
+            "raise NotFoundError('Key w/Momentum/velocity not found in checkpoint [Op]')\n",
+            "TF1's becomes its own by `migrate-mgpu checkpoint`",
+        ),
     ],
 )
 def test_a_crash_that_comes_from_how_it_is_run_has_an_advice(tmp_path, text, advice):

@@ -190,13 +190,16 @@ class Conversion:
     def _graph(self, names: list[str]) -> None:
         self._reader()
         self.data["named"] = True
+        shapes = {name: list(shape) for name, shape in self.source.items()}
+        missing: dict[str, Any] = {}
         if self._back:  # its own files are of the same kind
-            names, self.source = list(self.source), self._own(False)
-        lacking = [[name, []] for name in names if name not in self.source]
-        if lacking:
-            shapes = {name: list(shape) for name, shape in self.source.items()}
-            left = [name for name in shapes if name not in names]
-            self._end({"state": "refused", "lacking": lacking, "left": left, "shapes": shapes})
+            own = self._own(False)
+            missing["left"] = [name for name in shapes if name not in own]
+        else:
+            missing["lacking"] = [[name, []] for name in names if name not in shapes]
+            missing["left"] = [name for name in shapes if name not in names]
+        if missing.get("lacking", missing["left"]):
+            self._end({"state": "refused", "shapes": shapes, **missing})
         self._end({"state": "refused", **_ONLY_ALL} if self._only() else {"state": "graph"})
 
     def _folder(self) -> str:

@@ -137,6 +137,12 @@ _PACKAGES = {
 }
 
 
+# What TF2's `assert_existing_objects_matched` says, and a saver that finds a name missing.
+_OTHERS_CHECKPOINT = re.compile(
+    r"attributes which were not restored|Key \S+ not found in checkpoint"
+)
+
+
 def _advice(kind: str, message: str) -> str:
     """What to do about an exception that comes from how a program is run here."""
     missing = re.search(r"No module named '([\w.]+)'", message)
@@ -149,6 +155,11 @@ def _advice(kind: str, message: str) -> str:
         )
     if _TOO_FEW.search(message):
         return "the program names more devices than it had here: give as many, by --devices N"
+    if _OTHERS_CHECKPOINT.search(message):
+        return (
+            "the checkpoint that it restores is another program's: TF1's becomes its own by "
+            "`migrate-mgpu checkpoint`"
+        )
     if kind in ("FileNotFoundError", "NotFoundError"):
         return (
             "programs run in a copy of their own folder; --root FOLDER copies more, and starts "

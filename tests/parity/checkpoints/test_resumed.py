@@ -315,3 +315,27 @@ def test_the_page_shows_what_is_printed(runtime, servers, trained, tmp_path, mon
     status, out, err = run(place / "before.py", place / "wider.py", "--from", new, *back)
     assert status == 1 and "the checkpoint is not one of this program" in err
     assert not (tmp_path / "again").exists()
+
+
+def test_a_bridge_has_the_same_files(runtime, servers, trained, tmp_path, monkeypatch):
+    """TF1's go to it, and its own go back, as they are, where all names are there."""
+    runtime("tf2.15")
+    monkeypatch.setattr(running, "run_all", servers.run_all)
+    before, bridge = PROGRAMS["session_adam"], "import tensorflow.compat.v1 as tf"
+    after = before.replace("import tensorflow as tf", f"{bridge}\n\ntf.disable_v2_behavior()")
+    more = before.replace("saver =", 'tf.get_variable("more", [2])\nsaver =')
+    for name, text in (("before", before), ("after", after), ("more", more)):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    old, files = tmp_path / "before.py", trained / "session_adam" / "model"
+    new, end = tmp_path / "after.py", ("--target", "tf2.15", "--", "40")
+    for to_tf1 in ((), ("--to-tf1",)):
+        to = tmp_path / f"to{len(to_tf1)}"
+        status, out, err = run(old, new, "--from", files, "--to", to, *to_tf1, *end)
+        assert status == 0, err
+        assert out.startswith("The old program reads" if to_tf1 else "The new program reads")
+        for path in files.glob(f"model.ckpt-{resumed.END}.[di]*"):
+            assert (to / path.name).read_bytes() == path.read_bytes()
+    to = ("--to", tmp_path / "no", "--to-tf1", *end)
+    status, out, err = run(tmp_path / "more.py", new, "--from", files, *to)
+    assert status == 1 and err.endswith("partner:\n  more [2]\n"), err
+    assert not (tmp_path / "no").exists()

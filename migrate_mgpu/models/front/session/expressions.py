@@ -18,6 +18,7 @@ from migrate_mgpu.api.graph import (
     CONTROL,
     DEFINED,
     DRAWS,
+    QUEUES,
     ROWS,
     SAMPLES,
     SETTINGS,
@@ -252,6 +253,10 @@ class Expressions:
                 return
             kinds = (COMPUTES, DRAWS, SAMPLES, DEFINED, CONTROL, LOSSES.by_name)
             if not any(name in one for one in kinds):
+                if name in QUEUES:
+                    text = f"`{shown}` is of an input queue, which threads of the session fill"
+                    advice = "read the same data by tf.data: a Dataset, its map, shuffle and batch"
+                    raise Refused(module, call, text, advice)
                 text = (
                     f"`{shown}` is not among the functions that are known to only compute a value"
                 )

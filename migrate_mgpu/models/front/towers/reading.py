@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter

@@ -88,6 +88,15 @@ STAYS = {
         {"main.py": MAIN, "other.py": MAIN + "    print(train.name)\n", "ops.py": OPS},
         "ops.py, which it imports, serves other.py as it is",
     ),
+    "an input queue": (
+        {
+            "main.py": MAIN.replace(
+                "tf.placeholder(tf.float32, [None, 2])", "tf.train.batch([x], 2)"
+            ),
+            "ops.py": OPS,
+        },
+        "`tf.train.batch` is of an input queue",
+    ),
     "more than that a program beside it stays": (
         {
             "main.py": MAIN.replace("tf.square", "tf.py_func"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
@@ -24,6 +25,7 @@ PYTHON_2_NAMES = {
 }  # fmt: skip
 # The same, where it is called: a name that is a usual one of variables as well.
 PYTHON_2_FUNCTIONS = {"file"}
+_LAZY = {"filter", "map", "zip"}  # lists in Python 2
 PYTHON_2_MODULES = {
     "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",
     "httplib", "cookielib", "Tkinter", "SocketServer", "thread", "__builtin__", "HTMLParser",
@@ -111,7 +113,40 @@ def python_2_names(module: Module) -> list[Diagnostic]:
                 if alias.name in PYTHON_2_MODULES and alias.name not in seen:
                     seen.add(alias.name)
                     found.append(_named(Place(module, statement), alias.name))
-    return found
+    return [*found, *_lists(module)]
+
+
+def _lists(module: Module) -> Iterator[Diagnostic]:
+    """Variables that are lists by `map` in Python 2 only, whose length or items are asked for."""
+    names = module.names
+    nodes = [node for name in sorted(_LAZY & names.by_id.keys()) for node in names.by_id[name]]
+    for node in sorted(nodes, key=position):
+        if names.defining_scope(node.id, names.scope_of_name[node]) is not None:
+            continue
+        call = names.parents.get(node)
+        made = names.parents.get(call) if isinstance(call, ast.Call) and call.func is node else None
+        if not isinstance(made, ast.Assign) or names.star_imports or module.is_guarded(node):
+            continue
+        target = made.targets[0]
+        if made.value is not call or len(made.targets) != 1 or not isinstance(target, ast.Name):
+            continue
+        home = names.defining_scope(target.id, names.scope_of_name[target])
+        mentions = names.mentions(target.id, home) if home is not None else []
+        stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
+        if stored == [target] and any(_needs_list(module, one) for one in mentions):
+            text = f"`{target.id}` is a list by `{node.id}` in Python 2 only"
+            advice = "convert the file to Python 3 first, for example with 2to3"
+            yield Diagnostic(PYTHON_2, Place(module, node), text, advice, symbol=node.id)
+
+
+def _needs_list(module: Module, name: ast.Name) -> bool:
+    """`len(name)`, `name[0]`"""
+    parent = module.names.parents.get(name)
+    if isinstance(parent, ast.Subscript):
+        return parent.value is name and isinstance(parent.ctx, ast.Load)
+    if not isinstance(parent, ast.Call) or parent.args != [name]:
+        return False
+    return isinstance(parent.func, ast.Name) and parent.func.id == "len"
 
 
 def _outermost(module: Module, node: ast.AST) -> ast.AST:

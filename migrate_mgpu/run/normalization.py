@@ -68,6 +68,13 @@ def _keyed(planned: Planned) -> Iterator[tuple[Key, Conversion, CallGraph]]:
             yield (one.flow.module.path, number), one, part.graph
 
 
+def _of(
+    found: list[tuple[Key, Conversion, CallGraph]], path: Path
+) -> list[tuple[Key, Conversion, CallGraph]]:
+    """Those of one file."""
+    return [one for one in found if one[0][0] == path]
+
+
 @record()
 class _Attempt:
     files: Files
@@ -78,10 +85,23 @@ class _Attempt:
     contents: dict[Path, bytes] = field(default_factory=dict)
     mistakes: dict[Key, Diagnostic] = field(default_factory=dict)
     told: list[Finding] = field(default_factory=list)
+    numbered: list[Key] = field(default_factory=list)  # before anything was normalized
 
     def stays(self, planned: Planned) -> set[Key]:
-        """The normalized Estimators that are not converted all the same."""
-        return {key for key, one, _ in _keyed(planned) if key in self.touched and one.refused}
+        """The normalized Estimators that are not converted all the same.
+
+        Where a pass left one out, the numbers of a file's others are not what they were: then it
+        is all that were normalized there, if any of the file stays.
+        """
+        found = list(_keyed(planned))
+        known = [path for path, _ in self.numbered]
+        fewer = {path for path in known if known.count(path) != len(_of(found, path))}
+        return {
+            key
+            for key in self.touched
+            for other, one, _ in found
+            if one.refused and (other == key or (key[0] in fewer and other[0] == key[0]))
+        }
 
     def renamed(
         self, first: Planned, real: Mapping[Key, Diagnostic | None]
@@ -101,6 +121,7 @@ class _Attempt:
     def run(self, found: Planned) -> Planned | None:
         """The plan of the normalized run; None where there was nothing to normalize."""
         self.contents = contents = dict(self.files)
+        self.numbered = [key for key, _, _ in _keyed(found)]
         for _ in range(_ROUNDS):
             edits = self._edits(found)
             if not edits:

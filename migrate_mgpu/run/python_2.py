@@ -37,7 +37,8 @@ _FUNCTIONS = "|".join(sorted(PYTHON_2_FUNCTIONS))
 _MAY_BE = re.compile(
     rb"(?:^|[;:])[ \t]*(?:print|exec)[ \t]*(?:>>|[ \t][^\s(=])|^[ \t]*except\b[^:\n]*,[^:\n]*:"
     rb"|^[ \t]*raise[ \t][^(\n]*,|\b(?:" + _NAMES.encode() + rb")\b"
-    rb"|(?<![\w.])(?:" + _FUNCTIONS.encode() + rb")\(",
+    rb"|(?<![\w.])(?:" + _FUNCTIONS.encode() + rb")\("
+    rb"|^[ \t]*\w+[ \t]*=[ \t]*(?:filter|map|zip)\(",
     re.MULTILINE,
 )
 
@@ -59,7 +60,13 @@ def has_python_2(contents: Contents, project: Project, result: RunResult) -> boo
     if any(one.error.python_2 for one in project.unreadable.values()):
         return True
     reasons = (reason for program in result.programs for reason in program.reasons)
-    return any(reason.key == PYTHON_2 for reason in reasons)
+    if any(reason.key == PYTHON_2 for reason in reasons):
+        return True
+    native = {
+        path for program in result.programs if program.state == NATIVE for path in program.paths
+    }
+    of_native = [m for m in project.modules.values() if m.path in native]
+    return any(_may_be(m.source.text.encode()) and python_2_names(m) for m in of_native)
 
 
 def converted(

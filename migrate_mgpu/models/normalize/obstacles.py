@@ -11,11 +11,13 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
 from migrate_mgpu.models.normalize.normalization_pairs import pairs
 from migrate_mgpu.models.normalize.public_keras import private_imports
+from migrate_mgpu.models.normalize.tpu_arms import arms
 
 MODEL_FN = "in-model-fn"  # which function it is, or something in it or what makes its variables
 FUNCTION_OF_TABLE = "in-function-of-a-table"
 MNIST = "mnist-loader"
 PRIVATE_KERAS = "private-keras-import"
+TPU_ARMS = "arms-for-tpus"
 NORMALIZATION_PAIR = "pair-of-normalizations"
 
 
@@ -30,6 +32,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(MNIST)
     if flow.function is not None and any(True for _ in pairs(flow.function.module)):
         found.add(NORMALIZATION_PAIR)
+    if arms(flow):
+        found.add(TPU_ARMS)
     if any(private_imports(module) for module in flow.modules):
         found.add(PRIVATE_KERAS)
     return frozenset(found)

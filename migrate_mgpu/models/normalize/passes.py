@@ -26,10 +26,10 @@ from migrate_mgpu.models.normalize import (
     normalization_pairs,
     optimizers,
     public_keras,
-    python_2_lists,
     registries,
     total_loss,
     towers,
+    tpu_arms,
     variable_makers,
     variables,
 )
@@ -39,6 +39,7 @@ from migrate_mgpu.models.normalize.obstacles import (
     MODEL_FN,
     NORMALIZATION_PAIR,
     PRIVATE_KERAS,
+    TPU_ARMS,
     obstacles,
 )
 from migrate_mgpu.source.source import Edit
@@ -68,7 +69,7 @@ def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
 
 
 PASSES = (
-    Pass(python_2_lists.normalize, tell=python_2_lists.tell),
+    Pass(tpu_arms.normalize, frozenset({TPU_ARMS}), tpu_arms.tell),
     Pass(
         normalization_pairs.normalize,
         frozenset({MODEL_FN, NORMALIZATION_PAIR}),

@@ -87,21 +87,6 @@ def test_tables_of_which_some_rows_have_no_gradient(old: str, new: str) -> None:
     stays(changed((old, new)), MOMENTUM)
 
 
-def test_lists_of_python_2() -> None:
-    text = changed(
-        ('sizes = params["sizes"]', 'sizes = map(int, params["sizes"].split(","))'),
-        ('"sizes": [8, 4]', '"sizes": "8,4"'),
-    )
-    after, said = migrated(text)
-    assert 'list(map(int, params["sizes"].split(",")))' in after, said
-    assert any("Python 3 gives no list here" in one for one in said)
-
-
-def test_an_iterator_that_is_only_walked_stays_one() -> None:
-    after, said = migrated(changed(("range(len(sizes))", "map(int, range(2))")))
-    assert "list(map" not in after, said
-
-
 def test_a_key_that_is_a_part_of_another() -> None:
     pair = ('"prob": tf.sigmoid(y)}', '"prob": tf.sigmoid(y), "pro": y}')
     stays(changed(pair), "`predict_keys` of predict is not a list literal")
@@ -136,3 +121,29 @@ def test_string_split(old: str, new: str) -> None:
 def test_string_split_with_two_separators() -> None:
     text = changed(("[line], \" \")", "[line], sep=\" \", delimiter=\",\")"))  # fmt: skip
     stays(text, "`tf.string_split` is TF1 API")
+
+
+LISTS = (
+    ('sizes = params["sizes"]', 'sizes = map(int, params["sizes"].split(","))'),
+    ('"sizes": [8, 4]', '"sizes": "8,4"'),
+)
+
+
+def test_lists_of_python_2_make_the_file_one_of_python_2() -> None:
+    after, said = migrated(changed(*LISTS))
+    assert 'list(map(int, params["sizes"].split(",")))' in after, said
+    assert "the file is Python 3 now" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range(len(sizes))", "range(2)"),  # nothing asks for an item
+        ("import numpy as np\n", "import numpy as np\nfrom six.moves import map\n"),
+    ],
+)
+def test_an_iterator_is_no_list(old: str, new: str) -> None:
+    walked = ("sizes[i]", "8")
+    after, said = migrated(changed(*LISTS, walked, (old, new)))
+    assert "the file is Python 3 now" not in said
+    assert "list(map(" not in after

@@ -94,6 +94,10 @@ class Reading:
                 arguments.update(self._unpacked(keyword.value, flow, unit))
                 continue
             arguments[keyword.arg] = keyword.value
+        if mode == EVAL and "loss" in arguments:
+            loss, _ = flow.resolve(arguments["loss"], unit)
+            if isinstance(loss, ast.Constant) and loss.value is None:
+                return None  # TF1 stops: an evaluation needs a loss
         return Spec(call, unit, arguments)
 
     def _unpacked(

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import (
@@ -358,7 +359,11 @@ class Expressions:
                 text = f"`{function.name}` does more than compute a value"
                 raise Refused(module, statement, text, _ADVICE)
             if isinstance(statement, ast.Expr):
-                if not isinstance(statement.value, ast.Constant):
+                if _appends(statement.value) and self._is_local(statement.value, node):
+                    assert isinstance(statement.value, ast.Call)
+                    for argument in statement.value.args:
+                        found.add(self.read(argument))
+                elif not isinstance(statement.value, ast.Constant):
                     text = f"`{function.name}` does more than compute a value"
                     raise Refused(module, statement, text, _ADVICE)
                 continue
@@ -380,6 +385,17 @@ class Expressions:
         ]
         self._functions[node] = found
         return found
+
+    def _is_local(self, node: ast.expr, function: ast.FunctionDef) -> bool:
+        """Whether the list that a call appends to is written out in a function."""
+        func = node.func if isinstance(node, ast.Call) else None
+        name = func.value if isinstance(func, ast.Attribute) else None
+        if not isinstance(name, ast.Name):
+            return False
+        bindings = self.module.names.bindings_of(name)
+        values = [one.value for one in bindings]
+        inside = all(is_inside(self.module, one.node, {function}) for one in bindings)
+        return bool(values) and inside and all(isinstance(value, ast.List) for value in values)
 
     def of_layers(self, function: Function) -> Parts:
         """What a function that makes and applies layers takes from outside of it.

@@ -408,6 +408,9 @@ class _Reader(StatementReader):
             role = self._call(statement, target, value)
             if role is not None:
                 return role
+        if isinstance(target, ast.Name) and self.variables.begins(target, value):
+            self.meanings[target.id] = Host()
+            return Role.VARIABLES
         role = self.cells.read(target, value) if isinstance(target, ast.Name) else None
         if role is not None:
             return role

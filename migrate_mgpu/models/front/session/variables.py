@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
@@ -20,9 +21,12 @@ from migrate_mgpu.models.front.session.expressions import (
     statements_of,
 )
 from migrate_mgpu.models.front.session.helper_calls import returns_variable
-from migrate_mgpu.models.front.session.program import Role
+from migrate_mgpu.models.front.session.program import GRAPH, Role
+from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Collected, Operation, Variables
+
+_TYPES = {f"{kind}{bits}" for kind in ("float", "int", "uint") for bits in (8, 16, 32, 64)}
 
 
 class VariableReader(StatementReader):
@@ -45,6 +49,37 @@ class VariableReader(StatementReader):
                     if near and self._of(target.module).makes(target):
                         return True
         return False
+
+    def begins(self, target: ast.Name, value: ast.expr) -> bool:
+        """Whether a statement computes what variables begin with, and nothing else takes it.
+
+        `start = tf.random_uniform([3, 4])`, of which `tf.Variable(start)` is made.
+        """
+        name = name_of(self.module, value) if isinstance(value, ast.Call) else ""
+        parts = mentions_of(self.names, value, self.home)
+        if name not in COMPUTES | DRAWS or self.scope.towers is not None:
+            return False
+        if any(isinstance(self.meanings.get(part.id), GRAPH) for part in parts):
+            return False
+        mentions = self.names.mentions(target.id, self.home)
+        taken = [one for one in mentions if isinstance(one.ctx, ast.Load)]
+        if not taken or len(mentions) != len(taken) + 1:
+            return False
+        if not all(self._is_first_value(one) for one in taken):
+            return False
+        self.found.builders.update(self.expressions.read(value, stays=True).builders)
+        return True
+
+    def _is_first_value(self, name: ast.Name) -> bool:
+        """Whether a mention is what a variable is made of, in the scope that builds."""
+        if not self.runs.is_home(name):
+            return False
+        call = self.names.taker(name)
+        row = VARIABLES.by_name.get(name_of(self.module, call)) if call is not None else None
+        if row is None or call is None:
+            return False
+        given = NamedArguments(self.module, call, row.signature).rest
+        return name in (given.get("initial_value"), given.get("initializer"))
 
     def global_step(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
         """`step = tf.train.get_or_create_global_step()`: a variable that counts from zero."""
@@ -121,7 +156,7 @@ class VariableReader(StatementReader):
             operation = self._variable(part)
             made.append(operation)
             given = operation.arguments.get("trainable")
-            known = True if given is None else constant(given)
+            known = True if given is None or is_type(given, operation) else constant(given)
             if not isinstance(known, bool) or (len(parts) > 1 and not known):
                 raise Refused(
                     self.module, given or part, "whether it is trained cannot be determined"
@@ -280,6 +315,11 @@ class VariableReader(StatementReader):
             if isinstance(value, ast.Lambda):
                 raise Refused(module, value, "the initial value of this variable is a function")
             self.found.builders.update(self._of(module).read(value, stays=True).builders)
+
+
+def is_type(node: ast.expr, made: Operation) -> bool:
+    """`tf.Variable([0.3], tf.float32)`: a type where TF1 is told whether it trains, which is so."""
+    return made.kind == "Variable" and name_of(made.module, node) in _TYPES
 
 
 def _is_initializer(module: Module, node: ast.expr) -> bool:

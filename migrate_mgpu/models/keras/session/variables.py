@@ -11,6 +11,7 @@ from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.front.session.host_objects import Assignment
+from migrate_mgpu.models.front.session.variables import is_type
 from migrate_mgpu.models.ir import Operation, Placeholder
 from migrate_mgpu.models.keras.constructors import initializer_edits
 from migrate_mgpu.models.keras.expressions import Context, Replacement
@@ -74,6 +75,7 @@ def variable_replacement(made: Operation, scope: str = "") -> Replacement:
                 for name, value in made.arguments.items()
                 if name not in ("initial_value", "trainable", "name", "dtype")
                 or (isinstance(value, ast.Constant) and value.value is None)
+                or (name == "trainable" and is_type(value, made))
             )
         )
         if scope and "name" in made.arguments:

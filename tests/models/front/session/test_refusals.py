@@ -681,6 +681,21 @@ REFUSED = {
         program(run="for x in [rows]:\n    sess.run(train, {x: rows})\n"),
         "`x`",
     ),
+    "what a variable begins with is computed with as well": (
+        program(
+            before="start = tf.ones([2, 1])\nv = tf.Variable(start)\n",
+            run=STEP + "print(sess.run(tf.matmul(x, v + start), {x: rows}))\n",
+        ),
+        "the first value of a variable depends on `start`, a part of the graph",
+    ),
+    "a list that a function appends to is not its own": (
+        program(
+            head="import numpy as np\n" + HEAD.partition("\n")[2] + "terms = []\n"
+            "def net(x):\n    terms.append(x)\n    return tf.add_n(terms)\n",
+            model=MODEL.replace("tf.matmul(x, w)", "tf.matmul(net(x), w)"),
+        ),
+        "`net` does more than compute a value",
+    ),
     "a variable whose name is taken, and which runs again": (
         program(run=STEP + "w = sess.run(w)\nprint(sess.run(out, {x: rows}))\n"),
         "`w` is also assigned elsewhere",

@@ -356,6 +356,7 @@ class _Planner:
                     self._drop(one)
         self._orphans(outcomes)
         done: set[Module] = set()
+        named: set[Module] = set()
         for state in self.states:
             if state.kind == NATIVE:
                 for estimator in state.estimators:
@@ -367,8 +368,10 @@ class _Planner:
                 if state.session is not None:
                     self.changes.merge(state.session)
                     self.report.native_session(state.session)
-                    module = state.program.entry
-                    self._new_names(module, self.lost.of_native(module))
+                    for module in state.program.modules:
+                        if module.writable and module not in named:
+                            named.add(module)
+                            self._new_names(module, self.lost.of_native(module))
                 for copy in state.copies:
                     self.changes.merge(copy)
                     self.report.copied(copy)

@@ -52,6 +52,7 @@ class _Drawn:
 
     def __init__(self, number: int) -> None:
         self.random = random.Random(number)
+        self.more = random.Random(f"{number}, more")  # what was added later
         self.classes = self.random.choice((0, 3))  # 0: a regression
         self.images = self.random.random() < 0.25
         self.lines: list[str] = []
@@ -215,8 +216,40 @@ class _Drawn:
         self.lines += [variable("w2", f"[{hidden}, {out}]"), variable("b2", f"[{out}]")]
         self.lines.append("logits = tf.matmul(h1, w2) + b2")
         self.weights = ["w1", "b1", "w2", "b2"]
+        self._slow([f"[{size}, {hidden}]", f"[{hidden}]"])
+        self._named_starts()
 
     weights: Sequence[str] = ()
+
+    def _slow(self, shapes: Sequence[str]) -> None:
+        """Variables that follow the first layer's, by a share or whole, in steps of their own."""
+        if self.more.random() < 0.75:
+            return
+        names = ["slow_w1", "slow_b1"]
+        self.lines += [
+            f"{name} = tf.Variable(tf.zeros({shape}), trainable=False)"
+            for name, shape in zip(names, shapes)
+        ]
+        lists = ["[slow_w1, slow_b1]", "[w1, b1]"]
+        if self.more.random() < 0.5:
+            self.lines.append(f"slow = {lists[0]}")
+            lists[0] = "slow"
+        value = self.more.choice(("v", "0.7 * s + 0.3 * v", "tf.add(0.5 * s, 0.5 * v)"))
+        assign = self.more.choice(("tf.assign(s, {})", "s.assign({})")).format(value)
+        copies = f"[{assign} for s, v in zip({', '.join(lists)})]"
+        copies = self.more.choice((copies, f"tf.group(*{copies})"))
+        self.lines.append(f"follow = {copies}")
+        self.first.append("sess.run(follow)")
+
+    def _named_starts(self) -> None:
+        """What some variables begin with gets a name."""
+        for index, line in enumerate(self.lines):
+            name, _, value = line.partition(" = tf.Variable(tf.random")
+            if value and "=" not in name and self.more.random() < 0.2:
+                end = value.index(")") + 1
+                start = f"{name}_start = tf.random{value[:end]}"
+                self.lines[index] = f"{start}\n{name} = tf.Variable({name}_start{value[end:]}"
+        self.lines = "\n".join(self.lines).split("\n")
 
     def loss(self) -> None:
         """A loss; what decays may be added to it."""
@@ -434,7 +467,9 @@ class _Drawn:
 
     def _first(self, prefix: str) -> list[str]:
         return [
-            one.replace("halve", f"{prefix}halve").replace("assign(lr", f"assign({prefix}lr")
+            one.replace("halve", f"{prefix}halve")
+            .replace("follow", f"{prefix}follow")
+            .replace("assign(lr", f"assign({prefix}lr")
             for one in self.first
         ]
 
@@ -467,7 +502,11 @@ def program(number: int) -> str:
         kept = sorted(
             {*drawn.fed, *drawn.eval_fed, *drawn.values, *drawn.extra, drawn.train_op, "logits"}
         )
-        kept += [n for n in ("halve", drawn.step, "w2", "lr") if n and n in names and n not in kept]
+        kept += [
+            n
+            for n in ("halve", "follow", drawn.step, "w2", "lr")
+            if n and n in names and n not in kept
+        ]
         build += [f"        self.{name} = {name}" for name in kept]
         body = [
             "",

@@ -105,7 +105,9 @@ class _Reader(StatementReader):
         self.driving = DrivingReader(self.found, self.graph, self.runs, self.expressions)
         self.clients.driving = self.driving
         self.expressions.takes = self.driving.summaries.takes
-        self.copies = VariableCopyReader(state, self.updates.scoped, self.driving.summaries.takes)
+        self.copies = VariableCopyReader(
+            state, self.updates.scoped, self.variables, self.driving.summaries.takes
+        )
         self.metrics = MetricReader(state)
         self.iterators = IteratorReader(
             self.found, self.runs, self.expressions, self.driving.summaries.takes

@@ -22,6 +22,7 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.scoped_variables import ScopedVariables
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.ir import Collected, Layer, Unit, Variables
 
 _ADVICE = "list the variables of the two networks, one by one"
@@ -43,11 +44,13 @@ class VariableCopyReader(StatementReader):
         self,
         state: Reading,
         scoped: ScopedVariables,
+        variables: VariableReader,
         takes: dict[ast.Call, tuple[ast.expr, ...]],
     ) -> None:
         """``takes`` learns which expressions assigning calls take in."""
         super().__init__(state)
         self.scoped = scoped
+        self.variables = variables
         self.takes = takes
 
     def read(self, statement: ast.Assign, target: ast.expr) -> Role | None:
@@ -132,8 +135,10 @@ class VariableCopyReader(StatementReader):
             return _Listed(meaning.variables, meaning.slots, {node: meaning.variables})
         if isinstance(meaning, AllVariables) and meaning.chosen:
             return _Listed(meaning.variables, False, {node: meaning.variables})
-        if isinstance(meaning, Variables) and meaning.listed:
-            return _Listed(meaning.listed, False, {})
+        told = self.variables.told(node)
+        if told:
+            every = tuple(one for some in told for one in (some.listed or (some,)))
+            return _Listed(every, False, {})
         word = self.scoped.word(node)
         if word is not None:
             found = self.scoped.below(node, word)

@@ -241,3 +241,20 @@ def test_a_class_is_imported_by_star_where_nothing_says_otherwise(text: str) -> 
         assert any("`dense` is imported by `*`" in one for one in said(result))
     else:
         assert [one.state for one in result.programs] == ["native"], said(result)
+
+
+DIGITS = """\
+def load():
+    from tensorflow.examples.tutorials.mnist import input_data
+    return input_data.read_data_sets("data").train
+"""
+
+
+def test_digits_are_read_by_a_module_beside() -> None:
+    main = MAIN.replace("from ops", "from digits import load\nfrom ops") + "print(load())\n"
+    files = ("main.py", main), ("ops.py", OPS), ("digits.py", DIGITS)
+    result = run(*files, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    texts = {file.path.name: str(file.after) for file in result.files}
+    assert "    import input_data\n" in texts["digits.py"]
+    assert "tensorflow.examples" not in texts["digits.py"] and "input_data.py" in texts

@@ -119,7 +119,7 @@ class _Methods:
             isinstance(part, (ast.Name, ast.Attribute))
             and (part.id if isinstance(part, ast.Name) else part.attr) in names
             for module in self.graph.project.modules.values()
-            for node in walk(module.tree)
+            for node in module.names.scopes
             if isinstance(node, ast.ClassDef) and node not in self.chain
             for base in node.bases
             for part in walk(base)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import names_in
 
 _LEVELS = ("critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning")
 _TEXTS = ("builtins.repr", "builtins.str", "builtins.type")
@@ -20,7 +21,7 @@ _READ_ONLY = (
 def is_main_guard(statement: ast.AST) -> bool:
     """`if __name__ == "__main__":`"""
     return isinstance(statement, ast.If) and any(
-        isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
+        name.id == "__name__" for name in names_in(statement.test)
     )
 
 

@@ -16,7 +16,13 @@ from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.run.plan import Options, Planned, Plans, joined, shares
 from migrate_mgpu.run.processes import CAN_COPY, in_processes
-from migrate_mgpu.run.python_2 import Contents, converted, has_python_2, may_be_python_2
+from migrate_mgpu.run.python_2 import (
+    Contents,
+    converted,
+    has_python_2,
+    may_be_python_2,
+    stays_python_2,
+)
 from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
@@ -42,13 +48,13 @@ def migrate(
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
         project, plans = Project(contents), Plans(Options(bridge, native_sessions, rules))
-        # Python 2 is converted and planned again, and copies of this process take what they know
-        # with them: all of it would be planned again.
+        # Python 2 may be converted and planned again, and copies of this process take what they
+        # know with them: all of it would be planned again.
         alone = processes == 1 or not CAN_COPY or may_be_python_2(contents)
         plan = partial(_shared, plans=plans, processes=1 if alone else processes)
-        result = plan(contents, project)
-        if has_python_2(contents, project, result):
-            result, project = converted(contents, (result, project), rules, plan)
+        result = None if has_python_2(contents, project) else plan(contents, project)
+        if result is None or stays_python_2(project, result):
+            result, project = converted(contents, project, rules, plan)
     finally:
         forget()
         if collecting:

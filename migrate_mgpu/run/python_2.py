@@ -53,12 +53,15 @@ def may_be_python_2(contents: Contents) -> bool:
     return any(_may_be(data) for _, data in contents)
 
 
-def has_python_2(contents: Contents, project: Project, result: RunResult) -> bool:
-    """Whether Python 2 keeps anything of a planned run from TF2."""
-    if any(True for _ in _helpers(contents, project)):
-        return True
-    if any(one.error.python_2 for one in project.unreadable.values()):
-        return True
+def has_python_2(contents: Contents, project: Project) -> bool:
+    """Whether files of a run are of Python 2: no plan of them as they stand is of use."""
+    return any(one.error.python_2 for one in project.unreadable.values()) or any(
+        True for _ in _helpers(contents, project)
+    )
+
+
+def stays_python_2(project: Project, result: RunResult) -> bool:
+    """Whether names of Python 2 keep a program of a planned run from TF2, or stay in one."""
     reasons = (reason for program in result.programs for reason in program.reasons)
     if any(reason.key == PYTHON_2 for reason in reasons):
         return True
@@ -66,20 +69,21 @@ def has_python_2(contents: Contents, project: Project, result: RunResult) -> boo
         path for program in result.programs if program.state == NATIVE for path in program.paths
     }
     of_native = [m for m in project.modules.values() if m.path in native]
-    return any(_may_be(m.source.text.encode()) and python_2_names(m) for m in of_native)
+    return any(_may_be(project.data[m.path]) and python_2_names(m) for m in of_native)
 
 
 def converted(
-    contents: Contents, planned: tuple[RunResult, Project], rules: Selection, plan: Plan
+    contents: Contents, project: Project, rules: Selection, plan: Plan
 ) -> tuple[RunResult, Project]:
-    """A planned run with its programs of Python 2 converted, and its files as they are written.
+    """The plan of a run with its programs of Python 2 converted, and its files as they are written.
 
     A file is converted for a program that is migrated with it.
     """
     rule = only(PythonRewriter).rule
-    run = _Conversion(contents, planned[1], rules.enabled(rule.code, rule.name))
-    run.convert(planned[1])
+    run = _Conversion(contents, project, rules.enabled(rule.code, rule.name))
+    run.convert(project)
     if not run.files and not run.helpers:
+        planned = plan(contents, project), project
         return _with_reasons(planned, {path: str(error) for path, error in run.failed.items()})
     dropped: dict[Path, str] = {path: str(error) for path, error in run.failed.items()}
     while True:

@@ -13,15 +13,19 @@ from typing import Any, NamedTuple
 from migrate_mgpu.analysis.symbols import earlier, load
 
 SLIM = "tf_slim"
-SLIM_PACKAGE = "tf-slim==1.1.0"  # what is installed for it
+PROJECTOR = "tensorboard.plugins.projector"
+PACKAGES = {SLIM: "tf-slim==1.1.0", PROJECTOR: "tensorboard"}  # what is installed for them
 HPARAM = "hparam"
 # Modules that are written beside a program: their files in ``data/``, and the names that they get,
 # the second where there is another file of the first.
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
+    "crf": ("crf", "tf1_crf"),
     "events_writer": ("events_writer", "tf1_events_writer"),
+    "fused_rnn": ("fused_rnn", "tf1_fused_rnn"),
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
+    "rnn_decoder": ("rnn_decoder", "tf1_rnn_decoder"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
     "vocabulary_processor": ("vocabulary_processor", "tf1_vocabulary_processor"),
@@ -29,7 +33,7 @@ WRITTEN = {
 
 
 class NewName(NamedTuple):
-    """Where a name is now: ``package`` is ``tensorflow`` (its v1 API) or ``tf_slim``.
+    """Where a name is now: ``package`` is ``tensorflow`` (its v1 API), or one of ``PACKAGES``.
 
     Those of ``WRITTEN`` are modules that are written beside the program. ``path`` are the
     attributes below it; ``literal`` is a value that stands for the name.
@@ -192,6 +196,23 @@ _WRITTEN = {
             ("tokenizer", "tokenizer"),
         )
     },
+    **{
+        f"contrib.crf.{name}": NewName("crf", name)
+        for name in (
+            "crf_binary_score",
+            "crf_decode",
+            "crf_log_likelihood",
+            "crf_log_norm",
+            "crf_sequence_score",
+            "crf_unary_score",
+            "viterbi_decode",
+        )
+    },
+    **{
+        f"contrib.rnn.{name}": NewName("fused_rnn", name)
+        for name in ("FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN")
+    },
+    "contrib.legacy_seq2seq.rnn_decoder": NewName("rnn_decoder", "rnn_decoder"),
     "contrib.legacy_seq2seq.sequence_loss": NewName("sequence_loss", "legacy_sequence_loss"),
     "contrib.legacy_seq2seq.sequence_loss_by_example": NewName(
         "sequence_loss", "sequence_loss_by_example"
@@ -212,6 +233,11 @@ _WRITTEN = {
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
     "contrib.training.parse_values": NewName(HPARAM, "parse_values"),
     "python.pywrap_tensorflow.EventsWriter": NewName("events_writer", "EventsWriter"),
+}
+
+_PROJECTOR = {
+    f"contrib.{PROJECTOR}.{name}": NewName(PROJECTOR, name)
+    for name in ("EmbeddingInfo", "ProjectorConfig", "visualize_embeddings")
 }
 
 # Private paths to public names.
@@ -356,8 +382,9 @@ def find(name: str) -> NewName | None:
 def _known(name: str) -> NewName | None:
     if name in _LITERALS:
         return NewName("", literal=_LITERALS[name])
-    if name in _WRITTEN:
-        return _WRITTEN[name]
+    made = _WRITTEN.get(name) or _PROJECTOR.get(name)
+    if made is not None:
+        return made
     table = _table()
     same = table["names"].get(name) or _EQUAL.get(name)
     if same is not None:

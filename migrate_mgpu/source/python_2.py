@@ -33,6 +33,8 @@ _OF_LISTS = {
     "FixMap": {"enumerate", "filter", "map", "zip"},
     "FixZip": {"enumerate", "filter", "map", "zip"},
 }
+# What `import cPickle as pickle` becomes.
+_SAME_NAME = re.compile(r"^([ \t]*import[ \t]+(\w+))[ \t]+as[ \t]+\2(?!\w|[ \t]*,)", re.MULTILINE)
 # A dictionary may not get or lose keys while it is walked through.
 _CHANGES_KEYS = re.compile(r"\bdel\b|\.(?:pop|popitem|clear|update|setdefault)\b|\bexec\b")
 
@@ -56,7 +58,7 @@ def converted(text: str, keep_prints: bool) -> str:
     if failures:
         line, what = failures[0]
         raise SourceError(f"has no form in Python 3: {what}", line)
-    return new
+    return new if _SAME_NAME.search(text) else _SAME_NAME.sub(r"\1", new)
 
 
 def _line_of(error: Any) -> int:

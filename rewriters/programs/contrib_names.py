@@ -10,10 +10,12 @@ another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becom
 ``VocabularyProcessor`` come from ``hparam.py``, ``sequence_loss.py`` and
 ``vocabulary_processor.py``, ``tf.contrib.predictor.from_saved_model`` from
 ``saved_model_predictor.py``, ``tf.contrib.opt.LazyAdamOptimizer`` from ``lazy_adam.py``, tables of
-``tf.contrib.lookup`` from ``lookup_tables.py``, written beside the program or in its outermost
-package. tf-slim 1.1.0 reads a few names of TensorFlow's private modules that TF 2.15 and newer keep
-elsewhere; a module that calls a function which does (``batch_norm``, ``optimize_loss``, ...) puts
-them there.
+``tf.contrib.lookup`` from ``lookup_tables.py``, ``tf.contrib.crf`` from ``crf.py``,
+``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``legacy_seq2seq.rnn_decoder`` from
+``rnn_decoder.py``, written beside the program or in its outermost package. The embedding projector
+is that of the package ``tensorboard``. tf-slim 1.1.0 reads a few names of TensorFlow's private
+modules that TF 2.15 and newer keep elsewhere; a module that calls a function which does
+(``batch_norm``, ``optimize_loss``, ...) puts them there.
 
 ## Why
 TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.
@@ -38,8 +40,8 @@ from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package
 from migrate_mgpu.analysis.lost_names import (
     HPARAM,
     MENDS,
+    PACKAGES,
     SLIM,
-    SLIM_PACKAGE,
     WRITTEN,
     NewName,
     find,
@@ -440,25 +442,31 @@ class _Renaming:
                     return None
                 kept.setdefault(f"from {beside} import ", []).append(_as(base.path, local))
                 continue
-            if base is None or base.package != SLIM:
+            if base is None or base.package not in PACKAGES:
                 if home.is_module and self._taken(local):
                     return None
                 continue
             for use in uses:
                 self.targets[use.node] = None  # stays as it is
                 self._needs(find(use.symbol.name))
-            text = self._imported(base.path, local)
+            text = self._imported(base, local)
             if text is None:
                 return None
             kept.setdefault(text[0], []).append(text[1])
-            self.found.packages.add(SLIM_PACKAGE)
+            self.found.packages.add(PACKAGES[base.package])
+            if base.package != SLIM:
+                continue
             self._loads(base, uses)
             if home.is_module and not base.path and statement in self.module.tree.body:
                 self.slim = self.slim or local
         return [f"{head}{', '.join(tails)}" for head, tails in kept.items()]
 
-    def _imported(self, path: str, local: str) -> tuple[str, str] | None:
-        """The two halves of the import of a name of tf-slim's."""
+    def _imported(self, base: NewName, local: str) -> tuple[str, str] | None:
+        """The two halves of the import of a package, or of a name of it."""
+        path = base.path
+        if base.package != SLIM:
+            parent, _, last = f"{base.package}.{path}".rstrip(".").rpartition(".")
+            return f"from {parent} import ", _as(last, local)
         if not path:
             return ("import ", f"{SLIM} as {local}" if local != SLIM else SLIM)
         parent, _, last = path.rpartition(".")
@@ -502,7 +510,7 @@ class _Renaming:
         if len(statement.targets) > 1:
             return False
         base = self._base(made.symbol.name, uses)
-        if base is None or (base.package in WRITTEN and not base.path):
+        if base is None or (base.package not in (SLIM, "tensorflow") and not base.path):
             if home.is_module and self._taken(local):
                 return False
             self._drop(statement, made)
@@ -514,7 +522,7 @@ class _Renaming:
         if base != NewName(SLIM):
             self.targets[made.node] = base
             return True
-        self.found.packages.add(SLIM_PACKAGE)
+        self.found.packages.add(PACKAGES[SLIM])
         self._loads(base, uses)
         line = f"import {SLIM} as {local}"
         if home.is_module and statement in self.module.tree.body:
@@ -538,7 +546,7 @@ class _Renaming:
         if len(self.names.mentions(target.id, self.names.module_scope)) > 1:
             return False
         self._drop(statement, use, [f"import {SLIM} as {target.id}"])
-        self.found.packages.add(SLIM_PACKAGE)
+        self.found.packages.add(PACKAGES[SLIM])
         return True
 
     def _drop(self, statement: ast.stmt, use: Use, lines: Sequence[str] = ()) -> None:
@@ -561,8 +569,8 @@ class _Renaming:
             return
         if new.package == "tensorflow":
             self.found.names.add(new.path)
-        elif new.package == SLIM:
-            self.found.packages.add(SLIM_PACKAGE)
+        elif new.package in PACKAGES:
+            self.found.packages.add(PACKAGES[new.package])
             self.mended += MENDS.get(new.path, ())
 
     def _mention(self, use: Use) -> None:
@@ -577,6 +585,8 @@ class _Renaming:
             text = f"{self._slim_name()}.{new.path}"
         elif new.package in WRITTEN:
             text = self._written_name(new)
+        elif new.package in PACKAGES:
+            text = self._module_name(new)
         else:
             text = self._tensorflow(use.node, new.path)
         self.found.edits.append(Edit(*self.source.span(use.node), text))
@@ -587,8 +597,25 @@ class _Renaming:
         if path not in self.written:
             name = self.names.fresh(self.names.module_scope, path, f"tf1_{path}")
             self.written[path] = name
-            self.added.append(f"from {self._beside(new.package)} import {_as(path, name)}")
+            self._add(f"from {self._beside(new.package)} import ", _as(path, name))
         return f"{self.written[path]}{dot}{rest}"
+
+    def _add(self, head: str, tail: str) -> None:
+        """A new import, on the line of those from the same module."""
+        same = next((i for i, line in enumerate(self.added) if line.startswith(head)), None)
+        if same is None:
+            self.added.append(head + tail)
+        else:
+            self.added[same] += f", {tail}"
+
+    def _module_name(self, new: NewName) -> str:
+        """A name of a package's module, which the module imports from now on."""
+        folder, _, last = new.package.rpartition(".")
+        if new.package not in self.written:
+            name = self.names.fresh(self.names.module_scope, last, f"tf1_{last}")
+            self.written[new.package] = name
+            self._add(f"from {folder} import ", _as(last, name))
+        return f"{self.written[new.package]}.{new.path}"
 
     def _slim_name(self) -> str:
         if not self.slim:

@@ -1,7 +1,7 @@
 """``log_device_placement`` becomes ``tf.debugging.set_log_device_placement``.
 
 ## What it does
-Moves the option from the session's config to the runtime.
+Moves the option from the session's config to the runtime. False, TF2's default, goes away.
 
 ## Why
 TF2 logs placements process-wide.
@@ -45,10 +45,28 @@ with tf.Session() as sess:
     print(sess.run(product))
 """,
     ),
+    Case(
+        "at its default",
+        """\
+import tensorflow as tf
+
+config = tf.ConfigProto(allow_soft_placement=True, log_device_placement=False)
+sess = tf.Session(config=config)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+tf.config.set_soft_device_placement(True)
+sess = tf.Session()
+""",
+    ),
 )
 
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
+    if setting.known is False:
+        return []
     return style.lines("{tf}.debugging.set_log_device_placement({value})", value=setting.code)
 
 

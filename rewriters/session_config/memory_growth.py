@@ -1,7 +1,7 @@
 """``gpu_options.allow_growth`` becomes ``set_memory_growth`` on every GPU.
 
 ## What it does
-Turns the option into a loop over the physical GPUs.
+Turns the option into a loop over the physical GPUs. False, TF2's default, goes away.
 
 ## Why
 TF1 sets growth for the whole process; TF2 sets it for each GPU, asks for the
@@ -55,6 +55,8 @@ for {gpu} in {tf}.config.list_physical_devices({quote}GPU{quote}):
 
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
+    if setting.known is False:
+        return []
     return style.lines(_LOOP, gpu=setting.fresh("gpu", "physical_gpu"), value=setting.code)
 
 

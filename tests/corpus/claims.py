@@ -31,6 +31,8 @@ from migrate_mgpu import runtimes
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.run.claims import CODE
 from migrate_mgpu.run.migrate import migrate
+from migrate_mgpu.source import notebook
+from migrate_mgpu.source.source import SourceError
 
 IMPORTER = Path(__file__).with_name("importer.py")
 FALSE = re.compile(
@@ -63,7 +65,7 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
     roots = {_root(Path(path).parent) for path, _ in given}
     return [
         {
-            "entry": str(program.entry),
+            "entry": str(_script(program.entry)),
             "root": str(folder),
             "own": sorted(own),
             "package": _dotted(program.entry),
@@ -74,8 +76,17 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
             "told": _told(result, set(program.paths)),
         }
         for program in result.programs
-        if program.runs_on and program.entry.suffix == ".py"
+        if program.runs_on
     ]
+
+
+def _script(entry: Path) -> Path:
+    """An entry point that Python can run: a notebook's cells as a script beside it."""
+    if entry.suffix != ".ipynb":
+        return entry
+    script = entry.with_name(f"{entry.stem}_cells.py")
+    script.write_text(notebook.decode(entry, entry.read_bytes()).script)
+    return script
 
 
 def _nearest(entry: Path, roots: set[Path], folders: set[Path]) -> list[str]:
@@ -105,6 +116,7 @@ def _root(folder: Path) -> Path:
 def _dotted(entry: Path) -> str:
     """The absolute name of a module in a package; empty for a script."""
     is_script = "__main__" in entry.read_text(errors="replace") and "test" not in entry.stem
+    is_script = is_script or entry.suffix == ".ipynb"
     if is_script or not (entry.parent / "__init__.py").exists():
         return ""
     return ".".join(entry.relative_to(_root(entry.parent)).with_suffix("").parts)
@@ -136,11 +148,15 @@ def _authors_own(repository: Path, where: str, error: str, own: list[str]) -> bo
     `*` from a module of the run."""
     missing = re.match(r"NameError: name '(\w+)' is not defined", error)
     path = repository / where.rpartition(":")[0]
-    if missing is None or missing[1] in _PYTHON_2 or not path.is_file():
+    book = path.with_name(path.name.replace("_cells.py", ".ipynb"))
+    if missing is None or missing[1] in _PYTHON_2 or not (path.is_file() or book.is_file()):
         return False
     try:
-        tree = ast.parse(path.read_bytes())
-    except SyntaxError:
+        if path.is_file():
+            tree = ast.parse(path.read_bytes())
+        else:
+            tree = notebook.decode(book, book.read_bytes()).tree
+    except (SyntaxError, SourceError):
         return False  # Python 2, as its author wrote it
     bound: set[str] = set()
     for node in ast.walk(tree):
@@ -167,6 +183,23 @@ def _not_there(result: dict[str, Any]) -> bool:
     return missing[1].rpartition(".")[2] not in result["own"]
 
 
+def kind_of(result: dict[str, Any], originals: Path, copies: Path) -> str:
+    """What an import says of its claim: `imported`, `false`, `told`, or `other` for what is no
+    matter of the claim.
+
+    ``originals`` and ``copies`` have the repositories, as they were and as they were migrated.
+    """
+    error = str(result["error"] or "")
+    if not error:
+        return "imported"
+    stubbed = re.search(r"\b(importer\.|__main__\.|')Stub", error) or _not_there(result)
+    where = str(result["where"]).removeprefix(f"{copies}/")
+    if not FALSE.search(error) or stubbed or _authors_own(originals, where, error, result["own"]):
+        return "other"
+    names = {word.rpartition(".")[2] for word in _WORDS.findall(error)}
+    return "told" if names & set(result["told"]) else "false"
+
+
 def main() -> int:
     tally: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
@@ -177,21 +210,14 @@ def main() -> int:
         for runtime, words, packages, legacy in RUNS:
             claimed = [job for job in jobs if words in str(job["runs_on"])]
             for one in imported(claimed, runtime, packages, legacy) if claimed else []:
-                error = str(one["error"] or "")
-                stubbed = re.search(r"\b(importer\.|__main__\.|')Stub", error) or _not_there(one)
-                names = {word.rpartition(".")[2] for word in _WORDS.findall(error)}
-                where = str(one["where"]).removeprefix(f"{name}/")
-                mistaken = _authors_own(Path(sys.argv[1]), where, error, one["own"])
-                is_false = FALSE.search(error) and not stubbed and not mistaken
-                is_told = is_false and names & set(one["told"])
-                kind = "false" if is_false else "other" if error else "imported"
-                kind = "told" if is_told else kind
+                kind = kind_of(one, Path(sys.argv[1]), Path(name))
                 tally[f"{runtime} {kind}"] += 1
-                if error:
-                    entry = str(one["entry"]).removeprefix(f"{name}/")
-                    print(
-                        f"{kind:<6} {runtime:<10} {entry} ({one['state']}) {where}: {error[:200]}"
+                if one["error"]:
+                    entry, where = (
+                        str(one[key]).removeprefix(f"{name}/") for key in ("entry", "where")
                     )
+                    said = f"({one['state']}) {where}: {one['error'][:200]}"
+                    print(f"{kind:<6} {runtime:<10} {entry} {said}", flush=True)
     for kind, count in sorted(tally.items()):
         print(f"{count:>5}  {kind}")
     return 1 if any("false" in kind for kind in tally) else 0

@@ -506,6 +506,69 @@ from tensorflow.contrib.layers.python.layers import utils
               legacy_seq2seq.sequence_loss(*steps, average_across_batch=False)]
     return [tf.reduce_sum(one) for one in found] + found[1:4]
 """),
+    ("an embedding projector", "from tensorflow.contrib.tensorboard.plugins import projector\n", """
+    import os
+    import tempfile
+    folder = tempfile.mkdtemp()
+    config = projector.ProjectorConfig()
+    config.model_checkpoint_path = 'model'
+    embedding = config.embeddings.add()
+    embedding.tensor_name, embedding.metadata_path = 'words:0', 'metadata.tsv'
+    embedding.sprite.image_path = 'sprite.png'
+    embedding.sprite.single_image_dim.extend([28, 28])
+    other = tf.contrib.tensorboard.plugins.projector.EmbeddingInfo(tensor_shape=[3, 2])
+    config.embeddings.extend([other])
+    projector.visualize_embeddings(tf.summary.FileWriter(folder), config)
+    with open(os.path.join(folder, 'projector_config.pbtxt')) as written:
+        return [tf.constant([float(ord(letter)) for letter in written.read()])]
+"""),
+    ("random fields", "from tensorflow.contrib import crf\n", """
+    x, row = tf.constant(x4[0]), tf.constant(x4[0][:, :1])
+    tags = tf.constant((np.arange(36).reshape(6, 6) * 5) % 3, tf.int64)
+    lengths = tf.constant([6, 4, 1, 0, 2, 3])
+    likelihood, moves = crf.crf_log_likelihood(x, tags, lengths)
+    first = tf.cast(tags[:, :1], tf.int32)
+    given, _ = tf.contrib.crf.crf_log_likelihood(row, first, lengths, moves)
+    best, score = crf.crf_decode(x, moves, lengths)
+    one, alone = crf.crf_decode(row, moves, lengths)
+    path, highest = crf.viterbi_decode(x4[0][0], x2[:3, :3])
+    undefined = tf.placeholder_with_default(x4[0][:, :1], [None, None, 3])
+    norm = crf.crf_log_norm(undefined, lengths, moves)
+    found = tf.constant([*path, highest], tf.float64)
+    return [likelihood, given, best, score, one, alone, found, norm,
+            crf.crf_sequence_score(x, tags, lengths, moves), crf.crf_unary_score(tags, lengths, x),
+            crf.crf_binary_score(tags, lengths, moves),
+            crf.crf_decode(undefined, moves, lengths)[0]]
+"""),
+    ("fused networks", "from tensorflow.contrib import rnn\n", """
+    x, lengths = tf.constant(x4[0]), tf.constant([6, 4, 1, 0, 2, 3])
+    def both(*given, **settings):
+        ahead = rnn.LSTMBlockFusedCell(4, *given)
+        back = rnn.TimeReversedFusedRNN(tf.contrib.rnn.LSTMBlockFusedCell(4, *given))
+        found = ahead(x, dtype=tf.float32, **settings), back(x, dtype=tf.float32, **settings)
+        again, _ = ahead(x, dtype=tf.float32)
+        return [again] + [one for outputs, state in found for one in (outputs, state.c, state[1])]
+    found = both()
+    with tf.variable_scope('lengths'):
+        found += both(0.5, 0.3, True, sequence_length=lengths)
+    named = rnn.LSTMBlockFusedCell(3, reuse=tf.AUTO_REUSE, name='named')
+    found.append(named(x, (found[1][0, :, :3], found[1][1, :, :3]))[0])
+    found.append(rnn.LSTMBlockFusedCell(3, reuse=True, name='named')(x, dtype=tf.float32)[1].h)
+    for dynamic in (False, True):
+        cell = rnn.FusedRNNCellAdaptor(tf.nn.rnn_cell.GRUCell(2), dynamic)
+        with tf.variable_scope('cell%d' % dynamic):
+            found.append(cell(x, dtype=tf.float32, sequence_length=lengths)[0])
+    return found
+"""),
+    ("a decoder", "from tensorflow.contrib import legacy_seq2seq\n", """
+    cell, steps = tf.nn.rnn_cell.GRUCell(5), tf.unstack(tf.constant(x2)[None] * [[[1.]], [[.5]]])
+    state = cell.zero_state(6, tf.float32)
+    def following(output, step):
+        return tf.tanh(output) * step
+    plain, last = legacy_seq2seq.rnn_decoder(steps, state, cell)
+    looped, _ = tf.contrib.legacy_seq2seq.rnn_decoder(steps, last, cell, following, scope='loop')
+    return plain + looped + [last]
+"""),
     ("vocabulary", "from tensorflow.contrib import learn\n", """
     import os
     import tempfile

@@ -35,7 +35,7 @@ DATA = Path(lost_names.__file__).parents[1] / "data"
 RUNNER = Path(__file__).with_name("contrib_runner.py")
 SLIM, KERAS = "tf-slim==1.1.0", f"tf-keras=={runtimes.NEWEST_TENSORFLOW.rpartition('.')[0]}.*"
 OLD = "tf1.15"
-NEW = {"tf2.15": (SLIM,), "tf2-latest": (SLIM, KERAS)}
+NEW = {"tf2.15": (SLIM,), "tf2-latest": (SLIM, KERAS, "tensorboard")}
 TOLERANCE = 1e-6
 Found = Union[list[tuple[str, list[float]]], str]
 
@@ -178,6 +178,10 @@ BROKEN = (
     ("average_across_timesteps=False", "average_across_timesteps=True", "losses of sequences"),
     ("labels=whole, logits=x[:, :3]", "labels=x[:, :3], logits=whole", "orders before 1.0"),
     ("tf.subtract(x, y=y)", "tf.add(x, y=y)", "arithmetic before 1.0"),
+    ("crf_log_norm(undefined, lengths, moves)", "crf_log_norm(x, lengths, moves)", "random fields"),
+    ("0.5, 0.3, True", "0.5, 0.4, True", "fused networks"),
+    ("[28, 28]", "[28, 27]", "an embedding projector"),
+    ("following, scope", "None, scope", "a decoder"),
     ("min_frequency=least", "min_frequency=2", "vocabulary"),
     ("probabilities'][:, 1]", "probabilities'][:, 0]", "added metrics of an Estimator"),
     ("lambda: True", "lambda: False", "hooks of Estimators before 1.14"),

@@ -61,6 +61,8 @@ def changed(text: str) -> str:
         ("x = input('a')\n", "x = eval(input('a'))\n"),
         ("for a, b in d.iteritems():\n    pass\n", "for a, b in d.items():\n    pass\n"),
         ("x = map(f, a) + zip(a, b)\n", "x = list(map(f, a)) + list(zip(a, b))\n"),
+        ("import cPickle as pickle, os  # fast\n", "import pickle as pickle, os  # fast\n"),
+        ("import cPickle as pickle  # fast\n", "import pickle  # fast\n"),
         ("import Queue\nq = Queue.Queue()\n", "import queue\nq = queue.Queue()\n"),
         ("x = 7 / 2\nx = len(a) / 2.0\n", "x = 7 // 2\nx = len(a) / 2.0\n"),
         ("for line in file(name):\n    pass\n", "for line in open(name):\n    pass\n"),

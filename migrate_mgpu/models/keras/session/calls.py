@@ -15,6 +15,7 @@ from migrate_mgpu.source.blocks import render, trailing
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import comments as comments_in
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -270,9 +271,44 @@ class RunWriter:
         if run.fed is not None:
             return f"{name}({', '.join([*iterators, f'**{self.source.code(run.fed)}'])})"
         in_order = [placeholder for placeholder, _ in run.feeds] == list(run.step.feeds)
-        arguments = iterators
+        arguments = list(iterators)
         for placeholder, value in run.feeds:
             head = "" if in_order else f"{placeholder.name}="
             text = render(self.source, value, self.context.edits(value))
             arguments.append(head + text)
+        comments = self._comments(run)
+        if any(above or behind for above, behind in comments):
+            comments = [([], "")] * len(iterators) + comments
+            return self._with_comments(name, arguments, comments, indent)
         return self.style.call(name, arguments, indent, column, tail)
+
+    def _comments(self, run: Run) -> list[tuple[list[str], str]]:
+        """The comments above each value of a dictionary that is fed, and behind it."""
+        lines = [(node.lineno, node.end_lineno or node.lineno) for _, node in run.feeds]
+        above: list[list[str]] = [[] for _ in lines]
+        behind = [""] * len(lines)
+        within = self.module.names.parents[run.feeds[0][1]] if run.feeds else None
+        if not isinstance(within, ast.Dict):
+            return []
+        for comment in comments_in(self.source.code(run.call)):
+            line = run.call.lineno + comment.line
+            if any(first <= line < last for first, last in lines):
+                continue  # within a value
+            ends = [index for index, (_, last) in enumerate(lines) if last == line]
+            later = [index for index, (first, _) in enumerate(lines) if first > line]
+            if ends and not comment.alone:
+                behind[ends[-1]] = comment.text
+            elif later and comment.alone and line > within.lineno:
+                above[later[0]].append(comment.text)
+        return list(zip(above, behind))
+
+    def _with_comments(
+        self, name: str, arguments: list[str], comments: list[tuple[list[str], str]], indent: str
+    ) -> str:
+        """A call with a line for each argument."""
+        inner = self.style.continued(indent)
+        lines = [f"{name}("]
+        for argument, (above, behind) in zip(arguments, comments):
+            lines += [inner + comment for comment in above]
+            lines.append(f"{inner}{argument},{'  ' if behind else ''}{behind}")
+        return "\n".join([*lines, f"{indent})"])

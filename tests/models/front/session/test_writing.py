@@ -31,6 +31,16 @@ def test_feeds_are_evaluated_in_their_own_order() -> None:
     assert "train_step(y=rows[0, 0], x=rows)\n" in native(text)
 
 
+def test_comments_in_what_is_fed_stay() -> None:
+    rows = "    # rows\n    x: np.vstack([\n        rows,  # half\n        rows]),  # both\n"
+    run = f"_, value = sess.run([train, loss], {{  # all\n{rows}}})\nprint(value)\n"
+    after = native(program(run=run))
+    assert (
+        "value = train_step(\n    # rows\n    np.vstack([\n        rows,  # half\n"
+        "        rows]),  # both\n).numpy()\n"
+    ) in after
+
+
 def test_what_no_step_runs_is_left_out_and_told() -> None:
     text = program(before="unused = tf.sqrt(out)\n")
     assert "sqrt" not in native(text)

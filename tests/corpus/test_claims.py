@@ -1,0 +1,129 @@
+"""The check of claims: what it calls false, and how it imports a program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import claims
+import importer
+import pytest
+
+GONE = "AttributeError: module 'tensorflow' has no attribute 'placeholder'"
+MISSING = "ModuleNotFoundError: No module named '{}'"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (None, "imported"),
+        (GONE, "false"),
+        (GONE.replace("placeholder", "to_float"), "told"),
+        ("AttributeError: module 'numpy' has no attribute 'bool'", "false"),
+        ("TypeError: 'dict_keys' object is not subscriptable", "false"),
+        ("RuntimeError: tf.placeholder() is not compatible with eager execution.", "false"),
+        (MISSING.format("tensorflow.contrib"), "false"),
+        (MISSING.format("helper"), "false"),
+        (MISSING.format("generated_pb2"), "other"),  # no file of the repository has its name
+        ("TypeError: int() argument must not be 'importer.Stub'", "other"),
+        ("FileNotFoundError: No such file or directory: 'data.csv'", "other"),
+        ("NameError: name 'nowhere' is not defined", "other"),  # the author never binds it
+        ("NameError: name 'xrange' is not defined", "false"),  # Python 2 did
+        ("NameError: name 'bound' is not defined", "false"),
+    ],
+)
+def test_kinds(error: str | None, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "before").mkdir()
+    (tmp_path / "before" / "train.py").write_text("print(nowhere, xrange(3))\nbound = 1\n")
+    where = f"{tmp_path / 'after'}/train.py:1"
+    result = {"error": error, "where": where, "own": ["helper", "train"], "told": ["to_float"]}
+    assert claims.kind_of(result, tmp_path / "before", tmp_path / "after") == kind
+
+
+@pytest.mark.parametrize("text", ["from helper import *\n", "from .any import *\n"])
+def test_what_a_star_may_bind_is_not_the_authors_mistake(text: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"{text}print(taken)\n")
+    result = {"error": "NameError: name 'taken' is not defined", "where": "train.py:2"}
+    result = {**result, "own": ["helper"], "told": []}
+    assert claims.kind_of(result, tmp_path, tmp_path / "after") == "false"
+
+
+def book(code: str) -> str:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": code}
+    return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 2})
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [("print(nowhere)", "other"), ("print nowhere", "false")]
+)
+def test_a_name_that_a_notebook_never_binds(code: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "train.ipynb").write_text(book(code))
+    result = {"error": "NameError: name 'nowhere' is not defined", "own": [], "told": []}
+    where = f"{tmp_path / 'after'}/train_cells.py:1"
+    assert claims.kind_of({**result, "where": where}, tmp_path, tmp_path / "after") == kind
+
+
+TRAIN = "import tensorflow as tf\nwith tf.Session() as sess:\n    print(sess.run(tf.constant(1)))\n"
+
+
+def test_jobs(tmp_path: Path) -> None:
+    """A folder `tensorflow` of a repository is no package that one imports by that name."""
+    package = tmp_path / "from" / "tensorflow" / "nets"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").write_text("")
+    (package / "train.py").write_text(TRAIN)
+    (package / "book.ipynb").write_text(book(TRAIN))
+    (package / "stays.py").write_text(f"{TRAIN}tf.contrib.nothing()\n")
+    found = {
+        Path(job["entry"]).name: job for job in claims.jobs_of(tmp_path / "from", tmp_path / "to")
+    }
+    assert found.keys() == {"train.py", "book_cells.py"}
+    assert found["train.py"]["package"] == "nets.train"
+    assert found["book_cells.py"]["package"] == ""
+    assert "disable_v2_behavior" in Path(found["book_cells.py"]["entry"]).read_text()
+    assert found["train.py"]["path"][0] == str(tmp_path / "to" / "tensorflow")
+
+
+def test_what_is_near_comes_first() -> None:
+    entry, folders = Path("/a/b/train.py"), {Path("/a"), Path("/c"), Path("/a/b")}
+    assert claims._nearest(entry, set(), folders) == ["/a/b", "/a", "/c"]
+
+
+def attempted(tmp_path: Path, text: str, own: tuple[str, ...] = (), **job: Any) -> str | None:
+    (tmp_path / "train.py").write_text(text)
+    entry = {"entry": str(tmp_path / "train.py"), "root": str(tmp_path), "package": "", "own": own}
+    error, _ = importer.forked({**entry, **job}, [])
+    return None if error is None else str(error)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="runtimes have newer Pythons")
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("import absent.part as p\n@p.f\ndef f(): pass\nclass A(p.B): pass\nf(A(p.x[1]))", None),
+        ("import tf_slim.nothing", "ModuleNotFoundError"),
+        ("import helper", "ModuleNotFoundError: No module named 'helper'"),
+        ("raise SystemExit(3)", None),
+        ("x = {}['a']", "KeyError: 'a'"),
+        ("import os\nos._exit(1)", "died"),
+        ("if __name__ == '__main__':\n    1 / 0", None),
+    ],
+)
+def test_imports(text: str, error: str | None, tmp_path: Path) -> None:
+    found = attempted(tmp_path, text, ("helper", "train"))
+    assert found == error if error is None else (found or "").startswith(error)
+
+
+SLOW = (
+    "try:\n    while True:\n        pass\nexcept BaseException:\n    raise ValueError('stopped')\n"
+)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="runtimes have newer Pythons")
+def test_time_that_is_up_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorFlow makes another error of what stops it in C++."""
+    monkeypatch.setattr(importer, "LIMIT", 1)
+    assert attempted(tmp_path, SLOW) is None

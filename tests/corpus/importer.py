@@ -33,7 +33,7 @@ class Anything(type):
     def __getattr__(cls, name):
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return Stub
+        return another()
 
     def __iter__(cls):
         return iter(())
@@ -71,6 +71,11 @@ class Stub(metaclass=Anything):
         return False
 
 
+def another():
+    """A class of its own each time: one may have two of them as bases."""
+    return Anything("Stub", (Stub,), {})
+
+
 class StubModule(types.ModuleType):
     __path__ = ()
     __version__ = "1.0"
@@ -78,7 +83,7 @@ class StubModule(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        return Stub
+        return another()
 
 
 class Finder:

@@ -103,7 +103,10 @@ def attempted(tmp_path: Path, text: str, own: tuple[str, ...] = (), **job: Any) 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("import absent.part as p\n@p.f\ndef f(): pass\nclass A(p.B): pass\nf(A(p.x[1]))", None),
+        (
+            "import absent.part as p\n@p.f\ndef f(): pass\nclass A(p.B, p.C.D): pass\nf(A(p.x[1]))",
+            None,
+        ),
         ("import tf_slim.nothing", "ModuleNotFoundError"),
         ("import helper", "ModuleNotFoundError: No module named 'helper'"),
         ("raise SystemExit(3)", None),

@@ -64,6 +64,7 @@ def with_later_names() -> dict[str, str]:
 def run(runtime: runtimes.Runtime, given: Mapping[str, str]) -> dict[str, Found]:
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     environment["PYTHONPATH"] = str(DATA)  # the files that bridges get beside them
+    environment["TF_ENABLE_ONEDNN_OPTS"] = "0"  # whose sums TF 1.15 has in another order
     if runtime.name.startswith("tf2-latest"):  # for its cells and batch normalization
         environment["TF_USE_LEGACY_KERAS"] = "1"
     process = subprocess.run(

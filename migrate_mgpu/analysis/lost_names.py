@@ -68,7 +68,8 @@ training.create_train_op metrics.aggregate_metric_map metrics.aggregate_metrics
 metrics.streaming_accuracy metrics.streaming_mean metrics.streaming_mean_absolute_error
 metrics.streaming_mean_iou metrics.streaming_mean_squared_error metrics.streaming_precision
 metrics.streaming_recall metrics.streaming_recall_at_k initializers.xavier_initializer
-initializers.variance_scaling_initializer regularizers.l2_regularizer
+initializers.variance_scaling_initializer initializers.xavier_initializer_conv2d
+regularizers.l2_regularizer
 utils.collect_named_outputs utils.convert_collection_to_dict utils.last_dimension
 model_analyzer.analyze_ops model_analyzer.analyze_vars dataset.Dataset
 dataset_data_provider.DatasetDataProvider prefetch_queue.prefetch_queue tfexample_decoder.Image
@@ -79,6 +80,10 @@ evaluation.evaluate_once evaluation.evaluation_loop evaluation.wait_for_new_chec
 utils.get_variable_collections group_norm
 """
 _PROVED = frozenset(_NAMES.split())
+# Modules of which every name is proved: they may be handed on.
+_MODULES = {
+    f"contrib.{room}.initializers": NewName(SLIM, "initializers") for room in ("layers", "slim")
+}
 # Networks whose code is the same in TF 1.15 and tf-slim, which the tests compare, by their modules.
 _NETWORKS = {
     "alexnet": "alexnet_v2 alexnet_v2_arg_scope",
@@ -382,7 +387,7 @@ def find(name: str) -> NewName | None:
 def _known(name: str) -> NewName | None:
     if name in _LITERALS:
         return NewName("", literal=_LITERALS[name])
-    made = _WRITTEN.get(name) or _PROJECTOR.get(name)
+    made = _WRITTEN.get(name) or _PROJECTOR.get(name) or _MODULES.get(name)
     if made is not None:
         return made
     table = _table()

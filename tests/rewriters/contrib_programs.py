@@ -506,6 +506,19 @@ from tensorflow.contrib.layers.python.layers import utils
               legacy_seq2seq.sequence_loss(*steps, average_across_batch=False)]
     return [tf.reduce_sum(one) for one in found] + found[1:4]
 """),
+    ("INITIAL a module of initializers",
+     "from tensorflow.contrib.layers.python.layers import initializers\n", """
+    def draw(scope, given):
+        with tf.variable_scope(scope):
+            return [tf.get_variable('w%d' % index, [3, 3, 2, 4], initializer=made(seed=5))
+                    for index, made in enumerate((given.xavier_initializer,
+                                                  given.variance_scaling_initializer,
+                                                  given.xavier_initializer_conv2d))]
+    found = draw('a', initializers) + draw('b', tf.contrib.slim.initializers)
+    found.append(tf.get_variable('c', [4, 4], initializer=initializers.xavier_initializer(seed=2)))
+    with tf.variable_scope('d', initializer=initializers.xavier_initializer_conv2d(seed=2)):
+        return found + [tf.get_variable('w', [4, 4])]
+"""),
     ("an embedding projector", "from tensorflow.contrib.tensorboard.plugins import projector\n", """
     import os
     import tempfile

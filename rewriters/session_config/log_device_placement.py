@@ -1,7 +1,8 @@
 """``log_device_placement`` becomes ``tf.debugging.set_log_device_placement``.
 
 ## What it does
-Moves the option from the session's config to the runtime. False, TF2's default, goes away.
+Moves the option from the session's config to the runtime. A plain False, TF2's default,
+goes away.
 
 ## Why
 TF2 logs placements process-wide.
@@ -13,6 +14,8 @@ standard error, TF2 on standard error only.
 ## References
 ``tf.debugging.set_log_device_placement``
 """
+
+import ast
 
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.field_rewriter import FieldRewriter
@@ -65,7 +68,7 @@ sess = tf.Session()
 
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
-    if setting.known is False:
+    if isinstance(setting.value, ast.Constant) and setting.value.value is False:
         return []
     return style.lines("{tf}.debugging.set_log_device_placement({value})", value=setting.code)
 

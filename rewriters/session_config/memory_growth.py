@@ -1,7 +1,8 @@
 """``gpu_options.allow_growth`` becomes ``set_memory_growth`` on every GPU.
 
 ## What it does
-Turns the option into a loop over the physical GPUs. False, TF2's default, goes away.
+Turns the option into a loop over the physical GPUs. A plain False, TF2's default,
+goes away.
 
 ## Why
 TF1 sets growth for the whole process; TF2 sets it for each GPU, asks for the
@@ -14,6 +15,8 @@ stays, and a finding says so (`memory-fraction`).
 ## References
 ``tf.config.experimental.set_memory_growth``
 """
+
+import ast
 
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.field_rewriter import FieldRewriter
@@ -55,7 +58,7 @@ for {gpu} in {tf}.config.list_physical_devices({quote}GPU{quote}):
 
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
-    if setting.known is False:
+    if isinstance(setting.value, ast.Constant) and setting.value.value is False:
         return []
     return style.lines(_LOOP, gpu=setting.fresh("gpu", "physical_gpu"), value=setting.code)
 

@@ -27,7 +27,7 @@ REFUSED = """\
 import tensorflow as tf
 from tensorflow.contrib import crf
 
-net = crf.viterbi_decode(tf.zeros([1, 2]), 3)
+net = crf.CrfForwardRnnCell(tf.zeros([1, 2]), 3)
 sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
 """
 KEPT = """\

@@ -7,7 +7,7 @@ from tests.cli.running import Cli
 PROGRAM = """\
 import tensorflow as tf
 
-a = tf.contrib.crf.viterbi_decode(1, 2)
+a = tf.contrib.crf.CrfForwardRnnCell(1, 2)
 {more}
 sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
 """

@@ -152,7 +152,7 @@ def test_programs_by_state_with_what_is_next(cli: Cli) -> None:
 Programs: 1 bridge; 1 bridge, config kept; 1 refused
   refused; next: fix what is named, then run migrate-mgpu again
     old.py
-        old.py:4: `tensorflow.contrib.crf.viterbi_decode` does not exist in TF2
+        old.py:4: `tensorflow.contrib.crf.CrfForwardRnnCell` does not exist in TF2
   bridge, runs on TF 2.15 and newest; next: run it on TF2, compare it with migrate-mgpu parity
     train.py
   bridge, config kept, runs on TF 2.15 and newest; next: run it on TF2; move the kept options \

@@ -106,10 +106,10 @@ def test_baseline(cli: Cli) -> None:
             {
                 "path": "old.py",
                 "code": "MGPU902",
-                "text": "net = crf.viterbi_decode(tf.zeros([1, 2]), 3)",
+                "text": "net = crf.CrfForwardRnnCell(tf.zeros([1, 2]), 3)",
                 "key": "gone-name",
                 "affects": "",
-                "message": "`tensorflow.contrib.crf.viterbi_decode` does not exist in TF2",
+                "message": "`tensorflow.contrib.crf.CrfForwardRnnCell` does not exist in TF2",
                 "count": 1,
             },
             {
@@ -118,7 +118,7 @@ def test_baseline(cli: Cli) -> None:
                 "text": "sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))",
                 "key": "gone-name",
                 "affects": "",
-                "message": "unchanged: `tensorflow.contrib.crf.viterbi_decode` does not exist in "
+                "message": "unchanged: `tensorflow.contrib.crf.CrfForwardRnnCell` does not exist in "
                 "TF2 (line 4)",
                 "count": 1,
             },

@@ -296,7 +296,7 @@ def test_one_program_is_migrated(pytester, stand_in):
     pytester.makepyfile("def test_it(parity): parity.assert_equivalent('train.py')")
     run(pytester).assert_outcomes(passed=1)
     assert "ConfigProto" in (pytester.path / "train.py").read_text()
-    text = "import tensorflow as tf\nx = tf.contrib.crf.viterbi_decode(1)\ntf.Session().run(x)\n"
+    text = "import tensorflow as tf\nx = tf.contrib.crf.CrfForwardRnnCell(1)\ntf.Session().run(x)\n"
     pytester.makefile(".py", train=text)
     result = run(pytester)
     result.assert_outcomes(failed=1)

@@ -69,7 +69,7 @@ TRAIN = """\
 import tensorflow as tf
 import net
 
-tf.contrib.crf.crf_decode(net.net(1.0))
+tf.contrib.crf.CrfForwardRnnCell(net.net(1.0))
 tf.Session()
 """
 OTHER = "import tensorflow as tf\nimport net\n\nprint(tf.Session().run(net.net(1.0)))\n"
@@ -87,7 +87,7 @@ def test_file_of_a_refused_program_stays() -> None:
     result = run(("net.py", NET), ("train.py", TRAIN), bridge=True)
     assert [one.state for one in result.programs] == ["refused"]
     (reason,) = result.programs[0].reasons  # `tf.neg` would be written
-    assert "crf_decode" in reason.message
+    assert "CrfForwardRnnCell" in reason.message
     assert not any(file.changed for file in result.files)
     result = run(("net.py", NET), ("train.py", TRAIN), ("other.py", OTHER), bridge=True)
     states = {one.entry.name: one.state for one in result.programs}

@@ -27,6 +27,7 @@ _SEPARATOR = "# %%\n"
 _MAGIC = re.compile(r"^[ \t]*(?:[%!]|\?)")
 # What opens and closes within a line: strings, comments, brackets.
 _PARTS = re.compile(r"#.*|(\"{3}|'{3})|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|[(\[{]|[)\]}]")
+_FUTURE = re.compile(r"^from __future__ import [\w, ]*$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^([ \t]*[\w., ]+=[ \t]*)([!%].*)$")
 _HELP = re.compile(r"^[ \t]*[\w.]+\?{1,2}[ \t]*$")
 # A line that could bind, change or call something, were it read in another way than Python's.
@@ -138,7 +139,9 @@ def decode(path: Path, data: bytes) -> Notebook:
     try:
         found.tree  # noqa: B018 - parses
     except SourceError:
-        masked = [found.text[cell.start : cell.end] for cell in found.cells]
+        # Python takes it at the top of a file only, Jupyter in each cell: Python 3 has them all.
+        text = _FUTURE.sub(lambda line: _comment(line[0]), found.text)
+        masked = [text[cell.start : cell.end] for cell in found.cells]
         broken = _left_out(path, found.cells, masked)
         lines = tuple(
             (found.place(found.cells[index].start)[0], why) for index, why in broken.items()

@@ -218,3 +218,13 @@ def test_a_line_within_a_statement_is_no_magic(code: str) -> None:
     assert found.text.startswith(code)
     assert found.text[len(code) :] == "#matplotlib inline\n#ls '(\nx = 1\n# %%\n"
     assert len(found.tree.body) == 2
+
+
+def test_a_future_import_may_stand_in_each_cell() -> None:
+    future = ["from __future__ import division, print_function\n", "x = 1"]
+    before = notebook(IMPORT, future, CONFIG)
+    file = migrated(json.dumps(before))
+    assert file.error is None and file.changed
+    after = json.loads(file.after or "")["cells"]
+    assert [cell["source"] for cell in after if cell["source"] == future]
+    assert "set_memory_growth" in json.dumps(after)

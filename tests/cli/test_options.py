@@ -118,8 +118,8 @@ def test_baseline(cli: Cli) -> None:
                 "text": "sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))",
                 "key": "gone-name",
                 "affects": "",
-                "message": "unchanged: `tensorflow.contrib.crf.CrfForwardRnnCell` does not exist in "
-                "TF2 (line 4)",
+                "message": "unchanged: `tensorflow.contrib.crf.CrfForwardRnnCell` does not exist "
+                "in TF2 (line 4)",
                 "count": 1,
             },
         ],

@@ -516,7 +516,8 @@ from tensorflow.contrib.layers.python.layers import utils
                                                   given.xavier_initializer_conv2d))]
     found = draw('a', initializers) + draw('b', tf.contrib.slim.initializers)
     found.append(tf.get_variable('c', [4, 4], initializer=initializers.xavier_initializer(seed=2)))
-    with tf.variable_scope('d', initializer=initializers.xavier_initializer_conv2d(seed=2)):
+    made = tf.contrib.slim.initializers.xavier_initializer_conv2d(seed=2)
+    with tf.variable_scope('d', initializer=made):
         return found + [tf.get_variable('w', [4, 4])]
 """),
     ("an embedding projector", "from tensorflow.contrib.tensorboard.plugins import projector\n", """

@@ -6,9 +6,11 @@ import ast
 
 from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import short_name_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.front.model_fn.shapes import partners
+from migrate_mgpu.models.front.model_fn.shapes import columns, partners
 from migrate_mgpu.models.ir import LabelUse
 
 # Functions that take classes as integers.
@@ -29,6 +31,25 @@ def read_label_use(
         beside.update(_beside(reading, one, one))
     beside.update(_beside(reading, value, unit))
     return LabelUse(_bits(reading, [*units, value]), beside)
+
+
+def beside_column(reading: Reading, value: ast.expr, units: list[ast.stmt]) -> ast.expr | None:
+    """The output beside the labels in a loss, where a layer of the model_fn has one unit."""
+    module = reading.module
+    calls = [node for node in ast.walk(reading.function) if isinstance(node, ast.Call)]
+    given = [by_parameter(call, ("inputs", "units")) for call in calls]
+    sizes = [one.get("units", one.get("num_outputs")) for one in given]
+    if not any(size is not None and constant(size) == 1 for size in sizes):
+        return None
+    flow, (output, made) = reading.flows[TRAIN], reading.output
+
+    def resolve(node: ast.expr) -> ast.expr:
+        return flow.resolve(node, None, made)[0] or node
+
+    def is_output(node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id == output
+
+    return next(columns(module, [*units, value], resolve, is_output), None)
 
 
 def _beside(reading: Reading, node: ast.AST, unit: ast.stmt | None) -> dict[ast.Name, ast.expr]:

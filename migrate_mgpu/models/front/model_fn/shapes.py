@@ -40,12 +40,31 @@ def partners(
     return found
 
 
-def _pairs(module: Module, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def columns(
+    module: Module,
+    nodes: Iterable[ast.AST],
+    resolve: Callable[[ast.expr], ast.expr],
+    is_output: Callable[[ast.expr], bool],
+) -> Iterator[ast.expr]:
+    """Where an operator has the labels beside the output, which may be a column.
+
+    Of labels of shape [batch] TF1 makes [batch, batch] there, without a word.
+    """
+    for node in nodes:
+        for first, second in _pairs(module, node, losses=False):
+            for mine, other in ((first, second), (second, first)):
+                if _labels(module, mine, resolve) is not None and is_output(other):
+                    yield other
+
+
+def _pairs(
+    module: Module, node: ast.AST, losses: bool = True
+) -> Iterator[tuple[ast.expr, ast.expr]]:
     for part in ast.walk(node):
         if isinstance(part, ast.BinOp):
             yield part.left, part.right
         elif isinstance(part, ast.Call):
-            known = read_loss(module, part)
+            known = read_loss(module, part) if losses else None
             if known is not None and is_elementwise(known):
                 yield known.labels, known.outputs
             elif _short(module, part) in _ELEMENTWISE and len(part.args) > 1:

@@ -11,7 +11,9 @@ from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
+from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
+from migrate_mgpu.models.front.model_fn.label_use import beside_column
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
 from migrate_mgpu.models.front.model_fn.metrics import read_metrics, read_results
@@ -277,6 +279,14 @@ class _Conversion:
                 "all of it: divide it by the replicas to train as before"
             )
             found.append(Note(self.module, self.loss.unit or self.node, text))
+        if self.steps is None:
+            column = beside_column(self.reading, self.loss.value, list(self.loss.units))
+            if column is not None:
+                text = (
+                    "where labels have one dimension and the output is a column, TF1 compares each "
+                    "label with each output here; Keras compares them one by one"
+                )
+                found.append(Note(self.module, column, text, NETWORK))
         if self.normalizes and not self.training.updates and not moves_in_place(self.module):
             text = (
                 "TF1 never updated the moving averages of batch normalization here, for nothing "

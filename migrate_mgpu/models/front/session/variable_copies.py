@@ -145,8 +145,8 @@ class VariableCopyReader(StatementReader):
             return _Listed(found, False, {node: found})
         word = self.scoped.global_word(node)
         if word is not None:
-            every = self.scoped.every_below(node, word)
-            return _Listed(every.variables, every.slots, {node: every.variables})
+            scoped = self.scoped.every_below(node, word)
+            return _Listed(scoped.variables, scoped.slots, {node: scoped.variables})
         return None
 
     def _check_value(self, value: ast.expr, names: Sequence[str]) -> None:

@@ -99,7 +99,7 @@ class Project:
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
         self.given = frozenset(self._place(path) for path, _ in files)
         known = like is not None and like.given == self.given
-        self._names = like._names if like is not None and known else Folders(self.given)
+        self._names: Folders = like._names if like and known else Folders(self.given)
         self._outside: dict[str, Module | None] = {}
         self._package_root: dict[str, str] = like._package_root if like else {}
         self._tops = {os.path.dirname(path) for path in self.given}  # and of links' targets

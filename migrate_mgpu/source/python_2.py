@@ -65,7 +65,9 @@ def _line_of(error: Any) -> int:
     """The line of what fissix cannot read; each of its errors has it in a place of its own."""
     if hasattr(error, "context"):  # of the grammar
         return int(error.context[1][0])
-    return int(error.lineno if isinstance(error, IndentationError) else error.args[1][0])
+    if isinstance(error, IndentationError):
+        return error.lineno or 1
+    return int(error.args[1][0])
 
 
 @cache

@@ -57,9 +57,8 @@ def _decayed(module: Module, function: ast.FunctionDef, loss: ast.expr | None) -
     bindings = names.scopes[function].bindings
     if not isinstance(loss, ast.Name) or len(bindings.get(loss.id, ())) != 1:
         return set()
-    (statement,) = (
-        [s for s in function.body if isinstance(s, ast.Assign) and _gives(s, loss.id)] or [None]
-    )[:1]
+    assigned = (s for s in function.body if isinstance(s, ast.Assign))
+    statement = next((s for s in assigned if _gives(s, loss.id)), None)
     if statement is None:
         return set()
     found = set()

@@ -89,8 +89,8 @@ def _pair(module: Module, call: ast.Call) -> Pair | None:
         return None
     if module.names.statement(call) not in module.names.block(first):
         return None
-    calls = [one.value for one in (first, second)]
-    assert isinstance(calls[0], ast.Call) and isinstance(calls[1], ast.Call)
+    calls = [one.value for one in (first, second) if isinstance(one.value, ast.Call)]
+    assert len(calls) == 2
     name = name_of(module, calls[0])
     training = _TRAINING.get(name)
     if training is None or name != name_of(module, calls[1]):

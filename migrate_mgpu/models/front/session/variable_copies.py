@@ -137,8 +137,8 @@ class VariableCopyReader(StatementReader):
             return _Listed(meaning.variables, False, {node: meaning.variables})
         told = self.variables.told(node)
         if told:
-            every = tuple(one for some in told for one in (some.listed or (some,)))
-            return _Listed(every, False, {})
+            listed = tuple(one for some in told for one in (some.listed or (some,)))
+            return _Listed(listed, False, {})
         word = self.scoped.word(node)
         if word is not None:
             found = self.scoped.below(node, word)

@@ -7,6 +7,7 @@ listed here stops a program there, whatever TensorFlow has.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
@@ -111,6 +112,13 @@ METHODS = {
     "itervalues": (0, "values"),
     "viewitems": (0, "items"),
 }
+_WORDS = "|".join(sorted(_LAST | METHODS.keys() | {"imp"}))
+_MAY_HAVE = re.compile(rf"\.(?:{_WORDS})\b|\bimport\b[^\n]*\b(?:{_WORDS})\b".encode())
+
+
+def may_have_changes(data: bytes) -> bool:
+    """Whether a file may have such a name, by its words."""
+    return _MAY_HAVE.search(data) is not None
 
 
 @fact

@@ -12,7 +12,8 @@ from weakref import WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.analysis.folders import Folders
-from migrate_mgpu.analysis.incompatibilities import incompatibilities
+from migrate_mgpu.analysis.incompatibilities import incompatibilities, python_2_names
+from migrate_mgpu.analysis.library_changes import may_have_changes
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.scopes import Binding, absolute
 from migrate_mgpu.analysis.search_path import added_folders
@@ -164,13 +165,21 @@ class Project:
         for path, data in waiting if self.from_python_2 else ():
             if Path(path) in self.from_python_2:
                 self._parse(Path(path), data)
-        # `import _init_paths`, which only changes sys.path.
-        setting = [(path, data) for path, data in waiting if b"sys.path" in data]
-        if setting:
+        # `import _init_paths`, which only changes sys.path, and helpers that newer libraries stop.
+        setting = [
+            (Path(path), data)
+            for path, data in waiting
+            if Path(path) not in self.data and (b"sys.path" in data or may_have_changes(data))
+        ]
+        while setting:
             wanted = {word for data in self.data.values() for word in imported_words(data)}
-            for path, data in setting:
-                if Path(path).stem.encode() in wanted:
-                    self._parse(Path(path), data)
+            found = [one for one in setting if one[0].stem.encode() in wanted]
+            if not found:
+                break
+            setting = [one for one in setting if one not in found]
+            for path, data in found:
+                if b"sys.path" in data or _is_python_3(path, data):
+                    self._parse(path, data)
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
@@ -590,6 +599,14 @@ def _parents(folder: str) -> Iterator[str]:
     while outer != folder:
         yield outer
         folder, outer = outer, os.path.dirname(outer)
+
+
+def _is_python_3(path: Path, data: bytes) -> bool:
+    """Whether a helper without TensorFlow is Python 3; others are converted with their programs."""
+    try:
+        return not python_2_names(Module(path, _decode(path, data), ""))
+    except SourceError:
+        return False
 
 
 # A run that is planned again parses only the files whose text is another; trees do not change.

@@ -153,3 +153,16 @@ def test_a_module_whose_names_all_stay() -> None:
     gone = [one.message.split("`")[1] for one in found.findings if one.code == "MGPU902"]
     assert "tensorflow.contrib.slim.arg_scope" in gone
     assert "tensorflow.contrib.slim.nets.resnet_utils.resnet_arg_scope" in gone
+
+
+def test_a_helper_without_tensorflow_is_read_for_what_libraries_lost() -> None:
+    train = "import tensorflow as tf\nimport helper\ntf.Session().run(helper.f({}))\n"
+    deeper = "def f(d):\n    return list(d.iteritems())\n"
+    files = ("helper.py", "from deeper import f\nimport numpy as np\nx = np.bool\n")
+    result = run(
+        ("train.py", train), files, ("deeper.py", deeper), ("other.py", deeper), bridge=True
+    )
+    told = [(one.path.name, one.line) for one in result.findings if one.code == "MGPU908"]
+    assert sorted(told) == [("deeper.py", 2), ("helper.py", 3)]
+    (program,) = result.programs
+    assert program.runs_on == "TF 2.15 and newest, but for what MGPU908 names"

@@ -85,7 +85,7 @@ def measure_rounding(
       side: its first run, which left ``initial.npz`` in ``folder``.
     """
     key = _key(side, program, devices, options)
-    stored = storage.folder() / "second-runs" / f"{key}.moved.npz"
+    stored = storage.folder() / "second-runs" / f"{key}.rounding.npz"
     if stored.is_file():
         return Rounding.load(stored)
     initial = folder / "initial.npz"

@@ -118,6 +118,7 @@ def array(
     more: Array | None = None,
     outliers: float = 0.0,
     luck: float = 0.0,
+    tail: Array | None = None,
 ) -> Output:
     """Within the tolerance, relative to the reference's largest magnitude: an element near
     zero has the rounding of the terms that it is the sum of.
@@ -127,6 +128,8 @@ def array(
       outliers: share of the elements that may be apart OUTLIER_FACTOR times as much.
       luck: share of the elements that may be apart as much as ``more`` allows others: in the order
         of their size the differences must not be larger than what is allowed.
+      tail: with ``luck``, as many elements as this has may be so, where the largest differences,
+        in their order, are not larger than these either.
     """
     import numpy
 
@@ -158,10 +161,11 @@ def array(
     limit = spare + relative * scale
     if over > limit and luck and more is not None and more.shape == apart.shape:
         beyond = int((apart > limit).sum())
-        if (
-            beyond <= luck * apart.size
-            and (numpy.sort(whole, axis=None) <= numpy.sort(more, axis=None) + limit).all()
-        ):
+        ordered = numpy.sort(whole, axis=None)
+        few_enough = beyond <= luck * apart.size
+        if not few_enough and tail is not None and beyond <= tail.size:
+            few_enough = bool((ordered[::-1][: tail.size] <= tail + limit).all())
+        if few_enough and (ordered <= numpy.sort(more, axis=None) + limit).all():
             text = f"{beyond} of {x.size} elements beyond what rounding alone does to them"
             found.detail, found.needed = f"{text}; it moves others as far", 0.0
             return found

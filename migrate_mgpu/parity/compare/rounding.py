@@ -31,6 +31,10 @@ FACTOR = 4.0
 LOST = 0.05
 MOST = 90.0  # per cent
 KINDS = ("gradient", "after_one", "final")
+# An equal program's final weight may be called different with this probability, by the number of
+# elements that rounding moves.
+FALSE_ALARM = 1e-3
+_TAIL = "tail/"  # before the key, in the file
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Rounding:
       printed: [line, place, difference]; None where the printed text changes.
       luck: by the key of a final weight, the share of its elements that rounding moved in one run
         and, by far less, in the other: which ones it moves is chance.
+      tails: by the same key, what the elements may differ by that are moved the furthest, the
+        largest first, whichever they are: of as many as chance may move where it moves that share.
     """
 
     losses: Mapping[str, Sequence[float]]
@@ -51,6 +57,7 @@ class Rounding:
     outputs: Mapping[str, float]
     printed: Sequence[tuple[int, int, float]] | None
     luck: Mapping[str, float] = field(default_factory=dict)
+    tails: Mapping[str, Array] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         import numpy
@@ -61,6 +68,7 @@ class Rounding:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as stream:
             arrays: dict[str, Any] = {"rest": numpy.frombuffer(text, dtype="uint8"), **self.arrays}
+            arrays.update({f"{_TAIL}{key}": tail for key, tail in self.tails.items()})
             numpy.savez(stream, **arrays)
 
     @classmethod
@@ -70,7 +78,9 @@ class Rounding:
         with numpy.load(path) as stored:
             arrays = {name: stored[name] for name in stored.files}
         rest = json.loads(bytes(arrays.pop("rest")).decode())
-        return cls(arrays=arrays, **rest)
+        names = [name for name in arrays if name.startswith(_TAIL)]
+        tails = {name[len(_TAIL) :]: arrays.pop(name) for name in names}
+        return cls(arrays=arrays, tails=tails, **rest)
 
     def lost_at(self, name: str, curve: Sequence[float]) -> int | None:
         """The step (from 0) from which on rounding is all that a loss curve shows."""
@@ -108,7 +118,8 @@ def between(first: Side, others: Sequence[Side]) -> Rounding | None:
             for key, value in seen.items():
                 moved[key] = max(FACTOR * value, moved.get(key, 0.0))
     lines = None if moved is None else [(*key, value) for key, value in sorted(moved.items())]
-    return Rounding(losses, arrays, outputs, lines, _luck(first, others))
+    luck = _luck(first, others)
+    return Rounding(losses, arrays, outputs, lines, luck, _tails(first, others, luck))
 
 
 def _finite(value: float) -> float:
@@ -164,6 +175,42 @@ def _luck(first: Side, others: Sequence[Side]) -> dict[str, float]:
                 share = float(numpy.mean(apart > limit))
                 found[key] = max(share, found.get(key, 0.0))
     return found
+
+
+def _tails(first: Side, others: Sequence[Side], luck: Mapping[str, float]) -> dict[str, Array]:
+    """The largest differences of one run, of as many elements as chance may move."""
+    import numpy
+
+    one = first.load_arrays()
+    found: dict[str, Array] = {}
+    for other in others:
+        two = other.load_arrays()
+        for i, j in matching.pair(first.training["variables"], other.training["variables"])[0]:
+            key = f"final/{i}"
+            a, b = one.get(key), two.get(f"final/{j}")
+            if not luck.get(key) or a is None or b is None or a.shape != b.shape:
+                continue
+            most = min(most_by_chance(round(luck[key] * a.size)), a.size)
+            apart = FACTOR * numpy.abs(a.astype("float64") - b.astype("float64"))
+            tail = numpy.sort(apart, axis=None)[::-1][:most]
+            found[key] = numpy.maximum(tail, found[key]) if key in found else tail
+    return found
+
+
+def most_by_chance(expected: int) -> int:
+    """How many rare events may be counted where so many are expected, by Poisson's law: more are
+    less likely than FALSE_ALARM. A run that is measured shows one such count, and another run, or
+    an equal program, has more than that one about every second time."""
+    if expected < 1:
+        return 0
+    found = expected + 20 + int(12 * expected**0.5)  # what is above is less than 1e-9 likely
+    likely = 0.0
+    while True:
+        log = found * math.log(expected) - expected - math.lgamma(found + 1)
+        likely += math.exp(log)
+        if likely >= FALSE_ALARM:
+            return found
+        found -= 1
 
 
 def _outputs(first: Side, other: Side, found: dict[str, float]) -> None:

@@ -533,4 +533,53 @@ def test_which_weights_rounding_moves_is_chance(tmp_path):
     assert status(*[3e-4] * 400) == outcome.DIFFERS  # all of them, by less
     path = tmp_path / "moved.npz"
     measured.save(path)
-    assert Rounding.load(path).luck == measured.luck
+    again = Rounding.load(path)
+    assert again.luck == measured.luck
+    assert again.arrays.keys() == measured.arrays.keys()
+    assert list(again.tails) == ["final/0"]
+    assert numpy.array_equal(again.tails["final/0"], measured.tails["final/0"])
+
+
+# A kernel's largest differences under Adam, measured: of two runs that rounding moves, and of an
+# equal program. The rest of its 1600 elements is apart by 5e-7.
+_RUNS = ([4.7e-5, 4.1e-5, 3.7e-5, 3.6e-5, 3.2e-5, 2.3e-5], [4.7e-5, 3.6e-5])
+_EQUAL = [5.8e-5, 4.3e-5, 3.9e-5, 3.1e-5, 2.7e-5]
+
+
+def test_how_many_weights_rounding_moves_is_chance(tmp_path):
+    """One run moves four elements that the other does not; an equal program five others. A wrong
+    one, apart by no more than the equal one, moves what no run does."""
+    variables = [{"name": "w", "shape": [1600]}]
+
+    def run(name: str, places: dict[int, float]) -> Side:
+        found = numpy.linspace(0.01, 0.0646, 1600)
+        moved = numpy.full(1600, 0.0 if name == "first" else 5e-7)
+        moved[list(places)] = list(places.values())
+        return side(tmp_path, name, variables=variables, arrays={"final/0": found + moved})
+
+    first = run("first", {})
+    both = [run(f"run{k}", dict(enumerate(known))) for k, known in enumerate(_RUNS)]
+    known = rounding.between(first, both)
+    assert known is not None and known.luck == {"final/0": 4 / 1600}
+
+    def status(places: list[float], rounding: Rounding = known) -> str:
+        target = run("target", dict(enumerate(places, 100)))
+        rungs = ladder.compare(first, target, Tolerances(), rounding=rounding)
+        return next(o.status for o in rungs[7].outputs if o.name == "weights/w")
+
+    assert status(_EQUAL) == outcome.EQUAL
+    assert status(_EQUAL, replace(known, tails={})) == outcome.DIFFERS
+    assert status([*_EQUAL, *[2.7e-5] * 3]) == outcome.DIFFERS  # more than a run moves so far
+    assert status([5.8e-5] * 25) == outcome.DIFFERS  # one filter
+    assert status([5.8e-5] * 1500) == outcome.DIFFERS  # all of them
+    assert status([6e-4]) == outcome.DIFFERS  # further than any
+    assert status([5e-6] * 25) == outcome.DIFFERS  # less far than these, but 25
+    calm = rounding.between(first, [both[1], both[1]])  # these two move the same elements
+    assert calm is not None and not any(calm.luck.values()) and not calm.tails
+    assert status(_EQUAL, calm) == outcome.DIFFERS
+
+
+def test_how_many_rare_events_are_likely():
+    """Poisson's law: 12 where 4 are expected has a probability of 9.2e-4, 11 of 2.8e-3."""
+    assert [rounding.most_by_chance(count) for count in (0, 1, 4, 10)] == [0, 5, 11, 21]
+    assert 77_000 < rounding.most_by_chance(76_711) < 77_711

@@ -50,6 +50,8 @@ restores and computes becomes TF2 code with those that train.
 | a loop that adds to tensors (`embed += ...`) | the loop, in the step |
 | `var_list=theta_G + theta_Q`, `weights.values()` | the lists, put together |
 | `reset_default_graph()` and one more session | steps of their own for what is built behind it |
+| a later session that only computes, without variables | steps of their own |
+| `x = tf.placeholder(...) / 255.`, and `x` is fed | a parameter: what is fed is not divided |
 | `contrib.seq2seq.sequence_loss` | a function beside the program |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights, `tf.keras.layers.RNN` |
 | `[tf.assign(t, e) for t, e in zip(target, evaluated)]` | a step that goes through both lists |

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES, DRAWS, SAMPLES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.assignments import AssignmentReader
 from migrate_mgpu.models.front.session.expressions import Expressions
@@ -39,6 +40,7 @@ class DrivingReader:
         self.savers = SaverReader(found, names, runs.meaning)
         self.summaries = SummaryReader(found, names, runs)
         self.assignments = AssignmentReader(found, runs, expressions)
+        self._without_values: list[ast.With] = []  # later sessions that restore nothing
 
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Meaning | None:
         """What an assignment makes beside the graph; None where it is nothing of that.
@@ -117,9 +119,12 @@ class DrivingReader:
     def begins_again(self, block: ast.With) -> None:
         """A later session has the values of a checkpoint from the first thing on that it runs.
 
+        One that initializes and restores nothing is looked at in the end, with what it runs.
+
         Raises:
             Refused: it may have others.
         """
+        initialized = len(self.runs.anew)
         if self.found.iterators:
             text = "a later session begins its iterators anew"
             raise Refused(self.module, block, text, "give the program one session")
@@ -139,8 +144,37 @@ class DrivingReader:
                     return
             if calls:
                 break
+        if len(self.runs.anew) > initialized:
+            self._refuse_values(block)
+        self._without_values.append(block)
+
+    def _refuse_values(self, block: ast.With) -> None:
         text = "a later session starts without restoring a checkpoint"
         raise Refused(self.module, block, text, "restore one before anything runs")
+
+    def _check_without_values(self, block: ast.With) -> None:
+        """A session without values of the variables is one that only computes with Python's own.
+
+        Raises:
+            Refused: it does something with variables, with what draws, or in other functions.
+        """
+        calls = {node for node in walk(block) if isinstance(node, ast.Call)}
+        others = {call for call, _ in self.found.all_client_calls()} | self.runs.assigned
+        others |= self.runs.gone | {one.call for one in self._calls}
+        others |= {one.call for one in self.found.writer_calls}
+        if calls & others:
+            self._refuse_values(block)
+        for run in self.found.runs:
+            if run.call not in calls:
+                continue
+            step = run.step
+            if step.updates or step.moves or any(fetch.value is None for fetch in run.fetches):
+                self._refuse_values(block)
+            for unit in step.units:
+                made = (name_of(self.module, n) for n in walk(unit.node) if isinstance(n, ast.Call))
+                known = all(name in COMPUTES - DRAWS - SAMPLES for name in made)
+                if unit.reads or unit.collects or unit.assigns or not known:
+                    self._refuse_values(block)
 
     @property
     def _calls(self) -> list[SaverCall]:
@@ -152,6 +186,8 @@ class DrivingReader:
         Raises:
             Refused: one is not.
         """
+        for block in self._without_values:
+            self._check_without_values(block)
         followed = (Saver, Dataset, Iterator, EventWriter)
         meanings = self.runs.meanings.values()
         if not self.found.event_writers and not any(isinstance(m, followed) for m in meanings):

@@ -19,6 +19,9 @@ PLACEHOLDERS = ("placeholder", "placeholder_with_default")
 _GIVEN = ("dtype", "shape", "name")
 _DEFAULT = ("input", "shape", "name")
 _DROPOUT = ("x", "keep_prob", "noise_shape", "seed", "name", "rate")
+# What a Python number does not change: division makes a float64 of an int32.
+_FLOATS = ("float16", "float32", "float64", "float")
+_KEEP_TYPE = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _TYPES = {bool: "bool", int: "int32", float: "float32"}
 
 
@@ -26,7 +29,7 @@ class PlaceholderReader(StatementReader):
     """Reads statements that make placeholders."""
 
     def read(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
-        """`x = tf.placeholder(...)`"""
+        """`x = tf.placeholder(...)`; where ``call`` is a part, what is fed takes the whole's place."""
         name = name_of(self.module, call)
         default = None
         if name == "placeholder":
@@ -51,6 +54,26 @@ class PlaceholderReader(StatementReader):
         self.found.made.append(made)
         self.meanings[target.id] = made
         return Role.PLACEHOLDER
+
+    def taken_place_of(self, value: ast.expr) -> ast.Call | None:
+        """The placeholder of `x = tf.placeholder(tf.float32, shape) / 255.`, which nothing names.
+
+        Nothing can feed it: runs feed `x`, which takes the place of what is computed, and has the
+        placeholder's type and shape. One that does not feed what it needs is an error in TF1.
+        """
+        if isinstance(value, ast.Call):
+            if name_of(self.module, value) != "placeholder":
+                return None
+            given = NamedArguments(self.module, value, _GIVEN)
+            dtype = given.get("dtype")
+            known = constant(dtype) or name_of(self.module, dtype)
+            return value if known in _FLOATS and given.get("name") is None else None
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, _KEEP_TYPE):
+            return None
+        left, right = value.left, value.right
+        if type(constant(right)) in (int, float):
+            return self.taken_place_of(left)
+        return self.taken_place_of(right) if type(constant(left)) in (int, float) else None
 
     def _is_free_later(self, target: ast.Name) -> bool:
         """Whether a name is Python's own again, once nothing stands for the placeholder any more.

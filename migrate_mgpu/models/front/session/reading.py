@@ -410,6 +410,10 @@ class _Reader(StatementReader):
             role = self._call(statement, target, value)
             if role is not None:
                 return role
+        if isinstance(target, ast.Name) and isinstance(value, ast.BinOp):
+            fed = self.placeholders.taken_place_of(value)
+            if fed is not None:
+                return self.placeholders.read(statement, target, fed)
         if isinstance(target, ast.Name) and self.variables.begins(target, value):
             self.meanings[target.id] = Host()
             return Role.VARIABLES

@@ -51,6 +51,7 @@ optimizer = tf.train.GradientDescentOptimizer(0.1)
 pairs = optimizer.compute_gradients(loss)
 train = optimizer.apply_gradients(pairs)
 """
+FED = "print(sess.run(z * 2.0, {z: [3]}))\n"
 START = """\
 sess = tf.Session()
 sess.run(tf.global_variables_initializer())
@@ -77,6 +78,13 @@ def program(
 ) -> str:
     head, start = parts.get("head", HEAD), parts.get("start", START)
     return head + model + parts.get("before", "") + start + run
+
+
+def later(run: str, before: str = "") -> str:
+    """A program whose later session runs something, and restores nothing."""
+    train = "    sess.run(tf.global_variables_initializer())\n    sess.run(train, {x: rows})\n"
+    again = f"with tf.Session() as sess:\n    {run}\n"
+    return program(before=before, start="", run=f"with tf.Session() as sess:\n{train}{again}")
 
 
 NATIVE = program()
@@ -644,6 +652,50 @@ REFUSED = {
             "    sess.run(train, {x: rows})\n",
         ),
         "restores some of the variables alone",
+    ),
+    "a later session that computes with a variable": (
+        later("print(sess.run(w * 2.0))"),
+        "starts without restoring a checkpoint",
+    ),
+    "a later session that reads a variable": (
+        later("print(sess.run(w))"),
+        "starts without restoring a checkpoint",
+    ),
+    "a later session that assigns a variable": (
+        later("sess.run(count.assign(3))"),
+        "starts without restoring a checkpoint",
+    ),
+    "a later session that draws": (
+        later("print(sess.run(tf.random_normal([2])))"),
+        "starts without restoring a checkpoint",
+    ),
+    "a later session that trains": (
+        later("sess.run(train, {x: rows})"),
+        "starts without restoring a checkpoint",
+    ),
+    "a later session that a function uses": (
+        later("shown(sess)", "def shown(sess):\n    print(sess.run(w))\n"),
+        "starts without restoring a checkpoint",
+    ),
+    # what is fed in place of something computed
+    "an int placeholder in a division, which makes it a float64": (
+        program(before="z = tf.placeholder(tf.int32, [None]) / 2\n", run=FED),
+        "`tf.placeholder` is not among the functions",
+    ),
+    "a placeholder with a name of the graph in a division": (
+        program(before="z = tf.placeholder(tf.float32, [None], name='z') / 2.0\n", run=FED),
+        "`tf.placeholder` is not among the functions",
+    ),
+    "a placeholder with a shape that is added to": (
+        program(before="z = tf.placeholder(tf.float32, [None]) + np.ones([2])\n", run=FED),
+        "`tf.placeholder` is not among the functions",
+    ),
+    "what is computed of a placeholder, and not fed": (
+        program(
+            before="z = tf.placeholder(tf.float32, [None]) / 2.0\n",
+            run="sess.run(train, {x: rows})\nprint(sess.run(z * 2.0))\n",
+        ),
+        "`z` is not fed here, and is needed",
     ),
     # values that are assigned
     "a value that is computed": (

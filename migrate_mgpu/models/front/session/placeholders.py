@@ -29,7 +29,7 @@ class PlaceholderReader(StatementReader):
     """Reads statements that make placeholders."""
 
     def read(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
-        """`x = tf.placeholder(...)`; where ``call`` is a part, what is fed takes the whole's place."""
+        """`x = tf.placeholder(...)`; ``call`` may be a part of what `x` takes the place of."""
         name = name_of(self.module, call)
         default = None
         if name == "placeholder":

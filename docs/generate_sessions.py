@@ -51,6 +51,7 @@ restores and computes becomes TF2 code with those that train.
 | `var_list=theta_G + theta_Q`, `weights.values()` | the lists, put together |
 | `reset_default_graph()` and one more session | steps of their own for what is built behind it |
 | a later session that only computes, without variables | steps of their own |
+| `sess.run(tf.sigmoid(z))` of a loop's own number `z` | `tf.sigmoid(z).numpy()` |
 | `x = tf.placeholder(...) / 255.`, and `x` is fed | a parameter: what is fed is not divided |
 | `contrib.seq2seq.sequence_loss` | a function beside the program |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights, `tf.keras.layers.RNN` |

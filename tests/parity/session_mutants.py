@@ -98,6 +98,9 @@ MUTANTS: dict[str, Mutant] = {
         "    return tf.reduce_mean(-tf.reduce_sum(y * tf.math.log(pred), axis=1))",
         ("printed",),
     ),
+    "what is fed is divided as well": Mutant(
+        "fed_results", r"tf\.reshape\(tf_x, ", "tf.reshape(tf_x / 255.0, "
+    ),
     "results fetched after the step": Mutant(
         "decay_and_lists",
         r"^(    results = .*\n)(    train_step\(.*\n)",

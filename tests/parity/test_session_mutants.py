@@ -16,6 +16,7 @@ from migrate_mgpu.parity.compare import outcome
 
 # Run by `python tests/parity/session_mutants.py` alone: another program shows the same.
 MORE = {
+    "what is fed is divided as well",
     "applied twice, momentum",
     "loss of after the update, softmax",
     "clipping by value at another limit",

@@ -13,11 +13,11 @@ from migrate_mgpu.analysis.scopes import Binding, Scope, line_of
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
-from migrate_mgpu.models.front.session.program import Role
+from migrate_mgpu.models.front.session.program import Role, only_computes
 from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.front.session.units import unique, value_of
-from migrate_mgpu.models.ir import Gathered, Stage
+from migrate_mgpu.models.ir import Gathered, Stage, Unit
 
 
 class CompletenessCheck(StatementReader):
@@ -136,6 +136,8 @@ class CompletenessCheck(StatementReader):
                 if isinstance(unit.node, ast.expr) and is_inside(
                     self.module, bindings[0].node, {around}
                 ):
+                    if self._is_eager(unit):
+                        break
                     text = f"`{name.id}` has a different value each time this is built"
                     raise Refused(self.module, name, text, "build it before, and feed the value")
                 changed = changed_in_place(self.module, name) or shuffled(self.module, name)
@@ -144,6 +146,29 @@ class CompletenessCheck(StatementReader):
                         f"`{name.id}` changes here, and the graph was built with its earlier value"
                     )
                     raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _is_eager(self, unit: Unit) -> bool:
+        """Whether a run only computes with Python's values, which it is given as it is built.
+
+        It needs no step then: TF2 computes it where it stands.
+        """
+        step = next(one for one in self.found.steps if unit in one.units)
+        node = unit.node
+        if not isinstance(node, ast.Call) or node.lineno != node.end_lineno:
+            return False
+        if len(step.units) > 1 or len(step.values) > 1 or self.scope.towers is not None:
+            return False
+        if (
+            step.feeds
+            or step.updates
+            or step.folded
+            or step.moves
+            or not only_computes(self.module, unit)
+        ):
+            return False
+        self.found.steps.remove(step)
+        self.found.eager.add(step)
+        return True
 
     def _bindings(self, home: Scope, name: ast.Name) -> list[Binding]:
         """What may give a name its value as the graph is built that mentions it."""

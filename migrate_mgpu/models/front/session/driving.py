@@ -7,7 +7,6 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.graph import COMPUTES, DRAWS, SAMPLES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.assignments import AssignmentReader
 from migrate_mgpu.models.front.session.expressions import Expressions
@@ -19,7 +18,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     Saver,
     SaverCall,
 )
-from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
+from migrate_mgpu.models.front.session.program import Meaning, SessionProgram, only_computes
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.front.session.savers import SaverReader
 from migrate_mgpu.models.front.session.summaries import SummaryReader
@@ -171,9 +170,7 @@ class DrivingReader:
             if step.updates or step.moves or any(fetch.value is None for fetch in run.fetches):
                 self._refuse_values(block)
             for unit in step.units:
-                made = (name_of(self.module, n) for n in walk(unit.node) if isinstance(n, ast.Call))
-                known = all(name in COMPUTES - DRAWS - SAMPLES for name in made)
-                if unit.reads or unit.collects or unit.assigns or not known:
+                if not only_computes(self.module, unit):
                     self._refuse_values(block)
 
     @property

@@ -10,6 +10,8 @@ from typing import Union, get_args
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES, DRAWS, SAMPLES
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found
@@ -347,6 +349,7 @@ class SessionProgram:
     merges: dict[ast.Call, Merge] = field(default_factory=dict)
     summarizing: set[ast.stmt] = field(default_factory=set)  # they give summaries names
     graph_files: list[ast.stmt] = field(default_factory=list)  # they write the graph, no more
+    eager: set[Step] = field(default_factory=set)  # they are computed where they are run
     event_writers: list[EventWriter] = field(default_factory=list)
     writer_calls: list[WriterCall] = field(default_factory=list)
     graphs: set[ast.AST] = field(default_factory=set)  # mentions of the graph, for those writers
@@ -398,6 +401,14 @@ def closure(units: Iterable[Unit]) -> list[Unit]:
     for unit in units:
         add(unit)
     return sorted(found, key=lambda unit: unit.place)
+
+
+def only_computes(module: Module, unit: Unit) -> bool:
+    """Whether a unit has nothing of variables itself, and what it computes is not drawn."""
+    if unit.reads or unit.collects or unit.assigns:
+        return False
+    made = (name_of(module, node) for node in walk(unit.node) if isinstance(node, ast.Call))
+    return all(name in COMPUTES - DRAWS - SAMPLES for name in made)
 
 
 def is_late(unit: Unit) -> bool:

@@ -266,6 +266,8 @@ class RunWriter:
         return f"{head}{call}{'.numpy()' if len(values) == 1 else ']'}{last}]"
 
     def _call(self, run: Run, indent: str, column: int, tail: int = 0) -> str:
+        if run.step in self.program.eager:
+            return self.context.render(run.step.values[0])
         name = self.step(run)
         iterators = [one.name for one in self.program.restarted(run.step.units)]
         if run.fed is not None:

@@ -677,6 +677,19 @@ REFUSED = {
         later("shown(sess)", "def shown(sess):\n    print(sess.run(w))\n"),
         "starts without restoring a checkpoint",
     ),
+    # what a loop builds
+    "what a loop builds of a variable": (
+        program(run=STEP + "for i in range(2):\n    print(sess.run(tf.multiply(w, float(i))))\n"),
+        "`i` has a different value each time this is built",
+    ),
+    "what a loop builds of what is fed": (
+        program(run=STEP + "for i in range(2):\n    print(sess.run(tf.pow(x, i), {x: rows}))\n"),
+        "`i` has a different value each time this is built",
+    ),
+    "what a loop builds that draws": (
+        program(run=STEP + "for i in range(2):\n    print(sess.run(tf.random_normal([i])))\n"),
+        "`i` has a different value each time this is built",
+    ),
     # what is fed in place of something computed
     "an int placeholder in a division, which makes it a float64": (
         program(before="z = tf.placeholder(tf.int32, [None]) / 2\n", run=FED),

@@ -158,8 +158,9 @@ class DrivingReader:
             Refused: it does something with variables, with what draws, or in other functions.
         """
         calls = {node for node in walk(block) if isinstance(node, ast.Call)}
-        others = {call for call, _ in self.found.all_client_calls()} | self.runs.assigned
-        others |= self.runs.gone | {one.call for one in self._calls}
+        others: set[ast.AST] = {call for call, _ in self.found.all_client_calls()}
+        others |= self.runs.assigned | self.runs.gone
+        others |= {one.call for one in self._calls}
         others |= {one.call for one in self.found.writer_calls}
         if calls & others:
             self._refuse_values(block)

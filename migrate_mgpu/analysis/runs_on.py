@@ -58,7 +58,8 @@ def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -
     statuses.update(*(module.statuses for module in modules))
     if "tf2.15_only" in statuses or any(map(_needs_addons, modules)):
         return "TF 2.15"
-    if "legacy_keras" in statuses:
+    # Keras 3's models have no `updates` and other batch norms.
+    if "legacy_keras" in statuses or any(module.uses_keras_models for module in modules):
         return "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"
     return "TF 2.15 and newest"
 

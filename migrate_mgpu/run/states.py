@@ -26,6 +26,7 @@ from migrate_mgpu.analysis.incompatibilities import (
     PYTHON_2,
     incompatibilities,
 )
+from migrate_mgpu.analysis.keras_graphs import only_builds_layers
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
@@ -317,7 +318,7 @@ class ProgramStates:
         if state.kind == REFUSED:
             return state
         state.eager = self._switch(state)
-        trains_keras = any(module.uses_keras_models for module in modules)
+        trains_keras = self._trains_keras(state)
         stays = next((c.refused for c in state.estimators if c.refused is not None), None)
         if trains_keras and stays is not None:
             state.refuse(estimator_stays(stays))  # all of TF1 that is left may be its own
@@ -326,6 +327,15 @@ class ProgramStates:
         elif not self._eager(state):
             self._bridge(state)
         return state
+
+    @staticmethod
+    def _trains_keras(state: State) -> bool:
+        """Whether Keras trains a program's models, or may: TF1 code may only call them."""
+        modules = state.program.modules
+        if not any(module.uses_keras_models for module in modules):
+            return False
+        driven = state.sessions or state.estimators
+        return not (driven and only_builds_layers(modules, bool(state.estimators)))
 
     def _estimators(self, state: State) -> None:
         """Tries the native form of a program with Estimators; TF 2.15 still has them."""

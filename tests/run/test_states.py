@@ -167,3 +167,51 @@ def test_private_names_that_no_tensorflow_has(line: str, state: str) -> None:
     use = f"print({line.rpartition(' ')[2]}, tf.Session(config=tf.ConfigProto()))"
     text = f"import tensorflow as tf\n{line}\n\n{use}\n"
     assert [one.state for one in run(text, bridge=True).programs] == [state]
+
+
+BUILT = """\
+import tensorflow as tf{more}
+
+
+class Network(tf.keras.Model):
+    def call(self, inputs):
+        return inputs
+
+
+x = tf.placeholder(tf.float32, [None, 3])
+network = Network()
+y = network(x)
+{line}
+with tf.Session(config=tf.ConfigProto()) as sess:
+    sess.run(y, {{x: [[1.0, 2.0, 3.0]]}})
+"""
+
+
+def _built(line: str, more: str = "") -> list[tuple[str, str | None]]:
+    result = run(BUILT.format(line=line, more=more), bridge=True)
+    return [(program.state, program.runs_on) for program in result.programs]
+
+
+def test_keras_models_that_a_session_trains() -> None:
+    """Nothing of them needs Keras's own training: v1 behaviour builds what TF1 built."""
+    where = "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"  # Keras 3: no `updates`
+    assert _built("import re; re.compile('a')") == [("bridge", where)]
+
+
+@pytest.mark.parametrize(
+    ("line", "more"),
+    [
+        ("network.compile('sgd', 'mse'); network.fit([[1.0]], [[1.0]])", ""),
+        ("network.train_on_batch([[1.0]], [[1.0]])", ""),
+        ("tf.keras.estimator.model_to_estimator(network)", ""),
+        ("network.predict([[1.0]])", ""),
+        ("network.load_weights('w')", ""),
+        ("tf.distribute.MirroredStrategy()", ""),
+        ("tape = tf.GradientTape()", ""),
+        ("print(y.numpy())", ""),
+        ("Sequential()", "\nfrom keras.models import Sequential"),
+    ],
+)
+def test_keras_models_that_keras_trains(line: str, more: str) -> None:
+    """Under v1 behaviour `fit`, strategies and eager code break, or have another session."""
+    assert _built(line, more)[0][0] == "refused"

@@ -327,14 +327,15 @@ class _Planner:
     def _of_tf2(self) -> set[int]:
         """Modules that Keras programs of TF2 run, perhaps such as an earlier run made.
 
-        v1 behaviour would break those; a module without TF1's names works with both.
+        v1 behaviour would break those; a module without TF1's names works with both, unless
+        TF2 lost some of them: then it works with neither as it stands.
         """
         judged = {id(state.program.entry) for state in self.states}
         found: set[int] = set()
         for one in self.project.programs():
             modules = one.modules
             if id(one.entry) not in judged and any(m.uses_keras_models for m in modules):
-                found |= {id(m) for m in modules if not needs_tf1(m)}
+                found |= {id(m) for m in modules if not needs_tf1(m) and not self.lost.of(m)}
         return found
 
     def _edit(self, outcomes: list[Outcome]) -> None:

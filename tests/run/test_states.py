@@ -215,3 +215,41 @@ def test_keras_models_that_a_session_trains() -> None:
 def test_keras_models_that_keras_trains(line: str, more: str) -> None:
     """Under v1 behaviour `fit`, strategies and eager code break, or have another session."""
     assert _built(line, more)[0][0] == "refused"
+
+
+LOST = """\
+import tensorflow as tf
+
+slim = tf.contrib.slim
+
+
+def net(x):
+    return slim.fully_connected(x, 3)
+"""
+SESSION = """\
+import tensorflow as tf
+
+import nets
+
+x = tf.placeholder(tf.float32, [None, 4])
+y = nets.net(x)
+with tf.Session() as sess:
+    print(sess.run(y, {x: [[1, 2, 3, 4]]}))
+"""
+KERAS = """\
+import tensorflow as tf
+
+import nets
+
+head = tf.keras.Sequential([tf.keras.layers.Lambda(nets.net)])
+head.compile("sgd", "mse")
+"""
+
+
+def test_names_that_tf2_lost_are_written_beside_a_keras_program() -> None:
+    """A Keras program of TF2 keeps TF1 out of its modules, but not where they fail on TF2."""
+    files = ("train.py", SESSION), ("other.py", KERAS), ("nets.py", LOST)
+    result = run(*files, bridge=True)
+    assert [(one.entry.name, one.state) for one in result.programs] == [("train.py", "bridge")]
+    assert "contrib" not in after(result, *files)
+    assert "import tf_slim as slim" in after(result, *files)

@@ -100,7 +100,7 @@ class Project:
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
         self.given = frozenset(self._place(path) for path, _ in files)
         known = like is not None and like.given == self.given
-        self._names: Folders = like._names if like and known else Folders(self.given)
+        self._listings: Folders = like._listings if like and known else Folders(self.given)
         self._outside: dict[str, Module | None] = {}
         self._package_root: dict[str, str] = like._package_root if like else {}
         self._tops = {os.path.dirname(path) for path in self.given}  # and of links' targets
@@ -369,7 +369,7 @@ class Project:
             return []
         for root in roots:
             found: list[Module] = []
-            for files, is_folder in self._names.imported(root, dotted):
+            for files, is_folder in self._listings.imported(root, dotted):
                 target = next((one for path in files if (one := self._at(path))), None)
                 if target is not None:
                     found.append(target)
@@ -445,11 +445,11 @@ class Project:
         if not rest or top in _NEVER_OURS:
             return False
         folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
-        ours = [one for one in folders if self._names.has_files(os.path.join(one, top))]
+        ours = [one for one in folders if self._listings.has_files(os.path.join(one, top))]
         *packages, last = name.split(".")
         for folder in ours:
             parent = os.path.join(folder, *packages)
-            names = self._names.within(parent)
+            names = self._listings.within(parent)
             if any(one.startswith(f"{last}.") for one in names):
                 return False  # `_ops.so`, for instance
             if last in names and os.path.isdir(os.path.join(parent, last)):
@@ -556,7 +556,7 @@ class Project:
             for statement, firm in module.import_statements:
                 for name in _imported_names(module, statement) if firm else ():
                     for root in dict.fromkeys((folder, self._root(folder))):
-                        for files, _ in self._names.imported(root, name)[name.count(".") :]:
+                        for files, _ in self._listings.imported(root, name)[name.count(".") :]:
                             found += (self.unreadable[p] for p in files if p in self.unreadable)
             self._broken_by_module[module] = found
         return self._broken_by_module[module]

@@ -48,9 +48,9 @@ def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
 @fact
 def _made(module: Module) -> list[ast.Call]:
     """The calls that make a configuration."""
-    if "ConfigProto" not in module.source.text:  # there is no other name for it in one file
-        return []
     names = module.names
+    if "ConfigProto" not in module.source.text and not names.star_imports:
+        return []  # a file has no other name for it but what `import *` brings
     return [c for c in names.calls if message(names.qualname(c.func)) == "ConfigProto"]
 
 

@@ -56,6 +56,7 @@ restores and computes becomes TF2 code with those that train.
 | `contrib.seq2seq.sequence_loss` | a function beside the program |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights, `tf.keras.layers.RNN` |
 | `[tf.assign(t, e) for t, e in zip(target, evaluated)]` | a step that goes through both lists |
+| `collections=` of the author's own, and `tf.get_collection` of those | lists of the variables |
 | a layer with the name of an earlier one, and `reuse=True` | the same layer |
 | `with tf.device(...)` | such blocks around variables, and in the steps |
 | a function that makes layers, beside the `main` that calls it | a class of layers, made once |

@@ -24,7 +24,7 @@ from migrate_mgpu.source.statements import Layout
 _CALLS = ("add_to_collection", "get_collection")
 _NAMED = (*_CALLS, "add_to_collections", "get_collection_ref", "get_all_collection_keys")
 # What TF1 fills or reads itself. `losses` is one too, where `tf.losses` is used.
-_OWN = {
+OWN = {
     "variables", "trainable_variables", "local_variables", "model_variables", "summaries",
     "queue_runners", "table_initializer", "update_ops", "regularization_losses", "init_op",
     "moving_average_variables", "activations", "weights", "biases", "asset_filepaths", "train_op",
@@ -71,7 +71,7 @@ def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[E
                 return {}
     for key, found in calls.items():
         uses = [use.symbol.name for module in modules for use in module.uses]
-        if key in _OWN or not key.isidentifier():
+        if key in OWN or not key.isidentifier():
             continue
         if key == "losses" and any(name.startswith(_LOSSES) for name in uses):
             continue

@@ -17,6 +17,7 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import is_of_another
 from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.models.normalize import graph_statements
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -55,7 +56,11 @@ class _GraphObject:
             return []
         self.constructor = node
         self.me = node.args.args[0].arg
-        return self._inlined() or self._named()
+        return (
+            self._inlined()
+            or graph_statements.normalize(self.module, node, self.graph)
+            or self._named()
+        )
 
     def _builds(self, method: ast.FunctionDef) -> bool:
         return any(

@@ -133,10 +133,12 @@ class Reading:
                 found.append(call)
         return found
 
-    def host_only(self, node: ast.AST, what: str) -> None:
-        """Refuses what depends on a part of the graph."""
+    def host_only(
+        self, node: ast.AST, what: str, known: AbstractSet[ast.AST] = frozenset()
+    ) -> None:
+        """Refuses what depends on a part of the graph, but for ``known`` mentions of some."""
         for name in mentions_of(self.names, node, self.home):
-            if isinstance(self.meanings.get(name.id), GRAPH):
+            if name not in known and isinstance(self.meanings.get(name.id), GRAPH):
                 text = f"{what} depends on `{name.id}`, a part of the graph"
                 raise Refused(self.module, name, text)
 

@@ -21,7 +21,7 @@ from migrate_mgpu.models.front.session.expressions import (
     statements_of,
 )
 from migrate_mgpu.models.front.session.helper_calls import returns_variable
-from migrate_mgpu.models.front.session.program import GRAPH, Role
+from migrate_mgpu.models.front.session.program import GRAPH, NamedInitializer, Role
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Collected, Operation, Variables
@@ -35,6 +35,7 @@ class VariableReader(StatementReader):
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
         self._items: dict[tuple[Variables, object], Variables] = {}
+        self._initializers: set[ast.AST] = set()  # mentions of them, which become what they are
 
     def makes_variables(self, value: ast.expr) -> bool:
         for node in walk(value):
@@ -163,7 +164,7 @@ class VariableReader(StatementReader):
                 )
             trainable = known
         self.state.only_binding(target)
-        self.state.host_only(value, "the first value of a variable")
+        self.state.host_only(value, "the first value of a variable", self._initializers)
         found = Variables(target.id, statement, collected, tuple(made), trainable)
         self.found.variables.append(found)
         self.meanings[target.id] = found
@@ -293,6 +294,7 @@ class VariableReader(StatementReader):
                 raise Refused(module, dtype, "`get_variable` with a type of its own")
             if "initializer" not in given and "shape" not in given:
                 raise Refused(module, call, "`get_variable` with neither shape nor value")
+            given = {**given, **self._named_initializer(given.get("initializer"))}
         elif "initial_value" not in given or "shape" in given:
             raise Refused(module, call, "the initial value of this variable cannot be determined")
         made = Operation(name, module, call, given)
@@ -307,6 +309,16 @@ class VariableReader(StatementReader):
             self.found.scopes[call] = "".join(f"{part}/" for part in parts)
         self._first_value(given, module)
         return made
+
+    def _named_initializer(self, node: ast.expr | None) -> dict[str, ast.expr]:
+        """The initializer that a name of the scope stands for: each variable gets its own."""
+        if not isinstance(node, ast.Name) or not self.runs.is_home(node):
+            return {}
+        meaning = self.meanings.get(node.id)
+        if not isinstance(meaning, NamedInitializer):
+            return {}
+        self._initializers.add(node)
+        return {"initializer": meaning.call}
 
     def _first_value(self, given: dict[str, ast.expr], module: Module) -> None:
         """Its first value is computed where it stands, by functions that only compute."""

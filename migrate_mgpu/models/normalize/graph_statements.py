@@ -1,0 +1,276 @@
+"""The statements of a function that builds a graph, one thing each, by one name each.
+
+`names, initializer = ['eval', 'variables'], tf.zeros_initializer()` becomes two assignments; a
+variable that is called as one before it gets the name of its scope as well, `target_net_w1`; and a
+collection of the author's own that variables are put in, by `collections=`, becomes their list.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import reaching
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.initializers import INITIALIZERS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.normalize.collection_lists import OWN
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout, start_with_comments
+
+_EVERY = ("GraphKeys.GLOBAL_VARIABLES", "GraphKeys.VARIABLES")
+_SCOPES = ("name_scope", "variable_scope")
+
+
+def normalize(module: Module, node: ast.FunctionDef, graph: CallGraph) -> list[Edit]:
+    """The edits of one round; none where nothing is left to do."""
+    builder = _Builder(module, node, graph)
+    return builder.apart() or builder.named() or builder.listed()
+
+
+class _Builder:
+    def __init__(self, module: Module, node: ast.FunctionDef, graph: CallGraph) -> None:
+        self.module = module
+        self.names = module.names
+        self.source = module.source
+        self.node = node
+        self.graph = graph
+        self.home = module.names.scopes[node]
+        self.line = list(_in_line(node.body))
+
+    # -- several values in one statement -----------------------------------------------
+
+    def apart(self) -> list[Edit]:
+        """Initializers among other values get assignments of their own, and so do these."""
+        for statement in self.line:
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            target, value = statement.targets[0], statement.value
+            if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
+                continue
+            if len(target.elts) != len(value.elts) or not self._may_part(statement):
+                continue
+            made = [self._is_initializer(part) for part in value.elts]
+            names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+            taken = {n.id for n in walk(value) if isinstance(n, ast.Name)}
+            if not any(made) or all(made) or len({*names}) != len(made) or taken & {*names}:
+                continue
+            separator = self.source.newline + self.source.indent_of(statement)
+            texts = map(self.source.code, value.elts)
+            pairs = (f"{name} = {text}" for name, text in zip(names, texts))
+            return [Edit(*self.source.span(statement), separator.join(pairs))]
+        return []
+
+    def _may_part(self, statement: ast.Assign) -> bool:
+        code = self.source.code(statement)
+        several = any("\n" in self.source.code(part) for part in walk_elements(statement.value))
+        return Layout(self.source, statement).owns_start and "#" not in code and not several
+
+    def _is_initializer(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and name_of(self.module, node) in INITIALIZERS.by_name
+
+    # -- several variables of one name ---------------------------------------------------
+
+    def named(self) -> list[Edit]:
+        """Later variables of a name get another one, in all that mentions them."""
+        again: dict[str, list[ast.Assign]] = {}
+        for statement in self.line:
+            name = self._variable(statement)
+            if name is not None:
+                assert isinstance(statement, ast.Assign)
+                again.setdefault(name, []).append(statement)
+        found: list[Edit] = []
+        taken = {*self.home.bindings, *self.names.module_scope.bindings}
+        for name, made in again.items():
+            if len(made) < 2 or not self._is_in_line(name, made):
+                continue
+            for index, statement in enumerate(made[1:], 2):
+                new = self._new_name(name, made[0], statement, index, taken)
+                taken.add(new)
+                found += (
+                    Edit(*self.source.span(mention), new)
+                    for mention in self.names.mentions(name, self.home)
+                    if self._given(mention, made) is statement
+                )
+        return found
+
+    def _variable(self, statement: ast.stmt) -> str | None:
+        """The name of the variable that a statement makes, if it does nothing else."""
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return None
+        target = statement.targets[0]
+        made = name_of(self.module, statement.value) in VARIABLES.by_name
+        return target.id if made and isinstance(target, ast.Name) else None
+
+    def _is_in_line(self, name: str, made: list[ast.Assign]) -> bool:
+        """Whether it is seen which variable each mention of a name is."""
+        bound = {one.node for one in self.home.bindings[name]}
+        if bound != {one.targets[0] for one in made}:
+            return False
+        for mention in self.names.mentions(name, self.home):
+            if self.names.scope_of_name[mention].function() is not self.node:
+                return False
+            if self._given(mention, made) is None:
+                return False
+        return True
+
+    def _given(self, mention: ast.Name, made: list[ast.Assign]) -> ast.Assign | None:
+        """The statement that gives a name its value where it is mentioned."""
+        here = self.names.statement(mention)
+        if here in made and isinstance(mention.ctx, ast.Store):
+            assert isinstance(here, ast.Assign)
+            return here
+        before = [one for one in made if one.lineno < here.lineno]
+        return before[-1] if before else None
+
+    def _new_name(
+        self, name: str, first: ast.stmt, again: ast.stmt, index: int, taken: set[str]
+    ) -> str:
+        scopes = zip(self._scopes(first), self._scopes(again))
+        apart = [own for other, own in scopes if own != other][:1]
+        wanted = [f"{own}_{name}" for own in apart if re.fullmatch(r"[a-zA-Z]\w*", own)]
+        wanted.append(f"{name}_{index}")
+        known = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)} | taken
+        return next((one for one in wanted if one not in known), f"{name}_{again.lineno}")
+
+    def _scopes(self, node: ast.stmt) -> list[str]:
+        """The names of the scopes around a statement, from without."""
+        found: list[str] = []
+        for parent in self.names.ancestors(node):
+            if isinstance(parent, ast.With):
+                for item in reversed(parent.items):
+                    call = item.context_expr
+                    if isinstance(call, ast.Call) and name_of(self.module, call) in _SCOPES:
+                        name = constant(call.args[0]) if call.args else None
+                        found.append(name if isinstance(name, str) else "")
+        return found[::-1]
+
+    # -- collections of variables ----------------------------------------------------------
+
+    def listed(self) -> list[Edit]:
+        """The author's own collections of variables, as lists of them."""
+        put: dict[str, list[str]] = {}
+        found: list[Edit] = []
+        told: set[ast.AST] = set()  # all that says a collection's name
+        lists: set[ast.Name] = set()
+        for call in self.names.calls:
+            row = VARIABLES.by_name.get(name_of(self.module, call))
+            given = NamedArguments(self.module, call, row.signature).rest if row else {}
+            value = given.get("collections")
+            if value is None:
+                continue
+            written = self._written_list(value)
+            name = self._variable(self.names.statement(call))
+            if written is None or name is None or self.names.statement(call) not in self.line:
+                return []
+            if len(self.home.bindings[name]) != 1:
+                return []
+            keys = self._keys(written)
+            if keys is None:
+                return []
+            for key in keys:
+                put.setdefault(key, []).append(name)
+            told.update(walk(written))
+            if isinstance(value, ast.Name):
+                lists.add(value)
+            edit = CallEdit(self.source, call, row.signature if row else ())
+            edit.drop("collections")
+            found += edit.edits()
+        read = self._read(put, told)
+        if not put or read is None:
+            return []
+        return [*found, *read, *self._dropped(lists)]
+
+    def _written_list(self, node: ast.expr) -> ast.List | None:
+        if isinstance(node, ast.Name):
+            bound = reaching(self.module, node, self.home)
+            value = bound[0].value if len(bound) == 1 else None
+            return value if isinstance(value, ast.List) else None
+        return node if isinstance(node, ast.List) else None
+
+    def _keys(self, node: ast.List) -> list[str] | None:
+        """The author's own collections in a list, which has that of all variables as well."""
+        keys: list[str] = []
+        every = False
+        for part in node.elts:
+            key = constant(part)
+            if name_of(self.module, part) in _EVERY:
+                every = True
+            elif not isinstance(key, str) or key in OWN or key == "losses":
+                return None
+            else:
+                keys.append(key)
+        return keys if every and len({*keys}) == len(keys) else None
+
+    def _read(self, put: dict[str, list[str]], told: set[ast.AST]) -> list[Edit] | None:
+        """What asks for the collections, as lists; None where it is not all seen."""
+        found: list[Edit] = []
+        last = max((self._line_of(name) for names in put.values() for name in names), default=0)
+        for module in self.graph.modules:
+            for call in module.names.calls:
+                attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+                if attribute in ("add_to_collections", "get_collection_ref") or (
+                    attribute in ("get_collection", "add_to_collection")
+                    and name_of(module, call) != attribute
+                ):
+                    return None
+                if name_of(module, call) != "get_collection":
+                    continue
+                given = by_parameter(call, ("key", "scope"))
+                key = constant(given.get("key"))
+                if isinstance(key, str) and key in put:
+                    statement = module.names.statement(call)
+                    here = module is self.module and statement in self.line
+                    if not here or "scope" in given or statement.lineno <= last:
+                        return None
+                    told.update(walk(call))
+                    found.append(Edit(*self.source.span(call), f"[{', '.join(put[key])}]"))
+                elif key is None and name_of(module, given.get("key", call)) == "":
+                    return None  # any of them
+        for module in self.graph.modules:
+            for node in walk(module.tree):
+                if isinstance(node, ast.Constant) and node.value in put and node not in told:
+                    return None
+        return found
+
+    def _line_of(self, name: str) -> int:
+        return self.names.statement(self.home.bindings[name][0].node).lineno
+
+    def _dropped(self, lists: set[ast.Name]) -> list[Edit]:
+        """The statements that gave lists of collections names, where nothing else reads these."""
+        found: list[Edit] = []
+        for name in sorted({one.id for one in lists}):
+            mentions = self.names.mentions(name, self.home)
+            if any(isinstance(m.ctx, ast.Load) and m not in lists for m in mentions):
+                continue
+            for mention in mentions:
+                statement = self.names.statement(mention)
+                if isinstance(mention.ctx, ast.Store) and isinstance(statement, ast.Assign):
+                    layout = Layout(self.source, statement)
+                    if statement.targets == [mention] and layout.owns_lines:
+                        start = start_with_comments(self.source.text, layout.line_start)
+                        above = self.source.text[start : layout.line_start]
+                        if not re.search(rf"\b{name}\b", above):
+                            start = layout.line_start
+                        found.append(Edit(start, layout.next_line, ""))
+        return found
+
+
+def walk_elements(node: ast.expr) -> list[ast.expr]:
+    """The elements of a tuple that is written out."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run once and one after the other, those of `with` blocks among them."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With):
+            yield from _in_line(statement.body)

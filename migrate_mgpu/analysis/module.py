@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from migrate_mgpu.analysis.names import Names
-from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, node_position
+from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, absolute, node_position
 from migrate_mgpu.analysis.switches import Switches
 from migrate_mgpu.analysis.symbols import Symbol, symbol, table
 from migrate_mgpu.core.records import field, record
@@ -115,6 +115,15 @@ class Module:
             for name in BLOCKS_OF[type(node)]:
                 stack.extend([(child, inside) for child in reversed(getattr(node, name))])
         return found
+
+    @cached_property
+    def imported_names(self) -> list[tuple[str, bool]]:
+        """The modules that imports may mean, by their absolute names; whether each is needed."""
+        found: dict[tuple[str, bool], None] = {}
+        for statement, needed in self.import_statements:
+            for name in _imported_names(statement, self.package):
+                found[name, needed] = None
+        return list(found)
 
     @property
     def tree(self) -> ast.Module:
@@ -333,7 +342,8 @@ class Module:
     @cached_property
     def in_package(self) -> bool:
         """Whether a module works as a part of its package only: it imports from there by dots."""
-        relative = (isinstance(s, ast.ImportFrom) and s.level > 0 for s in self.names.imports)
+        statements = (statement for statement, _ in self.import_statements)
+        relative = (isinstance(s, ast.ImportFrom) and s.level > 0 for s in statements)
         return bool(self.package) and any(relative)
 
     @cached_property
@@ -373,6 +383,15 @@ class Module:
             and _KERAS.match(name)
         )
         return found
+
+
+def _imported_names(statement: ast.stmt, package: str) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    assert isinstance(statement, ast.ImportFrom)
+    base = absolute(statement, package)
+    inner = [f"{base}.{alias.name}" if base else alias.name for alias in statement.names]
+    return [name for name in (base, *inner) if name and not name.endswith("*")]
 
 
 def tensorflow_name(module: Module, node: ast.AST) -> str:

@@ -115,6 +115,11 @@ class Project:
         self._programs: list[Program] = []
         self._load(files)
         self._name()
+        # Where imports lead, by paths: the same wherever the same files can be read.
+        self._readable = frozenset(self.modules), frozenset(self.unreadable)
+        same = known and like is not None and self._readable == like._readable
+        self._links: dict[tuple[Source, tuple[str, ...]], tuple[list[str], list[str]]]
+        self._links = like._links if like is not None and same else {}
         for module in list(self.modules.values()):
             self._link(module)
         self._link_added()
@@ -244,25 +249,32 @@ class Project:
     # -- imports ----------------------------------------------------------
 
     def _link(self, module: Module) -> None:
-        found: dict[int, Module] = {}
-        needed: dict[int, Module] = {}
-        for statement, firm in module.import_statements:
-            for name in _imported_names(module, statement):
-                for target in self.resolve(module, name):
-                    if target is not module:
-                        found.setdefault(id(target), target)
-                        if firm:
-                            needed.setdefault(id(target), target)
-        for named in named_imports(module):
+        named_here = named_imports(module)
+        for named in named_here:
             if named.name is None:
                 self.unknown_imports.setdefault(module, []).append(named)
-            for target in self.resolve(module, named.name) if named.name else ():
+        key = (module.source, self._added.get(module, ()))
+        known = self._links.get(key)
+        if known is not None:
+            module.imported, module.needs = map(self._all_at, known)
+            return
+        names = [*module.imported_names, *((n.name, n.firm) for n in named_here if n.name)]
+        found: dict[Module, None] = {}
+        needed: dict[Module, None] = {}
+        for name, firm in names:
+            for target in self.resolve(module, name):
                 if target is not module:
-                    found.setdefault(id(target), target)
-                    if named.firm:
-                        needed.setdefault(id(target), target)
-        module.imported = list(found.values())
-        module.needs = list(needed.values())
+                    found[target] = None
+                    if firm:
+                        needed[target] = None
+        module.imported, module.needs = list(found), list(needed)
+        self._links[key] = self._paths(found), self._paths(needed)
+
+    def _paths(self, modules: Iterable[Module]) -> list[str]:
+        return [self._real(module.path) for module in modules]
+
+    def _all_at(self, paths: Iterable[str]) -> list[Module]:
+        return [module for path in paths if (module := self._at(path)) is not None]
 
     def _link_added(self) -> None:
         """Imports again, with what the modules of a program add to ``sys.path``.
@@ -553,11 +565,10 @@ class Project:
         if module not in self._broken_by_module:
             folder = self._folders[module]
             found: list[Unreadable] = []
-            for statement, firm in module.import_statements:
-                for name in _imported_names(module, statement) if firm else ():
-                    for root in dict.fromkeys((folder, self._root(folder))):
-                        for files, _ in self._listings.imported(root, name)[name.count(".") :]:
-                            found += (self.unreadable[p] for p in files if p in self.unreadable)
+            for name, firm in module.imported_names:
+                for root in dict.fromkeys((folder, self._root(folder))) if firm else ():
+                    for files, _ in self._listings.imported(root, name)[name.count(".") :]:
+                        found += (self.unreadable[p] for p in files if p in self.unreadable)
             self._broken_by_module[module] = found
         return self._broken_by_module[module]
 
@@ -662,12 +673,3 @@ def _needed_names(module: Module, statement: ast.stmt) -> list[str]:
     assert isinstance(statement, ast.ImportFrom)
     base = absolute(statement, module.package)
     return [base] if base else []
-
-
-def _imported_names(module: Module, statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.Import):
-        return [alias.name for alias in statement.names]
-    assert isinstance(statement, ast.ImportFrom)
-    base = absolute(statement, module.package)
-    inner = [f"{base}.{alias.name}" if base else alias.name for alias in statement.names]
-    return [name for name in (base, *inner) if name and not name.endswith("*")]

@@ -104,7 +104,7 @@ def _normalized(files: Files, project: Project, plans: Plans) -> RunResult:
         return planned.result
     from migrate_mgpu.run.normalization import normalized
 
-    return normalized(files, planned, again)
+    return normalized(files, planned, again, plans.attempts)
 
 
 def _with_graph_objects(files: Files, project: Project, plans: Plans) -> Planned:

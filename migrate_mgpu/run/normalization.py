@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Optional
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
@@ -22,22 +23,31 @@ from migrate_mgpu.source.source import Edit
 
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
+# By the files that are concerned, and by the Estimators that are left as they are.
+Attempts = dict[
+    tuple[tuple[tuple[Path, bytes], ...], frozenset[Key]], tuple["_Attempt", Optional[Planned]]
+]
+
 _ROUNDS = 8  # passes within each other
 
 
-def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> RunResult:
-    """The plan of a run with as many Estimators converted as can be; ``first``: as it stands."""
+def normalized(
+    files: Files, first: Planned, plan: Callable[[Files], Planned], known: Attempts
+) -> RunResult:
+    """The plan of a run with as many Estimators converted as can be; ``first``: as it stands.
+
+    ``known``: attempts of plans of the same run before, and of this one.
+    """
     left_out: set[Key] = set()
     named: list[tuple[Finding, Finding]] = []
     some = _concerned(files, first)
     while some:  # each time one Estimator more at least is left as it was
-        attempt = _Attempt(some, plan, left_out)
-        found = attempt.run(first)
+        attempt, found = _attempt(some, first, plan, left_out, known)
         named += attempt.renamed(first, attempt.mistakes)
         if found is None:
             break
         stays = attempt.stays(found)
-        if not stays and len(some) < len(files):
+        if not stays:
             whole = [(path, attempt.contents.get(path, data)) for path, data in files]
             found = plan(whole)
             stays = attempt.stays(found)
@@ -46,8 +56,23 @@ def normalized(files: Files, first: Planned, plan: Callable[[Files], Planned]) -
             return renamed(_with(result, attempt.told), named)
         kept = {key: one.refused for key, one, _ in _keyed(found) if key in stays}
         named += attempt.renamed(first, kept)
-        left_out |= stays
+        left_out = left_out | stays
     return renamed(first.result, named)
+
+
+def _attempt(
+    some: Files,
+    first: Planned,
+    plan: Callable[[Files], Planned],
+    left_out: set[Key],
+    known: Attempts,
+) -> tuple[_Attempt, Planned | None]:
+    """One attempt with these files, and its plan; the same one where it was made before."""
+    key = (tuple(some), frozenset(left_out))
+    if key not in known:
+        attempt = _Attempt(some, plan, left_out)
+        known[key] = attempt, attempt.run(first)
+    return known[key]
 
 
 def _concerned(files: Files, planned: Planned) -> Files:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.module import Module, fact, tensorflow_name
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blank_lines import blank_lines
@@ -64,7 +64,12 @@ def tell(flow: EstimatorFlow, graph: CallGraph) -> list[Diagnostic]:
     return [Diagnostic(_KEY, place, text, code="MGPU401") for place in places]
 
 
-def _of_module(module: Module) -> Iterator[Arm]:
+@fact
+def _of_module(module: Module) -> list[Arm]:
+    return list(_found(module))
+
+
+def _found(module: Module) -> Iterator[Arm]:
     if "TPU" not in module.source.text:
         return
     seen: set[ast.If] = set()

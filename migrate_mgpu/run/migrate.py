@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import FileResult, RunResult
 from migrate_mgpu.core.prefilter import forget
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models import NoEstimators
 from migrate_mgpu.run.plan import Options, Planned, Plans, joined, shares
@@ -27,6 +29,7 @@ from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
 if TYPE_CHECKING:
+    from migrate_mgpu.run.normalization import Attempts
     from migrate_mgpu.run.relocation import Files
 
 
@@ -47,11 +50,12 @@ def migrate(
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
-        project, plans = Project(contents), Plans(Options(bridge, native_sessions, rules))
+        project = Project(contents)
+        run = _Run(Plans(Options(bridge, native_sessions, rules)))
         # Python 2 may be converted and planned again, and copies of this process take what they
         # know with them: all of it would be planned again.
         alone = processes == 1 or not CAN_COPY or may_be_python_2(contents)
-        plan = partial(_shared, plans=plans, processes=1 if alone else processes)
+        plan = partial(_shared, run=run, processes=1 if alone else processes)
         result = None if has_python_2(contents, project) else plan(contents, project)
         if result is None or stays_python_2(project, result):
             result, project = converted(contents, project, rules, plan)
@@ -65,46 +69,58 @@ def migrate(
     return result
 
 
-def _shared(contents: Contents, project: Project, plans: Plans, processes: int) -> RunResult:
+@record(frozen=True)
+class _Run:
+    """What is kept while a run is planned, and planned again."""
+
+    plans: Plans
+    attempts: Attempts = field(default_factory=dict)
+
+    def of(self, share: AbstractSet[Path]) -> _Run:
+        """The same for the parts with these files alone."""
+        return _Run(self.plans.of(share), self.attempts)
+
+
+def _shared(contents: Contents, project: Project, run: _Run, processes: int) -> RunResult:
     """The plan of a run, whose parts several processes plan where there are enough of them."""
     found = shares(project, processes) if processes > 1 else []
     if not found:
-        return _planned(contents, project, plans)
+        return _planned(contents, project, run)
     # What planning imports is there in each process once one part was planned here.
     shortest = min(project.parts(), key=lambda part: sum(map(len, part.data.values())))
-    plans.of(shortest.data.keys()).plan(project)
+    run.plans.of(shortest.data.keys()).plan(project)
     return joined(
         project,
-        in_processes(lambda share: _planned(contents, project, plans.of(share)), found),
+        in_processes(lambda share: _planned(contents, project, run.of(share)), found),
     )
 
 
-def _planned(contents: Contents, project: Project, plans: Plans) -> RunResult:
+def _planned(contents: Contents, project: Project, run: _Run) -> RunResult:
     """The plan of a run, with the names of TensorFlow 1.0 in programs that are older."""
     files = [(Path(path), data) for path, data in contents]
-    result = _normalized(files, project, plans)
+    result = _normalized(files, project, run)
     if not result.programs:
         return result
     from migrate_mgpu.run.earlier_names import with_later_names
 
     def again(files: Files) -> RunResult:
-        return _normalized(files, project.again(files), plans)
+        return _normalized(files, project.again(files), run)
 
-    return with_later_names(files, result, project, plans.options.rules, again)
+    return with_later_names(files, result, project, run.plans.options.rules, again)
 
 
-def _normalized(files: Files, project: Project, plans: Plans) -> RunResult:
+def _normalized(files: Files, project: Project, run: _Run) -> RunResult:
     """The plan of a run, with its Estimators normalized where that helps."""
 
     def again(files: Files) -> Planned:
-        return _with_graph_objects(files, project.again(files), plans)
+        return _with_graph_objects(files, project.again(files), run.plans)
 
-    planned = _with_graph_objects(files, project, plans)
+    planned = _with_graph_objects(files, project, run.plans)
     if all(isinstance(part.conversions, NoEstimators) for part in planned.parts):
         return planned.result
     from migrate_mgpu.run.normalization import normalized
 
-    return normalized(files, planned, again, plans.attempts)
+    return normalized(files, planned, again, run.attempts)
 
 
 def _with_graph_objects(files: Files, project: Project, plans: Plans) -> Planned:

@@ -44,7 +44,6 @@ from migrate_mgpu.source.suppressions import file_suppressed
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversions
     from migrate_mgpu.models.session_programs import NativeSessions
-    from migrate_mgpu.run.normalization import Attempts
 
 
 _WORTH_A_PROCESS = 16_000  # bytes: a fifth of a second; to copy a process takes a twentieth
@@ -84,7 +83,6 @@ class Plans:
         self.options = options
         self._only: AbstractSet[Path] | None = None
         self._known: dict[frozenset[str], dict[object, Part]] = {}
-        self.attempts: Attempts = {}
 
     def of(self, share: AbstractSet[Path]) -> Plans:
         """The same for the parts with these files alone: the others are not planned."""

@@ -252,6 +252,11 @@ MUTANTS: dict[str, Mutant] = {
     "a step that trains nothing": Mutant(
         "class_model", r"self\.train_step = train_step", "self.train_step = compute_loss"
     ),
+    "a later session with values of its own": Mutant(
+        "class_trains",
+        r"^        self\.saver\.restore\(PATH\)\n        hidden, ",
+        "        self.__init__(4, 2)\n        hidden, ",
+    ),
     "a layer of the object's is not trained": Mutant(
         "class_model", r"\[weights, \*prediction_layer\.trainable_variables\]", "[weights]"
     ),

@@ -59,6 +59,7 @@ class _GraphObject:
         return (
             self._inlined()
             or graph_statements.normalize(self.module, node, self.graph)
+            or self._known()
             or self._named()
         )
 
@@ -127,11 +128,43 @@ class _GraphObject:
             Edit(start, gone.next_line, ""),
         ]
 
+    # -- attributes that have names already ----------------------------------------------
+
+    def _known(self) -> list[Edit]:
+        """What the constructor reads of its object, by the name that it gave that."""
+        names: set[str] = set()
+        self._parts(names)
+        found: list[Edit] = []
+        home = self.names.scopes[self.constructor]
+        for statement in self.constructor.body:
+            if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Name):
+                continue
+            given = statement.value
+            attribute = self._attribute(statement.targets[0])
+            if attribute is None or len(statement.targets) != 1 or given.id not in names:
+                continue
+            if self._stored(attribute) != statement.targets or given not in self.names.mentions(
+                given.id, home
+            ):
+                continue
+            bound = [self.names.statement(b.node).lineno for b in home.bindings[given.id]]
+            if max(bound) >= statement.lineno:
+                continue
+            found += (
+                Edit(*self.source.span(node), given.id)
+                for node in ast.walk(self.constructor)
+                if self._attribute(node) == attribute
+                and node not in statement.targets
+                and self.names.statement(node).lineno > statement.lineno
+                and self.names.scope_at(node).function() is self.constructor
+            )
+        return found
+
     # -- attributes of the constructor ---------------------------------------------------
 
     def _named(self) -> list[Edit]:
         """Parts of the graph that are attributes get names."""
-        chosen = self._parts()
+        chosen = self._parts(set())
         if not chosen or self._is_used():
             return []
         last = self.constructor.body[-1]
@@ -159,17 +192,20 @@ class _GraphObject:
                     return True
         return False
 
-    def _parts(self) -> dict[str, str]:
-        """The attributes that are parts of the graph, with the names that they get."""
-        stored: dict[str, list[ast.Attribute]] = {}
-        for name, mentions in self.names.attributes.items():
-            stored[name] = [
-                one
-                for one in mentions
-                if not isinstance(one.ctx, ast.Load)
-                and not is_of_another(self.module, one, self.owner)
-            ]
-        names: set[str] = set()
+    def _stored(self, name: str) -> list[ast.Attribute]:
+        """Where an attribute of the class's objects may be given a value."""
+        return [
+            one
+            for one in self.names.attributes.get(name, ())
+            if not isinstance(one.ctx, ast.Load) and not is_of_another(self.module, one, self.owner)
+        ]
+
+    def _parts(self, names: set[str]) -> dict[str, str]:
+        """The attributes that are parts of the graph, with the names that they get.
+
+        ``names`` learns those of the constructor's own that are.
+        """
+        stored = {name: self._stored(name) for name in self.names.attributes}
         attributes: dict[str, None] = {}
         size = -1
         while size != len(names) + len(attributes):

@@ -76,9 +76,9 @@ class DrivingReader:
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
             receiver = call.func.value
-            if not isinstance(receiver, ast.Name):
+            if not isinstance(receiver, (ast.Name, ast.Attribute)):
                 continue
-            writer = self.writer(receiver)
+            writer = self.writer(receiver) if isinstance(receiver, ast.Name) else None
             if writer is not None:
                 if all(one.call is not call for one in self.found.writer_calls):
                     self.summaries.called(call, writer)
@@ -90,7 +90,7 @@ class DrivingReader:
                     text = "it cannot be recognized as this program's session"
                     raise Refused(self.module, found.session, text)
                 self._calls.append(found)
-                self.runs.known |= {receiver, found.session}
+                self.runs.known |= {*walk(receiver), *walk(found.session)}
                 if found.step is not None:
                     self.runs.known.add(found.step)
 
@@ -135,7 +135,7 @@ class DrivingReader:
                     self.runs.anew.add(call)
                     continue
                 receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-                saver = self.runs.meaning(receiver) if isinstance(receiver, ast.Name) else None
+                saver = self.runs.meaning(receiver) if receiver is not None else None
                 if isinstance(saver, Saver) and self.savers.called(call, saver).kind == "restore":
                     if not self.savers.is_whole(saver):
                         text = "a later session restores some of the variables alone"
@@ -195,6 +195,7 @@ class DrivingReader:
             for call, _ in self.found.all_client_calls()
             for argument in (*call.args, *(keyword.value for keyword in call.keywords))
         }
+        handed |= {part for one in self.found.exports for part in walk(one) if part is not one}
         for name in self.module.names.scope_of_name:
             if isinstance(name.ctx, ast.Load) and name not in self.runs.known:
                 if name in handed:

@@ -17,6 +17,7 @@ from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.origins import Named, Whole, arguments_by_name, exports
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
 from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
+from migrate_mgpu.models.front.session.session_order import SessionOrder
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Variables
 
@@ -30,6 +31,7 @@ class GraphClientReader(StatementReader):
 
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
+        self.order = SessionOrder(state)
         self.calling: list[ast.stmt] = []  # statements of the scope that call a client
 
     def calls_client(self, statement: ast.stmt) -> bool:
@@ -135,8 +137,7 @@ class GraphClientReader(StatementReader):
         """The module and the functions, besides the scope that builds, that mention its graph."""
         inside = self._inside
         found: dict[Home, None] = {}
-        if self.scope.session_node is not self.scope.node:
-            found[self.scope.session_node] = None
+        found.update((node, None) for node in self.scope.holders if node is not self.scope.node)
         for name in self.names.scope_of_name:
             if self.runs.is_home(name):
                 continue
@@ -148,7 +149,9 @@ class GraphClientReader(StatementReader):
                 node = self._around(call)
                 if node is not None:
                     found[node] = None
-        return sorted(found, key=lambda node: line_of(node))
+        # Of several sessions the one that gives the variables their values comes first.
+        first = self.scope.session_node if self.scope.apart else None
+        return sorted(found, key=lambda node: (node is not first, line_of(node)))
 
     @property
     def _inside(self) -> set[ast.AST]:
@@ -224,6 +227,9 @@ class GraphClientReader(StatementReader):
         self, client: GraphClient, statement: ast.stmt, opens: bool, place: int
     ) -> Role:
         if opens:
+            if statement in self.scope.apart:
+                assert isinstance(statement, ast.With)
+                self.driving.begins_again(statement)
             return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):
             return Role.GONE
@@ -242,7 +248,8 @@ class GraphClientReader(StatementReader):
             before = len(self.found.runs)
             role = self.runs.read(statement, place)
             client.runs += self.found.runs[before:]
-            if role is Role.GONE and not self.graph.runs_once(self.module, statement):
+            restored = any(block in self.names.ancestors(statement) for block in self.scope.apart)
+            if role is Role.GONE and not restored and not self.order.runs_once(statement):
                 text = "variables may be initialized more than once"
                 raise Refused(self.module, statement, text)
             return role

@@ -17,6 +17,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
 from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.front.session.scope import given_once
 from migrate_mgpu.models.ir import Collected, Operation, Variables
 
 # The variables of layers, with the arguments that leave them out.
@@ -309,5 +310,5 @@ def _scope_name(module: Module, block: ast.stmt) -> str:
         "variable_scope",
     ):
         return ""
-    name = constant(call.args[0]) if call.args else None
+    name = constant(given_once(module, call.args[0])) if call.args else None
     return name if isinstance(name, str) else ""

@@ -17,7 +17,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.session.scope import SessionScope
+from migrate_mgpu.models.front.session.scope import SessionScope, is_session
 
 
 class Whole(enum.Enum):
@@ -47,7 +47,7 @@ class Origins:
         self.graph = graph
         self.scope = scope
         self.home = self.names.scopes[scope.node]
-        self.session_home = self.names.scopes[scope.session_node]
+        self.holders = {self.names.scopes[node]: name for node, name in scope.holders.items()}
         self.owner = scope.owner
         self.exported = _exported(scope)
         self._parameters: dict[tuple[ast.AST, str], Origin | None] = {}
@@ -78,7 +78,7 @@ class Origins:
         home = self.names.defining_scope(node.id, scope) if scope is not None else None
         if home is None:
             return None
-        if home is self.session_home and node.id == self.scope.name:
+        if self.holders.get(home) == node.id:
             return Whole.SESSION
         bindings = home.bindings[node.id]
         if self._is_self(home, node.id):
@@ -184,7 +184,7 @@ class Origins:
         if function.module is not self.module or function.node in seen:
             return False
         for call in (n for n in walk(function.node) if isinstance(n, ast.Call)):
-            if call is self.scope.session:
+            if is_session(self.module, call):
                 return True
             if isinstance(call.func, ast.Attribute) and call.func.attr in ("run", "eval"):
                 if call.func.attr == "eval" or self.of(call.func.value) is Whole.SESSION:

@@ -131,9 +131,7 @@ class _Reader(StatementReader):
             for statement in walk(node):
                 if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)):
                     raise Refused(self.module, statement, "variables of the graph may be global")
-        if not self.graph.runs_once(self.module, self.scope.session):
-            text = "its session may be made more than once, each with its own values"
-            raise Refused(self.module, self.scope.session, text)
+        self.clients.order.check()
         for place, entry in enumerate(self.scope.entries):
             self.state.place = place
             self.found.roles.append(self._role(entry))

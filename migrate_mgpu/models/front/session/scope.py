@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.graph_collections import is_dependency, is_ordering
@@ -66,7 +67,8 @@ class SessionScope:
     those of its ``with`` statements that go away. ``session`` is the call that makes the
     session, ``name`` what that is called in ``session_node``; ``again`` are blocks of later
     sessions, which have that name as well. ``resets`` are statements behind which it builds
-    another graph, ``later`` those that make the sessions for these, by the same name.
+    another graph, ``later`` those that make the sessions for these, by the same name. ``apart`` are
+    blocks of other sessions of the same graph, each in a function of its own.
     """
 
     module: Module
@@ -79,6 +81,16 @@ class SessionScope:
     again: tuple[ast.With, ...] = ()
     resets: tuple[ast.stmt, ...] = ()
     later: tuple[ast.stmt, ...] = ()
+    apart: tuple[ast.With, ...] = ()
+
+    @property
+    def holders(self) -> dict[Home, str]:
+        """The functions, or the module, that make sessions, with what these are called there."""
+        found = {self.session_node: self.name}
+        for block in self.apart:
+            around = _building_scope(self.module, block.items[0].context_expr)
+            found[around] = _name(self.module, block, block.items[0].context_expr, False)
+        return found
 
     def section(self, node: ast.AST) -> int:
         """Which of the program's graphs a node is about, where it builds one after the other."""
@@ -124,10 +136,9 @@ def read_scope(module: Module, graph: CallGraph) -> SessionScope:
         raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
     resets = _resets(module, calls)
     again = () if resets else _again(module, calls)
+    session, apart = calls[0], ()
     if len(calls) > 1 and not again and not resets:
-        text = "it makes more than one session, each with its own values of the variables"
-        raise Refused(module, calls[1], text, _ADVICE)
-    session = calls[0]
+        session, apart = _apart(module, calls)
     for call in module.names.calls:
         name = name_of(module, call)
         if call not in calls and ("Session" in name or name.startswith("train.Supervisor")):
@@ -147,7 +158,14 @@ def read_scope(module: Module, graph: CallGraph) -> SessionScope:
         raise Refused(module, again[0], text, _ADVICE)
     entries, blocks = lines(module, node, session, graph)
     later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
-    scope = SessionScope(module, node, session, around, name, entries, blocks, again, resets, later)
+    scope = SessionScope(
+        module, node, session, around, name, entries, blocks, again, resets, later, apart
+    )
+    if node in scope.holders and (apart or _is_method(module, node)):
+        text = "what makes a session builds the graph anew each time"
+        if _is_method(module, node):
+            text = "a method makes its session"
+        raise Refused(module, session, text, _ADVICE)
     known = entries if node is around else lines(module, around, session, graph)[0]
     if not any(entry.statement is scope.maker for entry in known):
         text = "its session is made under a condition or in a loop"
@@ -238,20 +256,53 @@ def _around(module: Module, node: ast.AST) -> Home | None:
     return None
 
 
-def _building_scope(module: Module, session: ast.Call) -> Home:
+def _apart(module: Module, calls: list[ast.Call]) -> tuple[ast.Call, tuple[ast.With, ...]]:
+    """The session that gives the variables their values, and the blocks of the others.
+
+    Each is `with tf.Session() as sess:` in a function of its own.
+
+    Raises:
+        Refused: some are made in another way.
+    """
+    found: dict[Home, ast.With] = {}
+    for call in calls:
+        block = module.names.statement(call)
+        around = _building_scope(module, call)
+        plain = isinstance(block, ast.With) and not call.args and not call.keywords
+        if not plain or around in found or isinstance(around, ast.Module):
+            text = "it makes more than one session, each with its own values of the variables"
+            raise Refused(module, calls[1], text, _ADVICE)
+        assert isinstance(block, ast.With)
+        found[around] = block
+    blocks = list(found.values())
+    first = next((one for one in blocks if not _restores(one)), blocks[0])
+    session = first.items[0].context_expr
+    assert isinstance(session, ast.Call)
+    return session, tuple(one for one in blocks if one is not first)
+
+
+def _restores(block: ast.With) -> bool:
+    """Whether a checkpoint may be restored in a block."""
+    return any(isinstance(part, ast.Attribute) and part.attr == "restore" for part in walk(block))
+
+
+def _is_method(module: Module, node: Home) -> bool:
+    """Whether a function is a method, and no constructor."""
+    if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
+        return False
+    return isinstance(module.names.parents[node], ast.ClassDef)
+
+
+def _building_scope(module: Module, session: ast.AST) -> Home:
     for parent in module.names.ancestors(session):
         if isinstance(parent, (ast.Module, ast.FunctionDef)):
-            if isinstance(parent, ast.FunctionDef) and parent.name != "__init__":
-                if isinstance(module.names.parents[parent], ast.ClassDef):
-                    text = "a method makes its session"
-                    raise Refused(module, session, text, _ADVICE)
             return parent
         if isinstance(parent, (ast.ClassDef, ast.Lambda, ast.AsyncFunctionDef)):
             break
     raise Refused(module, session, "its session is made in another way", _ADVICE)
 
 
-def _name(module: Module, maker: ast.stmt, session: ast.Call, several: bool) -> str:
+def _name(module: Module, maker: ast.stmt, session: ast.AST, several: bool) -> str:
     """What the session is called; empty where a block has it without a name.
 
     ``several``: later ones have the name as well.
@@ -368,7 +419,7 @@ def _named(module: Module, item: ast.withitem, shared: bool) -> tuple[str, str] 
     more = call.keywords and not reuse
     if len(call.args) != 1 or more or not _is_unread(module, item.optional_vars):
         return None
-    name = constant(_once(module, call.args[0]))
+    name = constant(given_once(module, call.args[0]))
     return (kind, name) if isinstance(name, str) and name and not name.endswith("/") else None
 
 
@@ -381,7 +432,7 @@ def _is_unread(module: Module, target: ast.expr | None) -> bool:
     return not any(isinstance(mention.ctx, ast.Load) for mention in mentions)
 
 
-def _once(module: Module, node: ast.expr) -> ast.expr:
+def given_once(module: Module, node: ast.expr) -> ast.expr:
     """What a parameter of a constructor is, or an attribute that it is kept in.
 
     That is what the one call of its class gives it; the expression itself where that is not seen.
@@ -394,7 +445,7 @@ def _once(module: Module, node: ast.expr) -> ast.expr:
         if not isinstance(statement, ast.Assign) or statement.targets != stored:
             return node
         owned = _class_of(module, node) is _class_of(module, stored[0])
-        return _once(module, statement.value) if owned else node
+        return given_once(module, statement.value) if owned else node
     if not isinstance(node, ast.Name):
         return node
     binding = module.names.only_binding(node)

@@ -1,0 +1,166 @@
+"""When the functions that make a program's sessions run, one after the other.
+
+In TF2 there is one value of each variable: the session that gives first values must be the first,
+and must be made once; others begin with a checkpoint's, and are no part of each other.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.session.origins import is_of_another
+from migrate_mgpu.models.front.session.scope import Home
+from migrate_mgpu.models.front.session.state import StatementReader
+
+_ADVICE = "restore a checkpoint first, in the session that comes later"
+
+
+class SessionOrder(StatementReader):
+    """Checks it, before anything is known of what the sessions run."""
+
+    _first: list[tuple[Module, ast.AST]]
+
+    def check(self) -> None:
+        """Each session has the values in TF2 that it had in TF1.
+
+        Raises:
+            Refused: that is not seen.
+        """
+        first = self.scope.session_node
+        if not self.runs_once(self.scope.session):
+            text = "its session may be made more than once, each with its own values"
+            raise Refused(self.module, self.scope.session, text)
+        if not self.scope.apart:
+            return
+        for node in self.scope.holders:
+            others = {one for one in self.scope.holders if one is not node}
+            call = self._reaches(node, others, set())
+            if call is not None:
+                text = "a session may be made within another one, each with its own values"
+                raise Refused(self.module, call, text)
+        self._first = self._way(first)
+        for block in self.scope.apart:
+            node = next(n for n in self.scope.holders if n in self.names.ancestors(block))
+            assert isinstance(node, ast.FunctionDef)
+            calls = self._calls(node)
+            later = calls is not None and all(self._is_later(*one, {node}) for one in calls)
+            if not later:
+                text = "this session may begin before the one that gives the variables their values"
+                raise Refused(self.module, block, text, _ADVICE)
+
+    def runs_once(self, node: ast.AST) -> bool:
+        """Whether the code at a node of the module runs at most once."""
+        return self._runs_once(self.module, node)
+
+    # -- calls of functions and methods ------------------------------------------------
+
+    def _calls(
+        self, node: ast.FunctionDef, module: Module | None = None
+    ) -> list[tuple[Module, ast.AST]] | None:
+        """The calls of a function, or of a method; None where it may be called in another way."""
+        function = Function(module or self.module, node)
+        if function.owner is None or node.name == "__init__":
+            found = self.graph.references(function)
+            if any(one.call is None for one in found):
+                return None
+            return [(one.module, one.node) for one in found]
+        calls: list[tuple[Module, ast.AST]] = []
+        for module in self.graph.modules:
+            for mention in module.names.attributes.get(node.name, ()):
+                if is_of_another(module, mention, function.owner):
+                    continue
+                call = module.names.parents.get(mention)
+                if not isinstance(call, ast.Call) or call.func is not mention:
+                    return None
+                calls.append((module, mention))
+        return calls
+
+    def _runs_once(self, module: Module, node: ast.AST) -> bool:
+        """Whether the code at a node runs at most once, where a method may have it."""
+        method = next(
+            (p for p in module.names.ancestors(node) if isinstance(p, ast.FunctionDef)), None
+        )
+        owner = self.scope.owner
+        if method is None or owner is None or module.names.parents.get(method) is not owner:
+            return self.graph.runs_once(module, node)
+        if method is self.scope.node:
+            return self.graph.runs_once(module, node)
+        child = node
+        for parent in module.names.ancestors(node):
+            if isinstance(parent, (ast.For, ast.While)) and child in parent.body:
+                return False
+            if isinstance(parent, (ast.Lambda, ast.comprehension)):
+                return False
+            if parent is method:
+                break
+            child = parent
+        calls = self._calls(method)
+        if calls is None or len(calls) != 1:
+            return False
+        [(other, call)] = calls
+        return method not in other.names.ancestors(call) and self._runs_once(other, call)
+
+    def _way(self, node: Home) -> list[tuple[Module, ast.AST]]:
+        """The one call of a function that runs once, that of the function around it, and so on."""
+        found: list[tuple[Module, ast.AST]] = []
+        module = self.module
+        while isinstance(node, ast.FunctionDef):
+            calls = self._calls(node, module)
+            if calls is None or len(calls) != 1:
+                break  # what the module runs by other means
+            module, call = calls[0]
+            found.append((module, call))
+            node = _around(module, call)
+        return found
+
+    def _is_later(self, module: Module, node: ast.AST, seen: set[ast.AST]) -> bool:
+        """Whether a call comes behind the first session's, wherever it may be reached from."""
+        for other, call in self._first:
+            if other is module:
+                if module.names.exclusive(call, node):
+                    return True
+                behind = _is_behind(module, call, node)
+                if behind is not None:
+                    return behind
+        around = _around(module, node)
+        if not isinstance(around, ast.FunctionDef) or around in seen:
+            return False
+        calls = self._calls(around, module)
+        return calls is not None and all(self._is_later(*one, {*seen, around}) for one in calls)
+
+    def _reaches(self, node: ast.AST, targets: set[Home], seen: set[ast.AST]) -> ast.Call | None:
+        """A call in a function that reaches one of others."""
+        for call in (part for part in walk(node) if isinstance(part, ast.Call)):
+            target = self.origins.target(call)
+            if target is None or target.module is not self.module or target.node in seen:
+                continue
+            seen.add(target.node)
+            if target.node in targets or self._reaches(target.node, targets, seen) is not None:
+                return call
+        return None
+
+
+def _around(module: Module, node: ast.AST) -> Home:
+    """The function, or the module, that a node is a part of."""
+    for parent in module.names.ancestors(node):
+        if isinstance(parent, ast.FunctionDef):
+            return parent
+    return module.tree
+
+
+def _is_behind(module: Module, first: ast.AST, node: ast.AST) -> bool | None:
+    """Whether a node stands behind another one; None where no block has both."""
+    above = {first, *module.names.ancestors(first)}
+    for statement in (node, *module.names.ancestors(node)):
+        if not isinstance(statement, ast.stmt):
+            continue
+        for other in module.names.block(statement):
+            if other in above:
+                return statement.lineno > other.lineno
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            break
+    return None

@@ -10,8 +10,8 @@ from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.tables import short_name_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.front.model_fn.shapes import columns, partners
-from migrate_mgpu.models.ir import LabelUse
+from migrate_mgpu.models.front.model_fn.shapes import operands, partners, reduces
+from migrate_mgpu.models.ir import Computation, LabelUse
 
 # Functions that take classes as integers.
 _INTEGERS = {
@@ -33,23 +33,39 @@ def read_label_use(
     return LabelUse(_bits(reading, [*units, value]), beside)
 
 
-def beside_column(reading: Reading, value: ast.expr, units: list[ast.stmt]) -> ast.expr | None:
-    """The output beside the labels in a loss, where a layer of the model_fn has one unit."""
-    module = reading.module
-    calls = [node for node in ast.walk(reading.function) if isinstance(node, ast.Call)]
-    given = [by_parameter(call, ("inputs", "units")) for call in calls]
-    sizes = [one.get("units", one.get("num_outputs")) for one in given]
-    if not any(size is not None and constant(size) == 1 for size in sizes):
-        return None
-    flow, (output, made) = reading.flows[TRAIN], reading.output
+def compared_otherwise(reading: Reading, computed: Computation) -> ast.expr | None:
+    """What an operator has beside the labels in a value of a batch, if TF1 may broadcast there.
+
+    Labels of shape [batch] and an output that is a column give [batch, batch] in TF1, and so do
+    labels that are a column and an output without its last axis; `compile` gives both one shape.
+    """
+    module, flow, (output, made) = reading.module, reading.flows[TRAIN], reading.output
 
     def resolve(node: ast.expr) -> ast.expr:
         return flow.resolve(node, None, made)[0] or node
 
     def is_output(node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id == output
+        found = resolve(node)
+        return isinstance(found, ast.Name) and found.id == output
 
-    return next(columns(module, [*units, value], resolve, is_output), None)
+    for other in operands(module, [*computed.units, computed.value], resolve):
+        if _may_be_column(reading) if is_output(other) else reduces(module, other, resolve):
+            return other
+    return None
+
+
+def _may_be_column(reading: Reading) -> bool:
+    """Whether the network's output may have one number for each example."""
+    _, made = reading.output
+    value = made.value if isinstance(made, ast.Assign) else None
+    if not isinstance(value, ast.Call):
+        return True
+    if reading.layers.read(reading.module, value) is None:
+        return True
+    given = by_parameter(value, ("inputs", "units"))
+    units = given.get("units", given.get("num_outputs"))
+    size = constant(units) if units is not None else None
+    return not isinstance(size, int) or size == 1
 
 
 def _beside(reading: Reading, node: ast.AST, unit: ast.stmt | None) -> dict[ast.Name, ast.expr]:

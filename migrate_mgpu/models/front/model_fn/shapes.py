@@ -40,20 +40,14 @@ def partners(
     return found
 
 
-def columns(
-    module: Module,
-    nodes: Iterable[ast.AST],
-    resolve: Callable[[ast.expr], ast.expr],
-    is_output: Callable[[ast.expr], bool],
+def operands(
+    module: Module, nodes: Iterable[ast.AST], resolve: Callable[[ast.expr], ast.expr]
 ) -> Iterator[ast.expr]:
-    """Where an operator has the labels beside the output, which may be a column.
-
-    Of labels of shape [batch] TF1 makes [batch, batch] there, without a word.
-    """
+    """What stands beside the labels in an operator: TF1 does not ask that both have one shape."""
     for node in nodes:
         for first, second in _pairs(module, node, losses=False):
             for mine, other in ((first, second), (second, first)):
-                if _labels(module, mine, resolve) is not None and is_output(other):
+                if _labels(module, mine, resolve) is not None:
                     yield other
 
 

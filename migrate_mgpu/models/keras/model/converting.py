@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
-from migrate_mgpu.analysis.modes import Modes
+from migrate_mgpu.analysis.modes import EVAL, Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
-from migrate_mgpu.models.front.model_fn.label_use import beside_column
+from migrate_mgpu.models.front.model_fn.label_use import compared_otherwise
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
 from migrate_mgpu.models.front.model_fn.metrics import read_metrics, read_results
@@ -109,6 +109,7 @@ class _Conversion:
         self.normalizes = False
         self.has_layer_lists = False
         self.lookup: ast.AST | None = None
+        self.broadcasts: ast.expr | None = None  # what TF1 may compare with each label
         self.variable = ""  # of the model, where its author gave it one
         self.reading = Reading(self.module, node, bound)
         self.outputs: Outputs | None = None
@@ -129,6 +130,9 @@ class _Conversion:
         self.loss = LossReader(self.reading).read()
         if not self.loss.of_output:
             return False
+        self.broadcasts = compared_otherwise(self.reading, self.loss)
+        if self.broadcasts is not None and self.reading.end is not None:
+            return False
         if self.distributed and self.loss.summed is not None:
             # Keras shares out the batches of an evaluation, and takes the mean over replicas;
             # what tf.losses sums up 1.15 does not even divide by the replicas in training.
@@ -145,6 +149,9 @@ class _Conversion:
         self.training = TrainingReader(self.reading).read()
         self.results = read_results(self.reading, read_metrics(self.reading))
         if not all(result_fits_compile(result) for result in self.results.values()):
+            return False
+        averaged = [one.values for one in self.results.values() if one.values is not None]
+        if any(compared_otherwise(self.reading, values) is not None for values in averaged):
             return False
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         self.network = self.reading.network
@@ -279,14 +286,13 @@ class _Conversion:
                 "all of it: divide it by the replicas to train as before"
             )
             found.append(Note(self.module, self.loss.unit or self.node, text))
-        if self.steps is None:
-            column = beside_column(self.reading, self.loss.value, list(self.loss.units))
-            if column is not None:
-                text = (
-                    "where labels have one dimension and the output is a column, TF1 compares each "
-                    "label with each output here; Keras compares them one by one"
-                )
-                found.append(Note(self.module, column, text, NETWORK))
+        if self.broadcasts is not None and self.distributed and EVAL in self.reading.specs:
+            text = (
+                "where labels have one dimension and the output is a column, TF1 compares each "
+                "label of a batch with each output here; of an evaluation's batch, which Keras "
+                "shares out, each replica compares its own part"
+            )
+            found.append(Note(self.module, self.broadcasts, text, NETWORK))
         if self.normalizes and not self.training.updates and not moves_in_place(self.module):
             text = (
                 "TF1 never updated the moving averages of batch normalization here, for nothing "

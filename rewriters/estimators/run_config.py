@@ -53,8 +53,9 @@ estimator.train(input_fn, max_steps=100)
         MODEL
         + """\
 estimator = model_fn()
+train_dataset = input_fn()
 # The variables must exist before a checkpoint can be restored into them.
-estimator(next(iter(input_fn()))[0])
+tf.function(estimator).get_concrete_function(train_dataset.element_spec[0])
 estimator.optimizer.build(estimator.trainable_variables)
 checkpoint = tf.train.Checkpoint(model=estimator)
 manager = tf.train.CheckpointManager(checkpoint, 'line', max_to_keep=3)
@@ -62,7 +63,7 @@ if manager.latest_checkpoint:
     checkpoint.restore(manager.latest_checkpoint).assert_existing_objects_matched()
 steps = 100 - int(estimator.optimizer.iterations.numpy())
 if steps > 0:
-    estimator.fit(input_fn(), steps_per_epoch=steps, verbose=0)
+    estimator.fit(train_dataset, steps_per_epoch=steps, verbose=0)
     manager.save(estimator.optimizer.iterations)
 """,
     ),

@@ -32,7 +32,7 @@ ERROR = "tf.metrics.mean_absolute_error(labels, outputs)"
     [
         ("tf.nn.l2_loss(outputs - labels)", "1", ERROR, True),
         (MEAN, "1", ERROR, True),
-        (MEAN, "len(features.shape)", ERROR, True),  # which may be one
+        (MEAN, "int(\"1\")", ERROR, True),  # not known
         ("tf.nn.l2_loss(outputs - labels)", "3", ERROR, False),
         ("tf.losses.mean_squared_error(labels, outputs)", "1", ERROR, False),  # asserted
         ("tf.nn.l2_loss(tf.squeeze(outputs, 1) - labels)", "1", ERROR, True),  # of labels [n, 1]

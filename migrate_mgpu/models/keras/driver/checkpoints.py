@@ -11,30 +11,39 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.recurrent import STACK, cell_of
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.findings import NUMBERS
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.visibility import is_visible
+from migrate_mgpu.models.front.inputs.effects import shows_calls
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
-from migrate_mgpu.models.ir import PREDICT, Checkpoints, DriverCall, Query
-from migrate_mgpu.models.keras.canned.combined import also_built
+from migrate_mgpu.models.ir import (
+    PREDICT,
+    TRAIN,
+    TRAIN_AND_EVALUATE,
+    Checkpoints,
+    DriverCall,
+    Query,
+)
 from migrate_mgpu.models.keras.driver.checkpoint_insertion import (
     InsertionPoint,
     find_insertion_point,
     known,
 )
+from migrate_mgpu.models.keras.driver.datasets import Datasets
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
+from migrate_mgpu.models.keras.driver.first_uses import FirstUse, first_uses
+from migrate_mgpu.models.keras.driver.restoring import Manager, Restoring, made_of, named_before
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
-from migrate_mgpu.source.style import FileStyle
 
 # Settings of a RunConfig that are about checkpoints.
 _SETTINGS = (
@@ -49,30 +58,12 @@ _UNTIMED = {
 }
 
 
-@record()
-class Manager:
-    """The manager of a model's checkpoints, by the name that it gets."""
-
-    name: str
-    receiver: str
-    callback: str = ""  # the variable of one that saves while `fit` trains, if that is wanted
-
-    @property
-    def save(self) -> str:
-        """The statement that saves when a training ends, named by the step as TF1's were.
-
-        A checkpoint of the same step that the callback saved is the same one then.
-        """
-        interval = ", check_interval=False" if self.callback else ""
-        return f"{self.name}.save({self.receiver}.optimizer.iterations{interval})"
-
-
 def write_checkpoints(
     flow: EstimatorFlow,
     checkpoints: Checkpoints,
     setup: Setup,
     model: ModelPlan,
-    inputs: Inputs,
+    datasets: Datasets,
     changes: DriverEdits,
 ) -> Manager | None:
     """Writes what restores before the first use; None for a model without a folder.
@@ -116,22 +107,6 @@ def write_checkpoints(
     strategy, own = point.strategy, point.owner
     node = known(point, setup.values, checkpoints.folder, "model_dir")
     module = point.module
-    tf = root(module, point.statement)
-    first = min(calls, key=lambda call: (call.node.lineno, call.node.col_offset))
-    receiver = point.receiver
-    found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), receiver)
-    extra = ["max_to_keep=5"]
-    keep, every = checkpoints.keep, checkpoints.every
-    if keep is not None:
-        extra = ["max_to_keep=None"]
-        if constant(keep.node) != 0:
-            limit = known(point, setup.values, keep, "keep_checkpoint_max")
-            extra = [f"max_to_keep={text_of(module, limit)}"]
-    if every is not None and any(call.trains for call in places):
-        steps = known(point, setup.values, every, "save_checkpoints_steps")
-        found.callback = own + names.fresh(scope, "saving", "saving_callback")
-        extra += [f"step_counter={receiver}.optimizer.iterations",
-                  f"checkpoint_interval={text_of(module, steps)}"]  # fmt: skip
     for name, text in _UNTIMED.items():
         for one in flow.config.values(name)[:1]:
             changes.note(one.module, one.node, text)
@@ -140,6 +115,7 @@ def write_checkpoints(
         flow.alternatives and point.statement is flow.statement
     )
     fixed = bool(own) or point.spread
+    first = min(calls, key=_position)
     place = point.statement if fixed else _place(point, first)
     if fixed and not at_once:
         raise Refused(
@@ -148,47 +124,29 @@ def write_checkpoints(
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
     _check_stacks(flow)
-    indent = source.indent_of(point.statement if at_once else place)
-    unit = source.indent_unit
-    inner = indent + unit if strategy is not None else indent
-    batch = _batch(flow, places, inputs, place, inner)
-    checkpoint = own + names.fresh(scope, "checkpoint", "restored")
-    step = unit if strategy is not None else ""
-    lines = ["# The variables must exist before a checkpoint can be restored into them."]
-    if at_once and point.scoped:
-        lines[0] = step + lines[0]
-    elif strategy is not None:
-        lines.append(f"with {strategy}.scope():")
-    lines.append(f"{step}{receiver}({batch})")
-    lines.append(f"{step}{receiver}.optimizer.build({receiver}.trainable_variables)")
-    lines += [step + line for line in also_built(flow, receiver)]
     folder = text_of(module, node)
     if _may_be_none(module, node):  # then TF1 took a temporary folder
         folder = f"{folder} or tempfile.mkdtemp()"
         changes.needs(module, "tempfile")
-    kept = ""
-    if _keeps_lists(flow, model):
-        lines.append("# Keras 3 leaves the layers of a list out, where only the model is named.")
-        kept = f", weights={receiver}.weights"
-    lines.append(f"{checkpoint} = {tf}.train.Checkpoint(model={receiver}{kept})")
-    column = len(indent) + len(found.name) + 3
-    head = f"{tf}.train.CheckpointManager"
-    made = FileStyle.of(source).call(head, [checkpoint, folder, *extra], indent, column)
-    # What is inserted gets its indentation from the statement below it.
-    lines += [line.removeprefix(indent) for line in f"{found.name} = {made}".split("\n")]
-    if found.callback:
-        head = f"{found.callback} = {tf}.keras.callbacks.LambdaCallback"
-        step = f"{receiver}.optimizer.iterations"
-        saves = f"on_train_batch_end=lambda batch, logs: {found.name}.save({step})"
-        made = FileStyle.of(source).call(head, [saves], indent, len(indent))
-        lines += [line.removeprefix(indent) for line in made.split("\n")]
-    lines.append(f"if {found.name}.latest_checkpoint:")
-    restore = f"{checkpoint}.restore({found.name}.latest_checkpoint)"
-    lines.append(f"{unit}{restore}.assert_existing_objects_matched()")
-    if at_once:
-        changes.edit(module, Layout(source, point.statement).insert_after(lines))
+    found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), point.receiver)
+    trains, lists = any(call.trains for call in places), _keeps_lists(flow, model)
+    restoring = Restoring(flow, checkpoints, setup, point, found, folder, lists, trains)
+    complete = point.statement if at_once else place
+    firsts = None if fixed or strategy is not None else _firsts(flow, point, place, datasets)
+    if firsts is not None:
+        complete = place
+        _at_firsts(firsts, place, places, restoring, datasets, changes)
     else:
-        changes.edit(module, Layout(source, place).insert_before(lines))
+        layout = Layout(source, complete)
+        inner = layout.indent + source.indent_unit if strategy is not None else layout.indent
+        batch = _batch(flow, places, datasets.inputs, place, inner)
+        _tell_call(setup, places, changes)
+        made = f"{point.receiver}({batch.drawn})"
+        if strategy is None:
+            made = made_of(restoring.tf, point.receiver, batch.spec)
+        scoped = at_once and point.scoped
+        lines = restoring.at_once(made, layout.indent, strategy, scoped)
+        changes.edit(module, layout.insert_after(lines) if at_once else layout.insert_before(lines))
     changes.note(
         module, node, "checkpoints that TF1 wrote do not load into the Keras model "
         "as they are: `migrate-mgpu checkpoint` converts them",
@@ -200,7 +158,6 @@ def write_checkpoints(
                 query.module, query.node, f"`{query.kind}` is read in a different function"
             )
         line, column = query.node.lineno, query.node.col_offset
-        complete = point.statement if at_once else place
         early = not elsewhere and (line, column) < (complete.lineno, complete.col_offset)
         if early and query.kind in ("latest_checkpoint", "global_step"):
             text = f"the {query.kind.replace('_', ' ')} is read before the model exists"
@@ -243,22 +200,10 @@ def _eval_dir(query: Query, folder: str) -> str:
 
 def _known(point: InsertionPoint, places: list[DriverCall]) -> bool:
     """Whether the input function that shows the features is known where the model is made."""
-    names = point.module.names
-    scope = names.scope_at(point.statement)
     node = _shown(places)
-    if point.owner and node is not None and not point.knows(node):
+    if node is None or (point.owner and not point.knows(node)):
         return False
-    for name in ast.walk(node) if node is not None else ():
-        if isinstance(name, ast.Name) and name in names.scope_of_name:
-            defined = names.defining_scope(name.id, names.scope_of_name[name])
-            if defined is not scope or defined is None:
-                continue
-            for binding in defined.bindings[name.id]:
-                if binding.kind == "parameter":
-                    continue
-                if line_of(binding.node) >= point.statement.lineno:
-                    return False
-    return node is not None
+    return named_before(point, node)
 
 
 def _shown(places: list[DriverCall]) -> ast.expr | None:
@@ -285,9 +230,153 @@ def _in_block(module: Module, statement: ast.stmt) -> bool:
     return not isinstance(module.names.parents.get(statement), (ast.ExceptHandler, type(None)))
 
 
+@record(frozen=True)
+class _Features:
+    """The features of a batch that is drawn for them, and what they are without drawing one."""
+
+    drawn: str
+    spec: str
+
+
+def _firsts(
+    flow: EstimatorFlow, point: InsertionPoint, place: ast.stmt, datasets: Datasets
+) -> list[FirstUse] | None:
+    """The first driver calls, if each knows what it is fed, and nothing is asked before them.
+
+    Their input functions are called as often as TF1 did then.
+    """
+    module, names = point.module, point.module.names
+    scope, driven = names.scope_at(point.statement), [*flow.driving.calls, *flow.driving.exports]
+    if any(c.module is not module or names.scope_at(c.node) is not scope for c in driven):
+        return None
+    firsts = first_uses(module, place, driven)
+    if not firsts or not any(one.is_fed for one in firsts):
+        return None
+    own = {spec.node for c in flow.driving.calls for spec in (c.train_spec, c.eval_spec) if spec}
+    for call in names.calls:
+        if names.scope_at(call) is scope and call not in own:
+            if tensorflow_name(module, call.func).endswith((".TrainSpec", ".EvalSpec")):
+                return None  # another model's, whose dataset may have the name
+    for one in firsts:
+        if not Layout(module.source, one.statement).owns_start:
+            return None
+        if not one.is_fed and not _shows_names(point, place, flow):
+            return None
+        spec = one.call.train_spec
+        if spec is not None and not datasets.named[spec.node] and spec.module is not module:
+            return None
+    once = len(firsts) == 1
+    for query in flow.driving.queries:
+        if query.module is not module or _position(query) < (place.lineno, place.col_offset):
+            return None
+        if query.kind == "global_step" and not once:
+            return None
+    if once and flow.driving.queries and firsts[0].statement is not place:
+        return None
+    return firsts
+
+
+def _shows_names(point: InsertionPoint, place: ast.stmt, flow: EstimatorFlow) -> bool:
+    """Whether what the model is fed elsewhere is known where the first calls begin."""
+    node = _shown(flow.driving.calls)
+    return node is not None and named_before(replaced(point, statement=place), node)
+
+
+def _at_firsts(
+    firsts: list[FirstUse],
+    place: ast.stmt,
+    places: list[DriverCall],
+    restoring: Restoring,
+    datasets: Datasets,
+    changes: DriverEdits,
+) -> None:
+    """Makes the variables of what the first calls are fed, and restores there."""
+    module, source = restoring.point.module, restoring.point.module.source
+    names = module.names
+    scope = names.scope_at(place)
+    function = names.fresh(scope, "restore", "restore_model")
+    for one in firsts:
+        layout = Layout(source, one.statement)
+        lines, features = _fed(one, places, restoring, datasets, layout)
+        if len(firsts) == 1:
+            made = made_of(restoring.tf, restoring.manager.receiver, features)
+            lines += restoring.at_once(made, layout.indent, None, False)
+        else:
+            lines.append(f"{function}({features})")
+        changes.edit(module, layout.insert_before(lines))
+    if len(firsts) > 1:
+        layout = Layout(source, place)
+        gap = [""] * (2 if isinstance(names.parents[place], ast.Module) else 1)
+        given = names.fresh(scope, "features", "shown")
+        lines = [*restoring.managing(layout.indent), *gap, *restoring.function(function, given)]
+        changes.edit(module, layout.insert_before([*lines, *gap]))
+
+
+def _fed(
+    one: FirstUse,
+    places: list[DriverCall],
+    restoring: Restoring,
+    datasets: Datasets,
+    layout: Layout,
+) -> tuple[list[str], str]:
+    """The statements that make the dataset of a call, and the features that it has."""
+    flow, call, module = restoring.flow, one.call, restoring.point.module
+    if not one.is_fed:
+        return [], _batch(flow, places, datasets.inputs, one.statement, layout.indent).spec
+    lines: list[str] = []
+    spec = call.train_spec
+    name = datasets.named[spec.node] if spec is not None else ""
+    if not name:
+        arguments = call.arguments if spec is None else spec.arguments
+        stem = {TRAIN: "train", TRAIN_AND_EVALUATE: "train", PREDICT: "predict"}
+        short = stem.get(call.kind, "eval")
+        scope = module.names.scope_at(one.statement)
+        others = set(datasets.named.values()) | set(datasets.held.values())
+        free = [n for n in (f"{short}_dataset", f"{short}_data") if n not in others]
+        name = module.names.fresh(scope, *free, f"{restoring.manager.receiver}_{short}_dataset")
+        head = f"{name} = "
+        indent = layout.indent
+        made = datasets.text(
+            call, module, arguments["input_fn"], indent, len(indent) + len(head), call.trains
+        )
+        lines = [line.removeprefix(indent) for line in f"{head}{made}".split("\n")]
+        datasets.held[call] = name
+    spec_text = f"{name}.element_spec"
+    if call.kind == PREDICT:
+        unpack = f"{restoring.tf}.keras.utils.unpack_x_y_sample_weight"
+        return lines, f"{unpack}({spec_text})[0]"
+    return lines, f"{spec_text}[0]"
+
+
+def _tell_call(setup: Setup, places: list[DriverCall], changes: DriverEdits) -> None:
+    """What is seen of an input function that is called once more than TF1 called it."""
+    shown = _shown(places)
+    if shown is None:
+        return
+    call = next(one for one in places if shown in (*one.arguments.values(), *_of_spec(one)))
+    module = call.module if call.train_spec is None else call.train_spec.module
+    if shows_calls(setup.values.graph, module, shown):
+        text = (
+            "this input function is called once more than in TF1, to make the variables: what it "
+            "prints, or draws at random, comes once more"
+        )
+        changes.note(module, shown, text, NUMBERS)
+
+
+def _operand(text: str) -> str:
+    """An expression of which an attribute is asked."""
+    node = ast.parse(f"({text}\n)", mode="eval").body
+    simple = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    return text if simple else f"({text})"
+
+
+def _position(one: DriverCall | Query) -> tuple[int, int]:
+    return one.node.lineno, one.node.col_offset
+
+
 def _batch(
     flow: EstimatorFlow, places: list[DriverCall], inputs: Inputs, place: ast.stmt, indent: str
-) -> str:
+) -> _Features:
     """The features of one batch, from the first input function that also gives labels."""
     node = _shown(places)
     if node is None:
@@ -308,10 +397,12 @@ def _batch(
                         module, node, "the input of a model with a model_dir is made here",
                         "make it before the loop",
                     )  # fmt: skip
-    found = f"next(iter({inputs.dataset(module, node, MODES[call.kind], indent)}))"
+    given = inputs.dataset(module, node, MODES[call.kind], indent)
+    drawn, spec = f"next(iter({given}))", f"{_operand(given)}.element_spec"
     if call.kind == PREDICT:
-        return f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight({found})[0]"
-    return f"{found}[0]"
+        unpack = f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight"
+        return _Features(f"{unpack}({drawn})[0]", f"{unpack}({spec})[0]")
+    return _Features(f"{drawn}[0]", f"{spec}[0]")
 
 
 def _of_spec(call: DriverCall) -> list[ast.expr]:

@@ -20,7 +20,11 @@ from migrate_mgpu.source.style import FileStyle
 
 
 class Datasets:
-    """Writes datasets; ``named`` are the variables that took the place of specs ("" where none)."""
+    """Writes datasets; ``named`` are the variables that took the place of specs ("" where none).
+
+    ``held`` are variables that hold what a call is driven with already, because the model's
+    variables were made of it.
+    """
 
     def __init__(
         self, flow: EstimatorFlow, setup: Setup, inputs: Inputs, changes: DriverEdits
@@ -30,6 +34,7 @@ class Datasets:
         self.inputs = inputs
         self.changes = changes
         self.named: dict[ast.Call, str] = {}
+        self.held: dict[DriverCall, str] = {}
 
     def specs(self) -> None:
         """What specs become: a variable with the dataset where the variable with the spec was."""
@@ -119,6 +124,8 @@ class Datasets:
         trains: bool,
     ) -> str:
         """The dataset of an input function: for training, each replica draws batches of its own."""
+        if call in self.held and trains == call.trains:
+            return self.held[call]
         source = module.source
         both = call.kind == TRAIN_AND_EVALUATE
         mode = MODES[EVALUATE if both and not trains else call.kind]

@@ -93,11 +93,11 @@ class _Driver:
             make(self.flow, self.model, self.strategy, self.changes)
         else:
             self._construction()
-        self.saved = write_checkpoints(
-            self.flow, self.checkpoints, self.setup, self.model, self.inputs, self.changes
-        )
         self.datasets = Datasets(self.flow, self.setup, self.inputs, self.changes)
         self.datasets.specs()
+        self.saved = write_checkpoints(
+            self.flow, self.checkpoints, self.setup, self.model, self.datasets, self.changes
+        )
         self.fitting = Fitting(self.flow, self.model, self.graph, self.datasets, self.changes)
         self.fitting.saved, self.fitting.quiet = self.saved, self.quiet
         self.exports = Exports(self.flow, self.model, self.graph, self.changes, self.quiet)

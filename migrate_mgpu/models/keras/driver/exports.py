@@ -25,9 +25,9 @@ from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.ir import Construction, DriverCall
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
-from migrate_mgpu.models.keras.driver.checkpoints import Manager
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
+from migrate_mgpu.models.keras.driver.restoring import Manager
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit

@@ -9,15 +9,16 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
-from migrate_mgpu.core.findings import STEPS
+from migrate_mgpu.core.findings import NUMBERS, STEPS
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.inputs.effects import shows_calls
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.ir import DriverCall
-from migrate_mgpu.models.keras.driver.checkpoints import Manager
 from migrate_mgpu.models.keras.driver.datasets import Datasets
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import Callbacks
+from migrate_mgpu.models.keras.driver.restoring import Manager
 from migrate_mgpu.models.keras.inputs.inputs import MODES
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
@@ -175,6 +176,13 @@ class Fitting:
         unthrottled = throttle is not None and _number(spec.module, throttle) in (0, 1)
         if total // every > 2 and not unthrottled:
             return None
+        shown = spec.arguments.get("input_fn")
+        if shown is not None and shows_calls(self.graph, spec.module, shown):
+            text = (
+                "TF1 called this input function for each evaluation, here it is called once: what "
+                "it prints, or draws at random, comes once"
+            )
+            self.changes.note(spec.module, shown, text, NUMBERS)
         arguments = [f"validation_data={evaluated}"]
         if steps:
             arguments.append(f"validation_steps={steps}")

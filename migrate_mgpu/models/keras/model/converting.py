@@ -130,9 +130,6 @@ class _Conversion:
         self.loss = LossReader(self.reading).read()
         if not self.loss.of_output:
             return False
-        self.broadcasts = compared_otherwise(self.reading, self.loss)
-        if self.broadcasts is not None and self.reading.end is not None:
-            return False
         if self.distributed and self.loss.summed is not None:
             # Keras shares out the batches of an evaluation, and takes the mean over replicas;
             # what tf.losses sums up 1.15 does not even divide by the replicas in training.
@@ -146,6 +143,9 @@ class _Conversion:
                 "the examples"
             )
             raise Refused(self.module, self.loss.value, text, "let the loss be a mean")
+        self.broadcasts = compared_otherwise(self.reading, self.loss)
+        if self.broadcasts is not None:
+            return False
         self.training = TrainingReader(self.reading).read()
         self.results = read_results(self.reading, read_metrics(self.reading))
         if not all(result_fits_compile(result) for result in self.results.values()):

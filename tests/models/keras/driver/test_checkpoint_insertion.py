@@ -31,7 +31,7 @@ def test_a_function_that_evaluates() -> None:
 
 def test_functions_alone() -> None:
     after = converted(PROGRAM.replace("    estimator.train(input_fn, steps=5)\n", ""))
-    assert "    estimator(next(iter(input_fn()))[0])\n" in after
+    assert "get_concrete_function(input_fn().element_spec[0])\n" in after
     assert "manager.save" not in after
 
 

@@ -223,8 +223,8 @@ SAVES = """\
 def test_a_folder_of_an_estimator_that_a_function_makes() -> None:
     after = converted(DRIVEN.format("config = tf.estimator.RunConfig(keep_checkpoint_max=3)"))
     assert "def build(folder):\n    return model_fn()\n" in after
-    assert "    estimator = build(folder)\n    # The variables must exist" in after
-    assert "    estimator(next(iter(input_fn()))[0])\n" in after
+    assert "    estimator = build(folder)\n    train_dataset = input_fn()\n" in after
+    assert "get_concrete_function(train_dataset.element_spec[0])\n" in after
     assert SAVES in after
     assert "    print(manager.directory)\n" in after
 
@@ -273,7 +273,8 @@ def test_a_folder_of_an_estimator_that_an_object_has() -> None:
     assert (
         "        self.estimator = model_fn()\n"
         "        # The variables must exist before a checkpoint can be restored into them.\n"
-        "        self.estimator(next(iter(self.data()))[0])\n" in after
+        "        tf.function(self.estimator).get_concrete_function("
+        "self.data().element_spec[0])\n" in after
     )
     assert "        self.manager = tf.train.CheckpointManager(" in after
     assert "            self.manager.save(self.estimator.optimizer.iterations)\n" in after

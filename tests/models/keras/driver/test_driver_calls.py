@@ -217,14 +217,15 @@ def test_model_dir_resumes_and_saves() -> None:
     assert new[len(HEAD) :] == (
         MADE
         + """\
+train_dataset = input_fn()
 # The variables must exist before a checkpoint can be restored into them.
-est(next(iter(input_fn()))[0])
+tf.function(est).get_concrete_function(train_dataset.element_spec[0])
 est.optimizer.build(est.trainable_variables)
 checkpoint = tf.train.Checkpoint(model=est)
 manager = tf.train.CheckpointManager(checkpoint, 'folder', max_to_keep=5)
 if manager.latest_checkpoint:
     checkpoint.restore(manager.latest_checkpoint).assert_existing_objects_matched()
-est.fit(input_fn(), steps_per_epoch=5, verbose=0)
+est.fit(train_dataset, steps_per_epoch=5, verbose=0)
 manager.save(est.optimizer.iterations)
 """
     )
@@ -241,7 +242,8 @@ def test_a_folder_that_may_be_left_out() -> None:
         """
     )
     assert "CheckpointManager(\n    checkpoint, args.folder or tempfile.mkdtemp(), max" in new
-    assert "est(tf.keras.utils.unpack_x_y_sample_weight(next(iter(input_fn())))[0])" in new
+    assert "predict_dataset = input_fn()\n" in new
+    assert "unpack_x_y_sample_weight(predict_dataset.element_spec)[0])" in new
     assert "print(p, manager.latest_checkpoint, manager.directory)" in new
     assert {"tempfile"} in result.imports.values()
 

@@ -1,0 +1,104 @@
+"""Which driver calls of a model come first: there its variables are made, of what it is fed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.ir import EXPORT, DriverCall
+
+_SKIPPING = (
+    ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
+
+
+@record(frozen=True, eq=False)
+class FirstUse:
+    """A driver call before which no other one runs, and the statement that it stands in."""
+
+    call: DriverCall
+    statement: ast.stmt
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether it has an input function: an export has none."""
+        return self.call.kind != EXPORT
+
+
+class _Unclear(Exception):
+    """Which one comes first depends on more than `if`s."""
+
+
+def first_uses(
+    module: Module, place: ast.stmt, calls: Sequence[DriverCall]
+) -> list[FirstUse] | None:
+    """The driver calls of which each run comes to one first, from a statement of a block on.
+
+    None where that cannot be said, or where a run may come to a later call alone, or to a call
+    several times, as in a loop.
+    """
+    block = module.names.block(place)
+    try:
+        found, _ = _Search(module, calls).block(block[block.index(place) :])
+    except _Unclear:
+        return None
+    return found
+
+
+class _Search:
+    def __init__(self, module: Module, calls: Sequence[DriverCall]) -> None:
+        self.module = module
+        self.calls = calls
+
+    def inside(self, node: ast.AST) -> list[DriverCall]:
+        parents = self.module.names.ancestors
+        return [c for c in self.calls if c.node is node or node in parents(c.node)]
+
+    def block(self, statements: Sequence[ast.stmt]) -> tuple[list[FirstUse], bool]:
+        """The first uses in a block, and whether each way through it has one.
+
+        Raises:
+            _Unclear: what comes first cannot be said.
+        """
+        for index, statement in enumerate(statements):
+            if not self.inside(statement):
+                continue
+            found, always = self.statement(statement)
+            if not always and any(self.inside(later) for later in statements[index + 1 :]):
+                raise _Unclear
+            return found, always
+        return [], False
+
+    def statement(self, statement: ast.stmt) -> tuple[list[FirstUse], bool]:
+        if isinstance(statement, ast.If):
+            if self.inside(statement.test):
+                raise _Unclear
+            found, always = self.block(statement.body)
+            others, other = self.block(statement.orelse)
+            always = always or _ends(statement.body)
+            return [*found, *others], always and (other or _ends(statement.orelse))
+        if isinstance(statement, ast.With):
+            if any(self.inside(item) for item in statement.items):
+                raise _Unclear
+            return self.block(statement.body)
+        head: ast.AST = statement
+        if isinstance(statement, ast.For):
+            head = statement.iter
+        elif any(isinstance(part, ast.stmt) for part in ast.walk(statement) if part is not head):
+            raise _Unclear  # a loop, a `try`, a function
+        calls = self.inside(head)
+        if len(calls) != 1:
+            raise _Unclear
+        for parent in self.module.names.ancestors(calls[0].node):
+            if parent is statement:
+                break
+            if isinstance(parent, _SKIPPING):
+                raise _Unclear
+        return [FirstUse(calls[0], statement)], True
+
+
+def _ends(statements: Sequence[ast.stmt]) -> bool:
+    """Whether nothing comes behind a block."""
+    return bool(statements) and isinstance(statements[-1], (ast.Return, ast.Raise))

@@ -1,0 +1,165 @@
+"""The statements that make a model's variables and restore its latest checkpoint into them."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import line_of
+from migrate_mgpu.analysis.style import root
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.ir import Checkpoints
+from migrate_mgpu.models.keras.canned.combined import also_built
+from migrate_mgpu.models.keras.driver.checkpoint_insertion import InsertionPoint, known
+from migrate_mgpu.models.keras.driver.driver_edits import text_of
+from migrate_mgpu.models.keras.driver.setup import Setup
+from migrate_mgpu.source.style import FileStyle
+
+_WHY = "# The variables must exist before a checkpoint can be restored into them."
+_LISTS = "# Keras 3 leaves the layers of a list out, where only the model is named."
+
+
+@record()
+class Manager:
+    """The manager of a model's checkpoints, by the name that it gets."""
+
+    name: str
+    receiver: str
+    callback: str = ""  # the variable of one that saves while `fit` trains, if that is wanted
+
+    @property
+    def save(self) -> str:
+        """The statement that saves when a training ends, named by the step as TF1's were.
+
+        A checkpoint of the same step that the callback saved is the same one then.
+        """
+        interval = ", check_interval=False" if self.callback else ""
+        return f"{self.name}.save({self.receiver}.optimizer.iterations{interval})"
+
+
+class Restoring:
+    """Writes these statements for one model; ``folder`` is the expression of its folder.
+
+    ``lists``: the model keeps layers in lists. Lines have no indentation of the place where they
+    will stand, which is what their length is measured by.
+    """
+
+    def __init__(
+        self,
+        flow: EstimatorFlow,
+        checkpoints: Checkpoints,
+        setup: Setup,
+        point: InsertionPoint,
+        manager: Manager,
+        folder: str,
+        lists: bool,
+        trains: bool,
+    ) -> None:
+        self.flow = flow
+        self.point = point
+        self.manager = manager
+        self.folder = folder
+        self.lists = lists
+        module = point.module
+        self.style = FileStyle.of(module.source)
+        self.unit = module.source.indent_unit
+        self.tf = root(module, point.statement)
+        names = module.names
+        scope = names.scope_at(point.statement)
+        self.checkpoint = point.owner + names.fresh(scope, "checkpoint", "restored")
+        self.extra = ["max_to_keep=5"]
+        keep, every = checkpoints.keep, checkpoints.every
+        if keep is not None:
+            self.extra = ["max_to_keep=None"]
+            if constant(keep.node) != 0:
+                limit = known(point, setup.values, keep, "keep_checkpoint_max")
+                self.extra = [f"max_to_keep={text_of(module, limit)}"]
+        if every is not None and trains:
+            steps = known(point, setup.values, every, "save_checkpoints_steps")
+            manager.callback = point.owner + names.fresh(scope, "saving", "saving_callback")
+            self.extra += [
+                f"step_counter={manager.receiver}.optimizer.iterations",
+                f"checkpoint_interval={text_of(module, steps)}",
+            ]
+
+    def at_once(self, made: str, indent: str, strategy: str | None, scoped: bool) -> list[str]:
+        """All of them, in one place; ``made`` calls the model, which makes its variables.
+
+        ``scoped``: what stands above is in the strategy's scope already.
+        """
+        step = self.unit if strategy is not None else ""
+        lines = [_WHY]
+        if strategy is not None and scoped:
+            lines[0] = step + lines[0]
+        elif strategy is not None:
+            lines.append(f"with {strategy}.scope():")
+        lines += [step + line for line in self._variables(made)]
+        kept = ""
+        if self.lists:
+            lines.append(_LISTS)
+            kept = f", weights={self.manager.receiver}.weights"
+        return [*lines, *self._managing(indent, kept), *self._restore()]
+
+    def managing(self, indent: str) -> list[str]:
+        """What there is once, above a function that restores."""
+        return self._managing(indent, "")
+
+    def function(self, name: str, features: str) -> list[str]:
+        """A function that makes the variables, of ``features``, and restores into them."""
+        lines = [_WHY, *self._variables(made_of(self.tf, self.manager.receiver, features))]
+        if self.lists:
+            lines += [_LISTS, f"{self.checkpoint}.weights = {self.manager.receiver}.weights"]
+        lines += self._restore()
+        return [f"def {name}({features}):", *(self.unit + line for line in lines)]
+
+    def _variables(self, made: str) -> list[str]:
+        receiver = self.manager.receiver
+        lines = [made, f"{receiver}.optimizer.build({receiver}.trainable_variables)"]
+        return [*lines, *also_built(self.flow, receiver)]
+
+    def _managing(self, indent: str, kept: str) -> list[str]:
+        found, receiver = self.manager, self.manager.receiver
+        lines = [f"{self.checkpoint} = {self.tf}.train.Checkpoint(model={receiver}{kept})"]
+        column = len(indent) + len(found.name) + 3
+        head = f"{self.tf}.train.CheckpointManager"
+        given = [self.checkpoint, self.folder, *self.extra]
+        made = self.style.call(head, given, indent, column)
+        # What is inserted gets its indentation from the statement below it.
+        lines += [line.removeprefix(indent) for line in f"{found.name} = {made}".split("\n")]
+        if found.callback:
+            head = f"{found.callback} = {self.tf}.keras.callbacks.LambdaCallback"
+            step = f"{receiver}.optimizer.iterations"
+            saves = f"on_train_batch_end=lambda batch, logs: {found.name}.save({step})"
+            made = self.style.call(head, [saves], indent, len(indent))
+            lines += [line.removeprefix(indent) for line in made.split("\n")]
+        return lines
+
+    def _restore(self) -> list[str]:
+        restore = f"{self.checkpoint}.restore({self.manager.name}.latest_checkpoint)"
+        return [
+            f"if {self.manager.name}.latest_checkpoint:",
+            f"{self.unit}{restore}.assert_existing_objects_matched()",
+        ]
+
+
+def made_of(tf: str, receiver: str, features: str) -> str:
+    """The call that makes a model's variables of the shapes and types of its features."""
+    return f"{tf}.function({receiver}).get_concrete_function({features})"
+
+
+def named_before(point: InsertionPoint, node: ast.expr) -> bool:
+    """Whether each local name in an expression has its value where the model is made."""
+    names = point.module.names
+    scope = names.scope_at(point.statement)
+    for name in ast.walk(node):
+        if isinstance(name, ast.Name) and name in names.scope_of_name:
+            defined = names.defining_scope(name.id, names.scope_of_name[name])
+            if defined is not scope or defined is None:
+                continue
+            for binding in defined.bindings[name.id]:
+                if binding.kind == "parameter":
+                    continue
+                if line_of(binding.node) >= point.statement.lineno:
+                    return False
+    return True

@@ -63,6 +63,7 @@ restores and computes becomes TF2 code with those that train.
 | a function that makes layers, beside the `main` that calls it | a class of layers, made once |
 | its later calls with `reuse` | calls of the same object |
 | `self.loss`, `self.train_op` of a class that builds its graph | `self.train_step` |
+| several objects of such a class | variables and steps of each |
 
 ## A step's price
 

@@ -253,6 +253,12 @@ class NativeSessions:
         for statement in read.below:
             code = module.source.indent_of(statement) + module.source.code(statement)
             lines += textwrap.dedent(code).splitlines()
+        if lines and read.several:
+            if len(lines) > 1 or read.options or read.below:
+                text = "several objects build graphs, and devices are set with them"
+                raise Refused(module, session, text, "set them at the top of the program")
+            assert read.scope.owner is not None
+            entry = Entry(read.scope.owner)
         if lines:
             paragraph = Layout(module.source, entry.statement).insert_paragraph(lines)
             found.edit(module, _outer(paragraph, entry))

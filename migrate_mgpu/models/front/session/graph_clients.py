@@ -440,6 +440,8 @@ class GraphClientReader(StatementReader):
     def _is_plain(self, name: ast.Name, fine: AbstractSet[ast.AST]) -> bool:
         """Whether a mention of the object that has the graph only leads to Python's own."""
         parent = self.names.parents.get(name)
+        if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
+            return self.origins.are_objects(parent)
         if isinstance(parent, ast.Attribute):
             if parent in fine or isinstance(self.runs.meaning(parent), HOST_OBJECTS):
                 return True

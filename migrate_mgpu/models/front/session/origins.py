@@ -56,8 +56,11 @@ class Origins:
         """What an expression stands for; None where that is neither of both."""
         if isinstance(node, ast.Name):
             return self._name(node)
-        if isinstance(node, ast.Subscript) and self.of(node.value) is Whole.RETURNED:
-            return self._export(constant(node.slice))
+        if isinstance(node, ast.Subscript):
+            if self.of(node.value) is Whole.RETURNED:
+                return self._export(constant(node.slice))
+            plain = not isinstance(node.slice, ast.Slice)
+            return Whole.OBJECT if plain and self.are_objects(node.value) else None
         if isinstance(node, ast.Attribute) and self.of(node.value) is Whole.OBJECT:
             return self._export(node.attr)
         if isinstance(node, ast.Call):
@@ -94,7 +97,7 @@ class Origins:
         value = bindings[0].value
         if value is not None:
             return self.of(value)
-        return self._unpacked(bindings[0].node)
+        return self._unpacked(bindings[0].node) or self._element(bindings[0].node)
 
     def _is_self(self, home: Scope, name: str) -> bool:
         """Whether a name is what the methods of the class that builds call their object."""
@@ -125,6 +128,55 @@ class Origins:
         if self.of(statement.value) is not Whole.RETURNED:
             return None
         return self._export(target.elts.index(node))
+
+    def _element(self, node: ast.AST) -> Origin | None:
+        """What a loop goes through: `for model in models`, `for i, model in enumerate(models)`."""
+        if self.owner is None:
+            return None
+        target: ast.AST | None = node
+        parent = self.names.parents.get(node)
+        index: int | None = None
+        if isinstance(parent, ast.Tuple):
+            index = parent.elts.index(node) if isinstance(node, ast.Name) else None
+            target, parent = parent, self.names.parents.get(parent)
+        if not isinstance(parent, (ast.For, ast.comprehension)) or parent.target is not target:
+            return None
+        items = parent.iter
+        if index is not None:
+            kind = self.names.qualname(items.func) if isinstance(items, ast.Call) else ""
+            given = items.args if isinstance(items, ast.Call) and not items.keywords else []
+            if kind == "builtins.enumerate" and index == 1 and given:
+                items = given[0]
+            elif kind == "builtins.zip" and index < len(given):
+                items = given[index]
+            else:
+                return None
+        return Whole.OBJECT if self.are_objects(items) else None
+
+    def are_objects(self, node: ast.expr) -> bool:
+        """Whether an expression is a list of objects of the class that has the graph."""
+        if self.owner is None:
+            return False
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return bool(node.elts) and all(self.of(one) is Whole.OBJECT for one in node.elts)
+        if isinstance(node, ast.ListComp):
+            return self.of(node.elt) is Whole.OBJECT
+        value = self.names.only_value(node) if isinstance(node, ast.Name) else None
+        if not isinstance(node, ast.Name) or value is None or isinstance(value, ast.Name):
+            return False
+        if not isinstance(value, ast.List) or value.elts:
+            return self.are_objects(value)
+        home = self.names.defining_scope(node.id, self.names.scope_of_name[node])
+        added = [
+            call.args
+            for mention in (self.names.mentions(node.id, home) if home is not None else ())
+            if isinstance(attribute := self.names.parents.get(mention), ast.Attribute)
+            and isinstance(call := self.names.parents.get(attribute), ast.Call)
+            and attribute.attr == "append"
+        ]
+        return bool(added) and all(
+            len(args) == 1 and self.of(args[0]) is Whole.OBJECT for args in added
+        )
 
     def _parameter(self, home: Scope, name: str) -> Origin | None:
         """What a parameter is in every call of its function."""

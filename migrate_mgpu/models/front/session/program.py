@@ -335,6 +335,7 @@ class SessionProgram:
     assignments: list[Assignment] = field(default_factory=list)  # of Python's own values
 
     # Other code that uses the graph.
+    several: bool = False  # objects of one class have a graph each
     clients: list[GraphClient] = field(default_factory=list)
     client_calls: list[tuple[ast.Call, GraphClient]] = field(default_factory=list)  # by the scope
     returned: ast.Return | None = None  # it gives parts of the graph to who called the scope

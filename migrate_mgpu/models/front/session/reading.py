@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
+from migrate_mgpu.models.front.session.graph_owners import GraphOwnerReader
 from migrate_mgpu.models.front.session.host_objects import Assignment
 from migrate_mgpu.models.front.session.iterators import IteratorReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
@@ -85,6 +86,7 @@ class _Reader(StatementReader):
         super().__init__(state)
         self.options = DeviceOptionReader(state)
         self.clients = GraphClientReader(state)
+        self.owners = GraphOwnerReader(state)
         self.cells = CellReader(state)
         self.unit_layers = UnitLayerReader(state, self.cells)
         self.units = UnitReader(state, self.unit_layers)
@@ -125,13 +127,16 @@ class _Reader(StatementReader):
     def read(self) -> SessionProgram:
         node = self.scope.node
         if isinstance(node, ast.FunctionDef):
-            if not self.graph.runs_once(self.module, node.body[0]):
+            if self.owners.several:
+                self.owners.check_program()
+            elif not self.graph.runs_once(self.module, node.body[0]):
                 text = f"`{node.name}`, which builds the graph, may run more than once"
                 raise Refused(self.module, node, text)
             for statement in walk(node):
                 if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)):
                     raise Refused(self.module, statement, "variables of the graph may be global")
-        self.clients.order.check()
+        if not self.owners.own_sessions:
+            self.clients.order.check()
         for place, entry in enumerate(self.scope.entries):
             self.state.place = place
             self.found.roles.append(self._role(entry))
@@ -144,6 +149,9 @@ class _Reader(StatementReader):
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.finish()
+        if self.owners.several:
+            self.owners.check_parts()
+            self.found.several = True
         complete = CompletenessCheck(self.state)
         complete.check_mentions()
         self.unit_layers.check_training()

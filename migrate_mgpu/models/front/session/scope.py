@@ -419,8 +419,26 @@ def _named(module: Module, item: ast.withitem, shared: bool) -> tuple[str, str] 
     more = call.keywords and not reuse
     if len(call.args) != 1 or more or not _is_unread(module, item.optional_vars):
         return None
-    name = constant(given_once(module, call.args[0]))
+    value = given_once(module, call.args[0])
+    name = constant(value)
+    if name is None and _is_of_object(module, call.args[0]):
+        return kind, ""
     return (kind, name) if isinstance(name, str) and name and not name.endswith("/") else None
+
+
+def _is_of_object(module: Module, node: ast.expr) -> bool:
+    """Whether a name is one that each of several objects is given, by their constructor."""
+    owner = _class_of(module, node)
+    mentions = module.names.mentions(owner.name, module.names.module_scope) if owner else []
+    loops = (ast.For, ast.While, ast.comprehension)
+    several = len(mentions) > 1 or any(
+        isinstance(parent, loops) for one in mentions for parent in module.names.ancestors(one)
+    )
+    if isinstance(node, ast.Attribute):
+        return several and isinstance(node.value, ast.Name) and node.value.id == "self"
+    around = module.names.scope_of_name[node].function() if isinstance(node, ast.Name) else None
+    constructs = isinstance(around, ast.FunctionDef) and around.name == "__init__"
+    return several and constructs and isinstance(node, ast.Name) and module.names.is_parameter(node)
 
 
 def _is_unread(module: Module, target: ast.expr | None) -> bool:

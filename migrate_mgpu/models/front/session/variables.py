@@ -305,7 +305,7 @@ class VariableReader(StatementReader):
             kinds = (
                 ("variable_scope",) if name == "get_variable" else ("name_scope", "variable_scope")
             )
-            parts = [scope for kind, scope in entry.scopes if kind in kinds]
+            parts = [scope for kind, scope in entry.scopes if kind in kinds and scope]
             self.found.scopes[call] = "".join(f"{part}/" for part in parts)
         self._first_value(given, module)
         return made

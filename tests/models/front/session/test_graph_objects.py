@@ -157,6 +157,67 @@ def test_an_operation_has_none_in_a_list_that_is_returned(fetches: str, values: 
     assert "".join(values.split()) in after
 
 
+TWO = PROGRAM.replace(
+    "    model = Model(2, 0.1)\n", "    model = Model(2, 0.1)\n    other = Model(2, 0.2)\n"
+).replace("        print(model", "        print(other.weights())\n        print(model")
+TWO_IN_ONE = """\
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self, rate):
+        self.rate = rate
+        self.scale = 3.0
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        self.w = tf.Variable(tf.ones([2, 1]))
+        self.loss = tf.reduce_mean(tf.matmul(self.x, self.w))
+        self.train_op = tf.train.GradientDescentOptimizer(self.rate).minimize(self.loss)
+
+
+sess = tf.Session()
+model = Model(0.1)
+other = Model(0.2)
+sess.run(tf.global_variables_initializer())
+for step in range(3):
+    for one in [model, other]:
+        sess.run(one.train_op, {one.x: [[1.0, 2.0]]})
+    print(sess.run(model.loss, {model.x: [[1.0, 2.0]]}))
+    print(sess.run(other.loss, {other.x: [[1.0, 2.0]]}))
+"""
+
+
+def test_each_object_has_variables_and_steps_of_its_own() -> None:
+    after = native(TWO)
+    assert "    other = Model(2, 0.2)\n" in after
+    assert after.index("tf.config.set_soft") < after.index("class Model")
+
+
+def test_objects_of_a_list_are_run_in_a_loop() -> None:
+    after = native(TWO_IN_ONE)
+    assert "    for one in [model, other]:\n        one.train_step([[1.0, 2.0]])\n" in after
+    assert "model.compute_loss([[1.0, 2.0]]).numpy()" in after
+    assert "other.compute_loss(" in after
+
+
+def test_objects_that_a_loop_makes() -> None:
+    text = TWO_IN_ONE.replace(
+        "model = Model(0.1)\nother = Model(0.2)\n",
+        "models = []\nfor rate in [0.1, 0.2]:\n    models.append(Model(rate))\n",
+    )
+    text = text.replace("[model, other]", "models").replace("model.", "models[0].")
+    after = native(text.replace("other.", "models[1]."))
+    assert "    for one in models:\n        one.train_step([[1.0, 2.0]])\n" in after
+    assert "models[0].compute_loss(" in after and "models[1].compute_loss(" in after
+
+
+def test_objects_with_a_session_each() -> None:
+    text = PROGRAM.replace(
+        "    model = Model(2, 0.1)\n    for _ in range(3):\n",
+        "    for rate in [0.1, 0.2]:\n        model = Model(2, rate)\n",
+    )
+    native(text)
+
+
 STAYS = {
     "a list with an operation between values": PROGRAM.replace(
         "_, loss = self.sess.run([self.train_op, self.loss], ",
@@ -177,12 +238,38 @@ STAYS = {
     "an attribute that has the values of a loop": PROGRAM.replace(
         "        self.scale = 3.0\n", "        for self.scale in (1.0, 2.0):\n            pass\n"
     ),
-    "two objects": PROGRAM.replace(
-        "    model = Model(2, 0.1)\n", "    model = Model(2, 0.1)\n    other = Model(2, 0.2)\n"
+    "two objects of which one runs the other's": TWO.replace(
+        "self.sess.run(self.w)", "self.sess.run(other.w)"
+    ).replace("    model =", "    global other\n    model ="),
+    "two objects that run together": TWO_IN_ONE.replace(
+        "other.loss, {other.x", "other.loss, {model.x"
     ),
-    "objects of a loop": PROGRAM.replace(
-        "    model = Model(2, 0.1)\n    for _ in range(3):\n",
-        "    for _ in range(3):\n        model = Model(2, 0.1)\n",
+    "an object that is built with another": TWO_IN_ONE.replace(
+        "self.w))", "self.w) * (1.0 if self.rate < 0.15 else model.w))"
+    ),
+    "an object that gives the others' variables values": TWO_IN_ONE.replace(
+        "sess.run(tf.global_variables_initializer())\n", ""
+    ).replace(
+        ".minimize(self.loss)\n",
+        ".minimize(self.loss)\n        sess.run(tf.global_variables_initializer())\n",
+    ),
+    "what all objects train": TWO.replace(
+        "(self.loss)", "(self.loss, None, tf.trainable_variables())"
+    ),
+    "what all objects collect": TWO.replace(
+        "        self.loss", "        tf.add_to_collection('all', self.w)\n        self.loss"
+    ),
+    "variables that objects share": TWO.replace(
+        "tf.Variable(tf.ones([self.size, 1]))", "tf.get_variable('w', [2, 1])"
+    )
+    .replace(
+        "        self.w =",
+        "        with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n            self.w =",
+    )
+    .replace("        self._out", "            self._out"),
+    "a saver of all objects": TWO.replace("    for _", "    saver = tf.train.Saver()\n    for _"),
+    "a class that goes elsewhere": PROGRAM.replace(
+        "Model(2, 0.1)", "list(map(Model, [2], [0.1]))[0]"
     ),
     "a class below it": PROGRAM.replace(
         "def main():", "class Other(Model):\n    pass\n\n\ndef main():"

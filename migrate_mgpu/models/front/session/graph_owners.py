@@ -1,0 +1,116 @@
+"""Several objects of the class whose constructor builds the graph: each has a part for itself.
+
+In TF2 each has its own variables and steps. What TF1 knows of all parts together, such as its
+collections, or variables that are shared by name, keeps the program as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.session.origins import Whole
+from migrate_mgpu.models.front.session.state import StatementReader
+
+# What TF1 has of all that is in a graph.
+_OF_ALL = (
+    "get_collection", "add_to_collection", "losses.get_", "get_default_graph", "get_variable_scope",
+    "trainable_variables", "global_variables", "all_variables", "local_variables",
+    "model_variables", "moving_average_variables", "summary.", "train.Saver", "AUTO_REUSE",
+    "train.get_or_create_global_step", "train.get_global_step", "train.create_global_step",
+    "make_template", "metrics.", "contrib.slim", "contrib.framework",
+)  # fmt: skip
+_INITIALIZES = ("global_variables_initializer", "local_variables_initializer")
+_ADVICE = "make one object, or what they share outside of the class"
+
+
+class GraphOwnerReader(StatementReader):
+    """Checks that objects of one class have nothing of each other's graph."""
+
+    @property
+    def several(self) -> bool:
+        """Whether the graph is built by a constructor that may run more than once."""
+        node = self.scope.node
+        if self.scope.owner is None or not isinstance(node, ast.FunctionDef):
+            return False
+        return node.name == "__init__" and not self.graph.runs_once(self.module, node.body[0])
+
+    @property
+    def own_sessions(self) -> bool:
+        """Whether each object makes a session for itself."""
+        return self.several and self.scope.session_node is self.scope.node
+
+    def check_program(self) -> None:
+        """Before anything is read.
+
+        Raises:
+            Refused: something is known of all objects' graphs together.
+        """
+        scope = self.scope
+        if scope.resets or scope.again or scope.apart or scope.towers is not None:
+            assert isinstance(scope.node, ast.FunctionDef)
+            text = f"`{scope.node.name}`, which builds the graph, may run more than once"
+            raise Refused(self.module, scope.node, text)
+        assert isinstance(scope.node, ast.FunctionDef)
+        for reference in self.graph.references(Function(self.module, scope.node)):
+            if reference.call is None:
+                text = "the class that builds the graph is more than called"
+                raise Refused(reference.module, reference.node, text)
+        for module in self.graph.modules:
+            for use in module.uses:
+                name = use.symbol.name
+                if name.startswith(_OF_ALL) and name not in _INITIALIZES:
+                    text = f"several objects build graphs, and `tf.{name}` is about all of them"
+                    raise Refused(module, use.node, text, _ADVICE)
+            for node in walk(module.tree):
+                shares = isinstance(node, ast.keyword) and node.arg == "reuse"
+                shares |= isinstance(node, ast.Attribute) and node.attr == "reuse_variables"
+                if shares:
+                    text = "several objects build graphs, which may have the same variables"
+                    raise Refused(module, node, text, _ADVICE)
+
+    def check_parts(self) -> None:
+        """Once all is read.
+
+        Raises:
+            Refused: an object may have to do with another one's graph.
+        """
+        if not self.own_sessions:
+            for call in self.runs.gone:
+                if self.runs.is_home(call):
+                    text = "an object initializes the variables of those before it"
+                    raise Refused(self.module, call, text, "do that once, when all are made")
+            for run in self.found.runs:
+                if self.runs.is_home(run.call):
+                    text = "a constructor runs something in the session of several objects"
+                    raise Refused(self.module, run.call, text)
+        for name in self.names.scope_of_name:
+            if self.origins.of(name) is Whole.OBJECT and self.runs.is_home(name):
+                if not self._is_self(name):
+                    text = "an object builds its graph with another object"
+                    raise Refused(self.module, name, text, _ADVICE)
+        calls = [run.call for run in self.found.runs]
+        for call in (*calls, *(one.call for one in self.found.saver_calls)):
+            place: ast.AST = call
+            if any(run.call is call and run.fed is not None for run in self.found.runs):
+                place = self.names.scope_at(call).node
+            if len(set(self._owners(place))) > 1:
+                text = "what runs here is of several objects"
+                raise Refused(self.module, call, text, "run what is of one object at a time")
+
+    def _is_self(self, name: ast.Name) -> bool:
+        node = self.scope.node
+        assert isinstance(node, ast.FunctionDef)
+        return bool(node.args.args) and name.id == node.args.args[0].arg
+
+    def _owners(self, node: ast.AST) -> Iterator[str]:
+        """The objects whose attributes are mentioned in a node, as they are written."""
+        for part in walk(node):
+            if isinstance(part, ast.Attribute) and self.origins.of(part.value) is Whole.OBJECT:
+                if self.origins.of(part) is Whole.SESSION and not self.own_sessions:
+                    continue
+                if part.attr in self.origins.exported:
+                    yield self.module.source.code(part.value)

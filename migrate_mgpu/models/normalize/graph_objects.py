@@ -1,8 +1,8 @@
 """A graph that the constructor of a class builds, as parts with names of its own.
 
 `self.loss = tf.reduce_mean(...)` becomes `loss = tf.reduce_mean(...)`, and at the end of the
-constructor `self.loss = loss`. Methods that the constructor alone calls, and which are given
-nothing and return nothing, are written where they are called.
+constructor `self.loss = loss`. Methods that the constructor alone calls, once, are written where
+they are called (`graph_methods`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import is_of_another
 from migrate_mgpu.models.front.session.scope import is_session
-from migrate_mgpu.models.normalize import graph_statements
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.models.normalize import graph_methods, graph_statements
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout, start_with_comments
+from migrate_mgpu.source.statements import Layout
 
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
@@ -57,7 +56,7 @@ class _GraphObject:
         self.constructor = node
         self.me = node.args.args[0].arg
         return (
-            self._inlined()
+            graph_methods.in_place(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._known()
             or self._named()
@@ -76,57 +75,6 @@ class _GraphObject:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             return node.attr if node.value.id == self.me else None
         return None
-
-    # -- methods that the constructor calls --------------------------------------------
-
-    def _inlined(self) -> list[Edit]:
-        for statement in self.constructor.body:
-            call = statement.value if isinstance(statement, ast.Expr) else None
-            if not isinstance(call, ast.Call) or call.args or call.keywords:
-                continue
-            name = self._attribute(call.func)
-            method = self.methods.get(name or "")
-            if name is None or method is None or not self._may_move(name, method, statement):
-                continue
-            return self._moved(statement, method)
-        return []
-
-    def _may_move(self, name: str, method: ast.FunctionDef, statement: ast.stmt) -> bool:
-        """Whether a method may be written where its one call is."""
-        arguments = method.args
-        if [one.arg for one in arguments.args] != [self.me] or method.decorator_list:
-            return False
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
-            return False
-        if len(self.names.attributes.get(name, ())) != 1 or name in self.names.by_id:
-            return False
-        if any(
-            isinstance(p, (ast.Return, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal))
-            for p in walk(method)
-        ):
-            return False
-        if not Layout(self.source, statement).owns_lines:
-            return False
-        own = set(self.names.scopes[method].bindings) - {self.me}
-        here = {n.id for n in ast.walk(self.constructor) if isinstance(n, ast.Name)}
-        here |= set(self.names.scopes[self.constructor].bindings)
-        return not own & here
-
-    def _moved(self, statement: ast.stmt, method: ast.FunctionDef) -> list[Edit]:
-        block = Block(self.source, self.source.indent_of(statement))
-        body = method.body
-        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            body = body[1:]
-        for one in body:
-            block.statement(one, [], 0)
-        layout, gone = Layout(self.source, statement), Layout(self.source, method)
-        text = block.text()
-        start = start_with_comments(self.source.text, gone.line_start)
-        start = len(self.source.text[:start].rstrip()) + len(self.source.newline)
-        return [
-            Edit(layout.line_start, layout.next_line, text),
-            Edit(start, gone.next_line, ""),
-        ]
 
     # -- attributes that have names already ----------------------------------------------
 

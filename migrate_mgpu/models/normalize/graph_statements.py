@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
@@ -21,6 +20,7 @@ from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.normalize.collection_lists import OWN
+from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -43,7 +43,7 @@ class _Builder:
         self.node = node
         self.graph = graph
         self.home = module.names.scopes[node]
-        self.line = list(_in_line(node.body))
+        self.line = list(in_line(node.body))
 
     # -- several values in one statement -----------------------------------------------
 
@@ -89,7 +89,7 @@ class _Builder:
         found: list[Edit] = []
         taken = {*self.home.bindings, *self.names.module_scope.bindings}
         for name, made in again.items():
-            if len(made) < 2 or not self._is_in_line(name, made):
+            if len(made) < 2 or not self._isin_line(name, made):
                 continue
             for index, statement in enumerate(made[1:], 2):
                 new = self._new_name(name, made[0], statement, index, taken)
@@ -109,7 +109,7 @@ class _Builder:
         made = name_of(self.module, statement.value) in VARIABLES.by_name
         return target.id if made and isinstance(target, ast.Name) else None
 
-    def _is_in_line(self, name: str, made: list[ast.Assign]) -> bool:
+    def _isin_line(self, name: str, made: list[ast.Assign]) -> bool:
         """Whether it is seen which variable each mention of a name is."""
         bound = {one.node for one in self.home.bindings[name]}
         if bound != {one.targets[0] for one in made}:
@@ -156,6 +156,8 @@ class _Builder:
 
     def listed(self) -> list[Edit]:
         """The author's own collections of variables, as lists of them."""
+        if not self.graph.runs_once(self.module, self.node.body[0]):
+            return []  # a collection has the variables of all objects
         put: dict[str, list[str]] = {}
         found: list[Edit] = []
         told: set[ast.AST] = set()  # all that says a collection's name
@@ -266,11 +268,3 @@ class _Builder:
 def walk_elements(node: ast.expr) -> list[ast.expr]:
     """The elements of a tuple that is written out."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
-
-
-def _in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run once and one after the other, those of `with` blocks among them."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, ast.With):
-            yield from _in_line(statement.body)

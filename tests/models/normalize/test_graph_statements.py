@@ -101,7 +101,9 @@ def test_collections_that_are_not_all_seen_stay(old: str, new: str) -> None:
 def test_a_collection_that_objects_share_stays() -> None:
     """The second object's lists would have the first one's variables as well."""
     text = PROGRAM.replace("agent = Agent(2)", "other = Agent(2)\nagent = Agent(2)")
-    assert "may run more than once" in " ".join(said(run(text, bridge=True, native_sessions=True)))
+    assert "`tf.get_collection` is about all of them" in " ".join(
+        said(run(text, bridge=True, native_sessions=True))
+    )
 
 
 def test_a_name_that_a_branch_gives_stays() -> None:

@@ -1,0 +1,91 @@
+"""Methods that a constructor calls once: their statements stand in its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model:
+    def __init__(self, size):
+        self.size = size
+        self.rate = 0.1
+        self.x, self.out, self.train_op = self._build(3.0)
+        self.sess = tf.Session()
+        self.sess.run(tf.global_variables_initializer())
+
+    def _build(self, scale):
+        \"\"\"All of it.\"\"\"
+        x = tf.placeholder(tf.float32, [None, self.size])
+        # the network
+        h, w = self._layer(x, 'one')
+        loss, train_op = self._train(h * scale, [w])
+        return x, h, train_op
+
+    def _layer(self, x, name):
+        h = tf.get_variable(name, [self.size, 1], initializer=tf.ones_initializer())
+        return tf.matmul(x, h), h
+
+    def _train(self, out, variables):
+        # what is trained
+        loss = tf.reduce_mean(tf.square(out))
+        op = tf.train.GradientDescentOptimizer(self.rate).minimize(loss, var_list=variables)
+        return loss, op
+
+    def learn(self, data):
+        self.sess.run(self.train_op, feed_dict={self.x: data})
+        return self.sess.run(self.out, feed_dict={self.x: data})
+
+
+model = Model(2)
+for _ in range(3):
+    print(model.learn(np.ones([4, 2])))
+"""
+
+
+def test_the_statements_of_methods_stand_in_the_constructor() -> None:
+    after = native(PROGRAM)
+    assert "_build" not in after and "_layer" not in after and "_train(" not in after
+    assert "        # the network\n" in after and "# what is trained\n" in after
+    assert "loss = tf.reduce_mean(tf.square((h * 3.0)))\n" in after
+
+
+def test_a_name_that_both_have_gets_another_one() -> None:
+    """`h` is the matrix in one method, and the product in the other."""
+    after = native(PROGRAM)
+    assert "w = tf.Variable(tf.keras.initializers.Ones()([self.size, 1]), name='one')" in after
+    assert "h = tf.matmul(x, w)\n" in after
+
+
+STAYS = {
+    "one that is called again": PROGRAM.replace(
+        "        return x, h, train_op",
+        "        self._layer(x, 'two')\n        return x, h, train_op",
+    ),
+    "one that others call": PROGRAM + "model._layer(None, 'other')\n",
+    "one that may return before its end": PROGRAM.replace(
+        "        loss = tf.reduce", "        if self.size > 9:\n            return None, None\n"
+        "        loss = tf.reduce"
+    ),
+    "one that changes what it is given": PROGRAM.replace("(h * scale, [w])", "(self.rate * h, [w])")
+    .replace("        # what is trained\n", "        self.rate = 0.5\n"),
+    "one that is decorated": PROGRAM.replace(
+        "    def _layer(self", "    @staticmethod\n    def _layer(self"
+    ).replace("self._layer(x", "self._layer(self, x"),
+    "a class below": PROGRAM.replace(
+        "model = Model(2)",
+        "class Other(Model):\n    def _layer(self, x, name):\n        return x, x\n\n\nmodel = Model(2)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
+def test_methods_that_do_more_stay(text: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]

@@ -80,7 +80,8 @@ STAYS = {
     ).replace("self._layer(x", "self._layer(self, x"),
     "a class below": PROGRAM.replace(
         "model = Model(2)",
-        "class Other(Model):\n    def _layer(self, x, name):\n        return x, x\n\n\nmodel = Model(2)",
+        "class Other(Model):\n    def _layer(self, x, name):\n        return x, x\n\n\n"
+        "model = Model(2)",
     ),
 }  # fmt: skip
 

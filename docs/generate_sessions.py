@@ -51,6 +51,8 @@ restores and computes becomes TF2 code with those that train.
 | `var_list=theta_G + theta_Q`, `weights.values()` | the lists, put together |
 | `reset_default_graph()` and one more session | steps of their own for what is built behind it |
 | a session each in `train` and in `test`, which restores | the same variables; `saver.restore` |
+| `tf.train.Saver()` of what functions make | their classes' variables, by TF1's names |
+| a function that ends with `iterator.get_next()` | one that gives its dataset |
 | a later session that only computes, without variables | steps of their own |
 | `sess.run(tf.sigmoid(z))` of a loop's own number `z` | `tf.sigmoid(z).numpy()` |
 | `x = tf.placeholder(...) / 255.`, and `x` is fed | a parameter: what is fed is not divided |

@@ -56,9 +56,15 @@ grayscale_to_rgb hsv_to_rgb pad_to_bounding_box per_image_standardization resize
 resize_image_with_crop_or_pad resize_nearest_neighbor rgb_to_grayscale rgb_to_hsv rot90
 total_variation
 """
+_RECORDS = """
+decode_raw parse_single_example parse_example decode_csv FixedLenFeature VarLenFeature
+FixedLenSequenceFeature
+"""
 COMPUTES = frozenset(
     [
         *_ROOT.split(),
+        *_RECORDS.split(),
+        *(f"io.{name}" for name in _RECORDS.split()),
         *(f"math.{name}" for name in _MATH.split()),
         *(f"nn.{name}" for name in _NN.split()),
         *(f"linalg.{name}" for name in _LINALG.split()),
@@ -118,13 +124,18 @@ INITIALIZES = frozenset(
 )  # fmt: skip
 INITIALIZES_METRICS = ("local_variables_initializer", "initializers.local_variables")  # alone
 # What a program says to all of TensorFlow, and not to a graph.
+# Records of a file, and what they are made of.
+RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Feature",
+           "train.FloatList", "train.Int64List", "train.SequenceExample")  # fmt: skip
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "test.is_", "train.latest_checkpoint",
             "train.get_checkpoint_state",
             "train.list_variables", "train.load_checkpoint", "train.load_variable",
             "errors.", "disable_v2_behavior", "disable_eager_execution",
-            "python.client.device_lib", "__version__")  # fmt: skip
-SAME = ("python.client.device_lib", "__version__")  # of those, what TF2 has as it is
+            "python.client.device_lib", "__version__", "python_io.TFRecordWriter",
+            *RECORDS)  # fmt: skip
+# Of those, what TF2 has as it is.
+SAME = ("python.client.device_lib", "__version__", *RECORDS)
 # What a program says to the devices, in TF1 as in TF2.
 SOFT_PLACEMENT = "config.set_soft_device_placement"
 DEVICE_OPTIONS = ("config.", "debugging.set_log_device_placement", "test.is_")

@@ -26,7 +26,11 @@ from migrate_mgpu.source.history import History
 _ROUNDS = 12  # methods of a class, or functions, that are written where they are called
 _WORDS = (b"Session", b"class ", b"placeholder")
 # What a module has whose functions leave something in the graph.
-_MAKERS = ((b"add_to_collection",), (b"def ", b"get_variable", b"device("))
+_MAKERS = (
+    (b"add_to_collection",),
+    (b"def ", b"get_variable", b"device("),
+    (b"def ", b"make_one_shot_iterator", b"get_next"),
+)
 
 
 def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:

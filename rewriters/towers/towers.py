@@ -21,11 +21,12 @@ A value that is read behind the loop, a loss or an accuracy, is that of the last
 and stays so: ``experimental_local_results(loss)[-1]``. Lists of all towers' values are the
 replicas' values, of which the author's own code makes a mean or a sum.
 
-``reuse`` goes with the flags and parameters that give it: the replicas share what the strategy
-owns. Layers that TF1 names anew in each tower are not shared, and keep their program on the
-bridge. Towers that call ``get_next()`` draw a batch each: TF1 gives them out in any order, the
-strategy in its own. A run that only one tower draws for stays. Summaries are those behind the
-loop; each tower's own keep the program on the bridge, as do queues.
+``reuse`` goes with the flags and parameters that give it, in one scope of a function or in
+several: the replicas share what the strategy owns. Layers that TF1 names anew in each tower are
+not shared, and keep their program on the bridge. Towers that call ``get_next()`` draw a batch
+each: TF1 gives them out in any order, the strategy in its own. A run that only one tower draws
+for stays. Summaries are those behind the loop; each tower's own keep the program on the bridge,
+as do queues.
 Where one loss is made of all towers' (their sum, their mean, the mean of all rows) and minimized,
 each replica differentiates its own, or its share of the mean.
 Batch normalization computes with each replica's own part, as TF1's towers do, and its averages are

@@ -6,7 +6,8 @@
     weight_decay = tf.multiply(tf.nn.l2_loss(weights), 0.004)
     tf.add_to_collection('losses', weight_decay)
 
-A block that puts the variable on the CPU goes. `name=scope.name` becomes the scope's name.
+A function may make several: `weights, biases = _weights_and_biases([64, 8], [8])`. A block that
+puts variables on the CPU goes. `name=scope.name` becomes the scope's name.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def named_by_text(modules: Sequence[Module]) -> dict[Module, list[Edit]]:
 
 
 class _Maker:
-    """A function of a module's that makes a variable, does something with it and returns it."""
+    """A function of a module's that makes variables, does something with them and returns them."""
 
     def __init__(self, module: Module, node: ast.FunctionDef, graph: CallGraph) -> None:
         self.module = module
@@ -61,8 +62,8 @@ class _Maker:
         self.node = node
         self.graph = graph
         self.locals: dict[str, ast.expr] = {}  # all that is assigned, each once
-        self.made = ""  # the name of the variable
-        self.settings: set[str] = set()  # local names that the variable is made of
+        self.made: list[str] = []  # the names of the variables, as they are returned
+        self.settings: set[str] = set()  # local names that the variables are made of
 
     def edits(self) -> list[Edit]:
         if not self._is_maker():
@@ -83,14 +84,11 @@ class _Maker:
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
             return False
-        last = self.node.body[-1]
-        if not isinstance(last, ast.Return):
+        last = self._last()
+        if last is None or sum(isinstance(one, ast.Return) for one in walk(self.node)) != 1:
             return False
-        if sum(isinstance(one, ast.Return) for one in walk(self.node)) != 1:
-            return False
-        statements = list(self._flat(self._body()))
         made = []
-        for statement, conditional in statements:
+        for statement, conditional in self._flat(self._body()):
             code = self.source.code(statement)
             if "#" in code or '"""' in code or "'''" in code:
                 return False
@@ -102,21 +100,31 @@ class _Maker:
                     return False
                 self.locals[target.id] = statement.value
                 if name_of(self.module, statement.value) in VARIABLES.by_name:
-                    made.append((target.id, conditional))
-            elif not self._collects(statement):
+                    if conditional:
+                        return False
+                    made.append(target.id)
+            elif statement is not last and not self._collects(statement):
                 return False
-        value = last.value
-        if len(made) != 1 or not isinstance(value, ast.Name) or made[0] != (value.id, False):
+        values = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+        self.made = [value.id for value in values if isinstance(value, ast.Name)]
+        if not made or len(self.made) != len(values) or sorted(self.made) != sorted(made):
             return False
-        self.made = value.id
-        self._add_settings(self.locals[self.made])
-        return self.made not in self.settings
+        for name in self.made:
+            self._add_settings(self.locals[name])
+        return self.settings.isdisjoint(self.made)
+
+    def _last(self) -> ast.Return | None:
+        """The statement that ends the function, in blocks perhaps that put variables on the CPU."""
+        last = self.node.body[-1]
+        while isinstance(last, ast.With) and self._is_cpu(last):
+            last = last.body[-1]
+        return last if isinstance(last, ast.Return) else None
 
     def _body(self) -> list[ast.stmt]:
         body = self.node.body
         first = body[0]
         documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-        return body[1:-1] if documented else body[:-1]
+        return body[1:] if documented else body
 
     def _parameters(self) -> list[str]:
         return [one.arg for one in self.node.args.args]
@@ -160,11 +168,14 @@ class _Maker:
         statement = names.parents.get(call)
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
-        target = statement.targets[0]
+        new = self._names(statement.targets[0])
         layout = Layout(self.source, statement)
         given = self._bound(call)
-        if not isinstance(target, ast.Name) or not layout.owns_lines or given is None:
+        if new is None or not layout.owns_lines or given is None:
             return None
+        told = {n.id for value in given.values() for n in walk(value) if isinstance(n, ast.Name)}
+        if not told.isdisjoint(new.values()):
+            return None  # a variable would have its name before the next is made
         scope = names.scope_at(call)
         if scope.is_module or "#" in self.source.code(statement):
             return None
@@ -179,26 +190,34 @@ class _Maker:
             one.targets[0].id
             for one in kept
             if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
-        } - self.settings - {self.made}  # fmt: skip
+        } - self.settings - set(self.made)  # fmt: skip
         free = used - set(self._parameters()) - set(self.locals)
         if own & (free | made_here):
             return None
         texts = {name: _one_line(self.source.code(value)) for name, value in given.items()}
-        texts[self.made] = target.id
+        texts.update(new)
         lines = []
         for one in kept:
             if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name):
                 name = one.targets[0].id
                 if name in self.settings:
                     continue
-                made = target.id if name == self.made else name
-                lines.append(f"{made} = {self._text(one.value, given, texts)}")
+                value = self._text(one.value, given, texts)
+                lines.append(f"{new.get(name, name)} = {value}")
             else:
                 assert isinstance(one, ast.Expr)
                 lines.append(self._text(one.value, given, texts))
         indent, newline = self.source.indent_of(statement), self.source.newline
         start = self.source.span(statement)[0]
         return Edit(start, self.source.span(statement)[1], f"{newline}{indent}".join(lines))
+
+    def _names(self, target: ast.expr) -> dict[str, str] | None:
+        """What a call's statement names the variables; None where it does not name each."""
+        targets = target.elts if isinstance(target, ast.Tuple) else [target]
+        names = [one.id for one in targets if isinstance(one, ast.Name)]
+        if len(names) != len(targets) or [len(names), len({*names})] != [len(self.made)] * 2:
+            return None
+        return dict(zip(self.made, names))
 
     def _kept(
         self, body: Sequence[ast.stmt], given: Mapping[str, ast.expr]
@@ -215,7 +234,7 @@ class _Maker:
                 inner = None if holds is None else inner
             if inner is None:
                 return None
-            found += inner
+            found += [one for one in inner if not isinstance(one, ast.Return)]
         return found
 
     def _bound(self, call: ast.Call) -> dict[str, ast.expr] | None:

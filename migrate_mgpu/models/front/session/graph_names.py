@@ -15,21 +15,17 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
+from migrate_mgpu.models.front.network.layers import HelperCall
+from migrate_mgpu.models.front.session.helper_names import (
+    HelperNamed,
+    HelperNames,
+    check_known,
+    variables_of,
+)
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.front.session.scope import given_once
 from migrate_mgpu.models.ir import Collected, Operation, Variables
-
-# The variables of layers, with the arguments that leave them out.
-_KERNEL = {"kernel": "", "bias": "use_bias"}
-_WEIGHTS = {
-    "dense": _KERNEL, "conv1d": _KERNEL, "conv2d": _KERNEL, "conv3d": _KERNEL,
-    "conv2d_transpose": _KERNEL,
-    "batch_normalization": {
-        "gamma": "scale", "beta": "center", "moving_mean": "", "moving_variance": "",
-    },
-}  # fmt: skip
-_WITHOUT = ("flatten", "dropout", "pooling1d", "pooling2d", "pooling3d")
 
 
 class GraphNames:
@@ -45,6 +41,8 @@ class GraphNames:
         self._scopes: dict[ast.stmt, str] = {}
         self._opened: list[tuple[ast.stmt, str]] = []
         self._layers: dict[ast.Call, str] = {}
+        self._helped: dict[ast.Call, list[HelperNamed]] = {}  # of functions' calls
+        self._of_helpers: set[str] = set()  # the names of layers in them
         self._next = 0  # of the scope's entries, which have their names up to here
 
     def of(self, variables: Variables) -> list[NamedVariable]:
@@ -94,44 +92,51 @@ class GraphNames:
     def _of_layer(self, variables: Variables) -> list[NamedVariable]:
         """The variables of a layer, which are called by its name."""
         for call, made in sorted(self.found.layers.items(), key=lambda one: _end(one[0])):
-            if call not in self._layers:
-                self._layers[call] = self._layer(call, made.variables)
+            if call not in self._layers and call not in self._helped:
+                if made.found.helper is not None:
+                    self._helped[call] = self._of_helper(made.found.helper, made.variables)
+                else:
+                    self._layers[call] = self._layer(call, made.variables)
         call = next(c for c, made in self.found.layers.items() if made.variables is variables)
-        kind = name_of(self.module, call).rpartition(".")[2]
-        if kind not in _WEIGHTS:
-            return []
-        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        if call in self._helped:
+            return [
+                NamedVariable(one.name, variables, one.key, one.trained)
+                for one in self._helped[call]
+            ]
         found: list[NamedVariable] = []
-        for name, condition in _WEIGHTS[kind].items():
-            told = given.get(condition)
-            known = True if told is None else constant(told)
-            if not isinstance(known, bool):
-                text = "which variables a layer has cannot be determined"
-                raise Refused(self.module, told or call, text)
-            if known:
-                trained = not name.startswith("moving_")
-                full = f"{self._layers[call]}/{name}"
-                self._taken.setdefault(full.lower(), 1)
-                found.append(NamedVariable(full, variables, name, trained))
+        for name in variables_of(self.module, call, name_of(self.module, call).rpartition(".")[2]):
+            full = f"{self._layers[call]}/{name}"
+            self._taken.setdefault(full.lower(), 1)
+            found.append(NamedVariable(full, variables, name, not name.startswith("moving_")))
         return found
 
-    def _layer(self, call: ast.Call, variables: Variables) -> str:
+    def _of_helper(self, helper: HelperCall, variables: Variables) -> list[HelperNamed]:
+        """The variables of a function that becomes a class of layers."""
+        assert self.found.layer_helpers is not None
+        self._check_here(helper.call, variables)
+        layers = {*self._layers.values(), *self._of_helpers}
+        names = HelperNames(self.found.layer_helpers, layers)
+        found = names.of(helper.call, helper.function, self._prefix(variables.unit))
+        self._of_helpers |= layers
+        for one in found:
+            self._taken.setdefault(one.name.lower(), 1)
+        return found
+
+    def _check_here(self, call: ast.Call, variables: Variables) -> None:
         if not any(entry.statement is variables.unit for entry in self.scope.entries):
             text = "the names of a layer's variables cannot be determined: a function creates it"
             raise Refused(self.module, call, text)
-        kind = name_of(self.module, call)
-        if not kind.startswith("layers.") or not (
-            kind[7:] in _WEIGHTS or kind[7:].endswith(_WITHOUT)
-        ):
-            text = "the names of this layer's variables are not known"
-            raise Refused(self.module, call, text)
+
+    def _layer(self, call: ast.Call, variables: Variables) -> str:
+        self._check_here(call, variables)
+        kind = check_known(self.module, call)
         prefix = self._prefix(variables.unit)
         told = next((k.value for k in call.keywords if k.arg == "name"), None)
         known = constant(told) if told is not None else None
         if told is not None and not isinstance(known, str):
             raise Refused(self.module, told, "the name of a layer cannot be determined")
-        taken = set(self._layers.values())
-        base = prefix + (known if isinstance(known, str) else kind[7:])
+        taken = {*self._layers.values(), *self._of_helpers}
+        base = prefix + (known if isinstance(known, str) else kind)
         name, number = base, 0
         while name in taken and known is None:
             number += 1

@@ -8,6 +8,17 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.models.ir import Update, Variables
 
 
+@record(frozen=True)
+class HelperVariable:
+    """A variable of a class that was a function: the calls in functions that lead to what makes it.
+
+    ``name`` is what a layer calls it, empty for one of the class's own.
+    """
+
+    path: tuple[ast.Call, ...]
+    name: str = ""
+
+
 @record(frozen=True, eq=False)
 class NamedVariable:
     """A variable by its name in the graph.
@@ -17,7 +28,7 @@ class NamedVariable:
 
     name: str
     variables: Variables
-    key: ast.expr | int | str | None = None
+    key: ast.expr | HelperVariable | int | str | None = None
     trained: bool = True
 
 

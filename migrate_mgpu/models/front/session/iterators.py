@@ -9,13 +9,10 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator
+from migrate_mgpu.models.front.session.pipelines import PipelineFunctions, is_dataset
 from migrate_mgpu.models.front.session.program import GRAPH, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 
-_SOURCES = ("data.Dataset.from_tensor_slices", "data.Dataset.from_tensors", "data.Dataset.range",
-            "data.Dataset.zip")  # fmt: skip
-_METHODS = ("batch", "cache", "concatenate", "filter", "map", "prefetch", "repeat", "shard",
-            "shuffle", "skip", "take")  # fmt: skip
 _MAKERS = ("make_one_shot_iterator", "make_initializable_iterator")
 
 
@@ -35,6 +32,7 @@ class IteratorReader:
         self.found = found
         self.runs = runs
         self.expressions = expressions
+        self.pipelines = PipelineFunctions(expressions)
         self._started: set[Iterator] = set()
 
     # -- datasets --------------------------------------------------------------------
@@ -46,7 +44,7 @@ class IteratorReader:
             Refused: it is made in a way that is not understood.
         """
         value = statement.value
-        if self._is_dataset(value):
+        if self._is_dataset(value) or self.pipelines.of(self.module, value) is not None:
             self._check(value)
             made = Dataset(target.id, statement)
             self.found.datasets.append(made)
@@ -54,7 +52,7 @@ class IteratorReader:
         source = self._iterated(value)
         if source is None:
             return None
-        if not self._is_dataset(source) and not self._is_named(source):
+        if not self._is_dataset(source) and not self._is_given(source):
             raise Refused(self.module, source, "this cannot be recognized as a dataset")
         self._check(source)
         assert isinstance(value, ast.Call)
@@ -68,14 +66,11 @@ class IteratorReader:
 
     def _is_dataset(self, node: ast.expr) -> bool:
         """Whether an expression makes a dataset."""
-        if not isinstance(node, ast.Call):
-            return False
-        if name_of(self.module, node) in _SOURCES:
-            return True
-        func = node.func
-        if not isinstance(func, ast.Attribute) or func.attr not in _METHODS:
-            return False
-        return self._is_named(func.value) or self._is_dataset(func.value)
+        return is_dataset(self.module, node, self._is_given)
+
+    def _is_given(self, node: ast.expr) -> bool:
+        """Whether an expression is a dataset that was made elsewhere."""
+        return self._is_named(node) or self.pipelines.of(self.module, node) is not None
 
     def _iterated(self, node: ast.expr) -> ast.expr | None:
         """What an iterator goes through."""
@@ -100,7 +95,11 @@ class IteratorReader:
                 if isinstance(meaning, Dataset):
                     self.runs.known.add(part)
                 target = self.expressions.graph.target(self.module, part)
-                if target is not None and self.expressions.touches_graph(target):
+                made = self.module.names.parents.get(part)
+                if target is not None and self.pipelines.of(self.module, made) is target:
+                    self.found.builders.update(self.pipelines.read(target))
+                    self.found.pipelines.add(target.node)
+                elif target is not None and self.expressions.touches_graph(target):
                     self.expressions.of_function(target)
                     self.found.builders[target.node] = target
             elif isinstance(part, ast.Lambda):
@@ -142,7 +141,7 @@ class IteratorReader:
             Refused: it is another iterator.
         """
         source = self._iterated(node)
-        known = source is not None and (self._is_dataset(source) or self._is_named(source))
+        known = source is not None and (self._is_dataset(source) or self._is_given(source))
         begun = isinstance(node, ast.Call) and "initializable" in ast.unparse(node.func)
         if not known or begun or self.found.scope.towers is not None:
             text = "the iterator that this comes from has no name"

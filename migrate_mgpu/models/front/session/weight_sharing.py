@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -61,16 +62,10 @@ class WeightSharing:
             if keyword.arg == "reuse"
         ]
         conditions = [one for one in walk(node) if isinstance(one, ast.If) and _reuses(module, one)]
-        if len(scopes) + len(conditions) != 1 or _makes_unshared(function):
+        if bool(scopes) == bool(conditions) or len(conditions) > 1 or _makes_unshared(function):
             return None
         if scopes:
-            statement, call, value = scopes[0]
-            if not call.args or not self._are_in(function, statement):
-                return None
-            if _is_auto(module, value):
-                return Reuse(None, None, call.args[0])
-            name = self._only_parameter(function, value)
-            return None if name is None else Reuse(name, None, call.args[0])
+            return self._of_scopes(function, scopes)
         name = self._only_parameter(function, conditions[0].test)
         around = module.names.parents[conditions[0]]
         if name is None or conditions[0] is not getattr(around, "body", [None])[0]:
@@ -80,9 +75,37 @@ class WeightSharing:
         scope = around.items[0].context_expr if isinstance(around, ast.With) else None
         if not isinstance(scope, ast.Call) or name_of(module, scope) != "variable_scope":
             return None
-        if not scope.args or scope.keywords or not self._are_in(function, around):
+        if not scope.args or scope.keywords or not self._are_in(function, [around]):
             return None
         return Reuse(name, conditions[0], scope.args[0])
+
+    def _of_scopes(
+        self, function: Function, scopes: list[tuple[ast.With, ast.Call, ast.expr]]
+    ) -> Reuse | None:
+        """How the blocks of a function say it, each with its scope and what is given for `reuse`.
+
+        Several say it by the same parameter, and have names of their own.
+        """
+        module = function.module
+        _, call, value = scopes[0]
+        if not call.args or not self._are_in(function, [block for block, _, _ in scopes]):
+            return None
+        if len(scopes) > 1:
+            names = [constant(one.args[0]) if one.args else None for _, one, _ in scopes]
+            told = {ast.dump(one) for _, _, one in scopes}
+            nested = any(
+                block is not other and other in module.names.ancestors(block)
+                for block, _, _ in scopes
+                for other, _, _ in scopes
+            )
+            if nested or len(told) > 1 or len({*names}) != len(names):
+                return None
+            if not isinstance(value, ast.Name) or not all(isinstance(n, str) for n in names):
+                return None
+        if _is_auto(module, value):
+            return Reuse(None, None, call.args[0])
+        name = self._only_parameter(function, value)
+        return None if name is None else Reuse(name, None, call.args[0])
 
     def _only_parameter(self, function: Function, value: ast.expr) -> str | None:
         """The parameter that a value is, if that tells nothing else."""
@@ -90,9 +113,9 @@ class WeightSharing:
             return None
         return value.id if value.id in self.helpers.reuse.parameters(function) else None
 
-    def _are_in(self, function: Function, block: ast.AST) -> bool:
-        """Whether all that a function makes stands in a block."""
-        inside = set(walk(block))
+    def _are_in(self, function: Function, blocks: Iterable[ast.AST]) -> bool:
+        """Whether all that a function makes stands in one of some blocks."""
+        inside = {node for block in blocks for node in walk(block)}
         return all(
             call in inside
             for call in walk(function.node)

@@ -293,13 +293,28 @@ class TowerReader:
     def _is_rows(self, node: ast.AST, item: bool) -> bool:
         """Whether a part is an item of a `tf.split`, or a slice of rows."""
         value = node.value if isinstance(node, ast.Assign) else node
-        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
-            return isinstance(value.value, ast.Name) and isinstance(
-                self.meanings.get(value.value.id), Placeholder
+        whole = self._sliced(value)
+        if whole is not None:
+            return isinstance(whole, ast.Name) and isinstance(
+                self.meanings.get(whole.id), Placeholder
             )
         if isinstance(value, ast.Subscript):
             value, item = value.value, True
         return item and self.split_of(value) is not None
+
+    def _sliced(self, node: ast.AST) -> ast.expr | None:
+        """What `x[a:b]`, `x[a:b, :]` or `tf.slice(x, [a, 0], [n, -1])` takes rows of."""
+        if isinstance(node, ast.Subscript):
+            first, *rest = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            whole = all(isinstance(one, ast.Slice) and ast.unparse(one) == ":" for one in rest)
+            return node.value if isinstance(first, ast.Slice) and whole else None
+        if not isinstance(node, ast.Call) or name_of(self.module, node) != "slice":
+            return None
+        given = by_parameter(node, ("input_", "begin", "size", "name"))
+        begin, size = _constants(given.get("begin")), _constants(given.get("size"))
+        if not begin or len(begin) != len(size) or {*begin[1:]} - {0} or {*size[1:]} - {-1}:
+            return None
+        return given.get("input_")
 
     def split_of(self, node: ast.AST) -> ast.Call | None:
         """The `tf.split` along the rows that a sequence is."""
@@ -614,3 +629,8 @@ def _names_of(target: ast.expr) -> tuple[str, ...]:
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     return tuple(names) if len(names) == len(parts) else ()
+
+
+def _constants(node: ast.expr | None) -> list[object]:
+    """The items of a list, None for those that are computed."""
+    return [constant(one) for one in node.elts] if isinstance(node, (ast.List, ast.Tuple)) else []

@@ -37,6 +37,7 @@ class HelperClassWriter:
         self.images = any(made.image and made.normalizes for made in program.layers.values())
         self.classes = HelperClasses(helpers)
         self.definitions: list[str] = []  # what losses in them call
+        self.attributes: dict[ast.Call, str] = {}  # what each layer is in its class
         for made in self.classes.each():
             self._write(made)
 
@@ -84,6 +85,7 @@ class HelperClassWriter:
         if self.unshaped:
             network.made.append(("self.built", "True"))
         made.text = network.write(module.source.indent_of(node))
+        self.attributes.update(network.attributes)
         made.trains = network.trains
         made.parameters = tuple(network.parameters)
 

@@ -212,7 +212,7 @@ class LayerWriter:
         helpers = self.program.layer_helpers
         assert helpers is not None
         functions = [
-            *self.program.builders.values(),
+            *(one for n, one in self.program.builders.items() if n not in self.program.pipelines),
             *(helper.function for helper in helpers.found.values()),
         ]
         home = self.program.scope.module
@@ -243,7 +243,11 @@ class LayerWriter:
         else:
             self._check_rows(part)
             fed.update(self._parts(part))
-            given.update({p: sample_text(fed[p], context) for p in part.takes if p in fed})
+            given.update(
+                (name, sample_text(fed[name], context, fed[name] in self.program.numbers))
+                for name in part.takes
+                if name in fed
+            )
             for p, (iterator, index) in self._elements(part).items():
                 spec = f"{iterator}.element_spec[{index}]"
                 given[p] = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
@@ -257,5 +261,7 @@ class LayerWriter:
         if self.program.scope.towers is None:
             call = f"{context.tf}.function({name}).get_concrete_function({arguments})"
         if len(indent) + len(call) + 2 + len(comment) > self.style.width or "element_spec" in call:
+            if self.program.scope.towers is not None and "element_spec" not in call:
+                call = context.style.call(name, [given[p] for p in part.takes], "", len(indent))
             return f"# Makes the variables of its layers.\n{call}"
         return f"{call}  {comment}"

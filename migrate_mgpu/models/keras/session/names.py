@@ -78,6 +78,7 @@ class StepNames:
         self.part_of = self._fresh("part", "part_of_replica")
         self.of_replica = self._fresh("context", "replica")
         self.index = self._fresh("index", "replica_id")
+        self.attributes: dict[ast.Call, str] = {}  # of layers in classes, once these are written
         self.tape = self._fresh("tape")
         self.gradients = self._fresh("gradients", "grads")
         self.loss = self._fresh("loss", "loss_value")

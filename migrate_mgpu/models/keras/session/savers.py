@@ -11,7 +11,11 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.checkpoints import BETA_POWER, RESTORE, SAVE, SAVER
 from migrate_mgpu.api.optimizers import OPTIMIZERS
-from migrate_mgpu.models.front.session.host_objects import NamedVariable, SavedState
+from migrate_mgpu.models.front.session.host_objects import (
+    HelperVariable,
+    NamedVariable,
+    SavedState,
+)
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected
 from migrate_mgpu.models.keras.session.names import StepNames
@@ -138,6 +142,9 @@ class SaverWriter:
 def code_of(source: Source, names: StepNames, named: NamedVariable) -> str:
     """How the program reaches a variable."""
     name = names.variables(named.variables)
+    if isinstance(named.key, HelperVariable):
+        path = [names.attributes[call] for call in named.key.path]
+        return ".".join([name, *path, *filter(None, [named.key.name])])
     if named.variables.collected is Collected.LAYER:
         return f"{name}.{named.key}"
     if named.variables.collected is Collected.ONE:

@@ -37,14 +37,15 @@ def _type_text(made: Placeholder, context: Context) -> str:
     return context.render(dtype)
 
 
-def sample_text(made: Placeholder, context: Context) -> str:
-    """A tensor as one that is fed, of one row.
+def sample_text(made: Placeholder, context: Context, is_number: bool) -> str:
+    """A tensor as one that is fed, of one row; ``is_number``: only numbers are.
 
     Raises:
         Refused: its shape is not known but for the rows.
     """
     shape = made.arguments.get("shape")
     sizes = shape.elts if isinstance(shape, (ast.List, ast.Tuple)) else None
+    sizes = [] if sizes is None and is_number else sizes
     if sizes is None or any(is_none(size) for size in sizes[1:]):
         text = f"layers are made here: the shape of `{made.name}` is not known before"
         raise Refused(made.module, shape or made.node, text)

@@ -147,6 +147,7 @@ class _Writer:
             bool(unshaped),
             self.normalization,
         )
+        self.names.attributes.update(self.helper_classes.attributes)
         self.layers = LayerWriter(
             program, self.names, self.style, self.helper_classes.classes, self.normalization
         )

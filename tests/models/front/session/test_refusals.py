@@ -44,6 +44,23 @@ train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 moves = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
 """
 TRAINS_ALONE = "print(sess.run(loss, {x: rows, flag: True}))\n"
+
+
+def saved(body: str) -> str:
+    """A program that saves what a function makes."""
+    head = HEAD.replace("w = tf.Variable(tf.zeros([2, 1]))\n", "")
+    return (
+        f"{head}def net(x):\n{body}    return x\n"
+        "loss = tf.reduce_mean(tf.square(net(x) - 1.0))\n"
+        "train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)\n"
+        f"saver = tf.train.Saver()\n{START}sess.run(train, {{x: rows}})\nsaver.save(sess, 'a')\n"
+    )
+
+
+START = """\
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+"""
 PAIRS = """\
 out = tf.matmul(x, w) * scale
 loss = tf.reduce_mean(tf.square(out - 1.0))
@@ -52,10 +69,6 @@ pairs = optimizer.compute_gradients(loss)
 train = optimizer.apply_gradients(pairs)
 """
 FED = "print(sess.run(z * 2.0, {z: [3]}))\n"
-START = """\
-sess = tf.Session()
-sess.run(tf.global_variables_initializer())
-"""
 DIGITS = """\
 from tensorflow.examples.tutorials.mnist import input_data
 digits = input_data.read_data_sets("data")
@@ -66,6 +79,19 @@ DRAWN = (
 data = tf.data.Dataset.from_tensor_slices(rows).batch(2)
 it = data.make_one_shot_iterator()
 batch = it.get_next()
+loss = tf.reduce_mean(tf.square(tf.matmul(tf.cast(batch, tf.float32), w) - 1.0))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
+)
+DRAWING = (
+    HEAD
+    + """\
+def draw():
+    data = tf.data.Dataset.from_tensor_slices(rows).batch(2)
+    it = data.make_one_shot_iterator()
+    batch = it.get_next()
+    return batch
+batch = draw()
 loss = tf.reduce_mean(tf.square(tf.matmul(tf.cast(batch, tf.float32), w) - 1.0))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 """
@@ -859,13 +885,46 @@ REFUSED = {
         + "sess.run(train)\n",
         "the iterator that this comes from has no name",
     ),
-    "a dataset of another file": (
-        DRAWN.replace("Dataset.from_tensor_slices(rows)", "TextLineDataset('a')")
+    "a dataset of other files": (
+        DRAWN.replace("from_tensor_slices(rows)", "list_files('a')") + START + "sess.run(train)\n",
+        "list_files",
+    ),
+    "a function that gives more than a batch": (
+        DRAWING.replace("return batch", "return batch, it") + START + "sess.run(train)\n",
+        "from_tensor_slices",
+    ),
+    "a function that computes with a batch": (
+        DRAWING.replace("return batch", "return tf.cast(batch, tf.float32)")
         + START
         + "sess.run(train)\n",
-        "TextLineDataset",
+        "from_tensor_slices",
+    ),
+    "a dataset of a function that counts in the graph": (
+        DRAWING.replace("    data =", "    step = tf.train.create_global_step()\n    data =")
+        + START
+        + "sess.run(train)\n",
+        "does more than make a dataset",
     ),
     # savers
+    "a saver of what a function makes in a loop": (
+        saved("    for i in range(2):\n        x = tf.layers.dense(x, 2, name='layer')\n"),
+        "whether a variable is made, or how often",
+    ),
+    "a saver of a scope whose name is computed": (
+        saved(
+            "    with tf.variable_scope('net%d' % 1):\n"
+            "        x = tf.layers.dense(x, 1, name='layer')\n"
+        ),
+        "the name of a variable's scope cannot be determined",
+    ),
+    "a saver of two layers in a statement": (
+        saved("    x = tf.layers.dense(tf.layers.dense(x, 2, name='a'), 1, name='b')\n"),
+        "the order of the variables that a statement makes",
+    ),
+    "a saver of a function's unnamed variable": (
+        saved("    w = tf.Variable(tf.zeros([2, 1]))\n    x = tf.matmul(x, w)\n"),
+        "the name of a variable in a checkpoint cannot be determined",
+    ),
     "a saver of what is not seen": (
         program(before="saver = tf.train.Saver(tf.global_variables()[1:])\n"),
         "what a saver saves cannot be determined",
@@ -921,6 +980,20 @@ def test_stays(case: tuple[str, str]) -> None:
     assert any(reason in message for message in said(result)), said(result)
     bridged = run(text, bridge=True)
     assert [file.after for file in result.files] == [file.after for file in bridged.files]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DRAWING + START + "sess.run(train)\n",
+        saved("    x = tf.layers.dense(x, 1, name='layer')\n"),
+        saved("    with tf.variable_scope('net'):\n        x = tf.layers.dense(x, 1)\n"),
+    ],
+    ids=["draws", "named", "in a scope"],
+)
+def test_functions_that_these_stay_beside_are_native(text: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"native"}, said(result)
 
 
 def test_labels_that_are_fed_are_no_reason() -> None:

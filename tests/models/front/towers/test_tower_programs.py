@@ -706,3 +706,59 @@ def test_losses_of_many_values(loss: str, minimized: str, scaled: str) -> None:
         average="", body=body, grads="", apply=f"train = optimizer.minimize({minimized})\n"
     )
     assert scaled in migrated(text, native_sessions=True)[0]
+
+
+PARTS = """\
+def weights(shape, size):
+    with tf.device("/cpu:0"):
+        w = tf.get_variable("w", shape, initializer=tf.zeros_initializer())
+        b = tf.get_variable("b", [size], initializer=tf.zeros_initializer())
+        return w, b
+
+
+def network(rows, reuse):
+    with tf.variable_scope("first", reuse=reuse):
+        w, b = weights([3, 2], 2)
+        hidden = tf.matmul(rows, w) + b
+    with tf.variable_scope("second", reuse=reuse):
+        v, c = weights([2, 1], 1)
+        return tf.matmul(hidden, v) + c
+
+
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+"""
+IN_PARTS = BODY.replace("tf.matmul(x_splits[i], w)", "network(x_splits[i], reuse=i > 0)")
+
+
+def test_a_network_in_parts_that_are_told_to_reuse_becomes_a_class() -> None:
+    after = native(program(model=PARTS, body=IN_PARTS))
+    assert "class Network" in after and "def weights" not in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"second", reuse=reuse', '"second", reuse=not reuse'),
+        ('"second", reuse=reuse', '"first", reuse=reuse'),
+        ("        v, c = weights([2, 1], 1)", "        v, c = weights([2, 1], 1)[:2]"),
+        ("        w, b = weights([3, 2], 2)", "        (w, w) = weights([3, 2], 2)"),
+        ("        return w, b\n", "        return w, b, size\n"),
+    ],
+    ids=["turned around", "one name", "a slice", "one target", "more is returned"],
+)
+def test_parts_that_are_told_otherwise_stay(old: str, new: str) -> None:
+    text = program(model=PARTS, body=IN_PARTS)
+    assert old in text
+    result = run(text.replace(old, new), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["x[i * batch:(i + 1) * batch, :]", "tf.slice(x, [i * batch, 0], [batch, -1])"],
+)
+def test_rows_of_a_batch_are_known_in_each_spelling(part: str) -> None:
+    body = BODY.replace("tf.matmul(x_splits[i], w)", "tf.layers.dense(part, 1, name='out')")
+    body = f"        part = {part}\n" + body + "        tf.get_variable_scope().reuse_variables()\n"
+    model = "optimizer = tf.train.GradientDescentOptimizer(0.1)\n"
+    native(program(model=model, body=body))

@@ -1,0 +1,207 @@
+"""The names that TF1 gives variables which functions of the author's make: those of checkpoints."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.front.network.layers import Found, find_layers
+from migrate_mgpu.models.front.network.name_scopes import scope_kind
+from migrate_mgpu.models.front.session.host_objects import HelperVariable
+
+# The variables of layers, with the arguments that leave them out.
+_KERNEL = {"kernel": "", "bias": "use_bias"}
+WEIGHTS = {
+    "dense": _KERNEL, "conv1d": _KERNEL, "conv2d": _KERNEL, "conv3d": _KERNEL,
+    "conv2d_transpose": _KERNEL,
+    "batch_normalization": {
+        "gamma": "scale", "beta": "center", "moving_mean": "", "moving_variance": "",
+    },
+}  # fmt: skip
+_WITHOUT = ("flatten", "dropout", "pooling1d", "pooling2d", "pooling3d")
+_MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
+         ast.SetComp, ast.GeneratorExp)  # fmt: skip
+
+
+def check_known(module: Module, call: ast.Call) -> str:
+    """The kind of a layer of `tf.layers`.
+
+    Raises:
+        Refused: which names its variables have is not known.
+    """
+    kind = name_of(module, call)
+    if not kind.startswith("layers.") or not (kind[7:] in WEIGHTS or kind[7:].endswith(_WITHOUT)):
+        text = "the names of this layer's variables are not known"
+        raise Refused(module, call, text)
+    return kind[7:]
+
+
+def variables_of(module: Module, call: ast.Call, kind: str) -> Iterator[str]:
+    """What a layer calls its variables.
+
+    Raises:
+        Refused: which it has cannot be determined.
+    """
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    for name, condition in WEIGHTS.get(kind, {}).items():
+        told = given.get(condition)
+        known = True if told is None else constant(told)
+        if not isinstance(known, bool):
+            text = "which variables a layer has cannot be determined"
+            raise Refused(module, told or call, text)
+        if known:
+            yield name
+
+
+@record(frozen=True)
+class HelperNamed:
+    """A variable that a function makes: its name, where its class has it, whether it trains."""
+
+    name: str
+    key: HelperVariable
+    trained: bool = True
+
+
+class HelperNames:
+    """Names the variables of a call of a function that becomes a class of layers."""
+
+    def __init__(self, helpers: Helpers, taken: set[str]) -> None:
+        """``taken`` are the names of the layers that there are, which it adds to."""
+        self.helpers = helpers
+        self._taken = taken
+
+    def of(self, call: ast.Call, function: Function, prefix: str) -> list[HelperNamed]:
+        """The variables of a call, in the order in which the class has them.
+
+        ``prefix`` is what the scopes around the call put before their names.
+
+        Raises:
+            Refused: TF1's name of one cannot be determined.
+        """
+        given = {name: _value(value, {}) for name, value in bind(call, function).values().items()}
+        return self._made(function, given, prefix, (), frozenset())
+
+    def _made(
+        self,
+        function: Function,
+        given: Mapping[str, object],
+        prefix: str,
+        path: tuple[ast.Call, ...],
+        seen: frozenset[ast.AST],
+    ) -> list[HelperNamed]:
+        module, node = function.module, function.node
+        if node in seen:
+            raise Refused(module, node, f"`{function.name}` calls itself")
+        calls = [part for part in walk(node) if isinstance(part, ast.Call)]
+        found = find_layers(module, calls, self.helpers.layer_calls, {}, self.helpers.regularized)
+        own: list[HelperNamed] = []  # a class has its own variables before those of its layers
+        inner: list[HelperNamed] = []
+        statements: set[ast.stmt] = set()
+        for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
+            target = self.helpers.target(module, call)
+            makes = target is not None and self.helpers.makes_layers(target)
+            if call not in found and not makes:
+                continue
+            statement = module.names.statement(call)
+            if statement in statements:
+                text = "the order of the variables that a statement makes cannot be determined"
+                raise Refused(module, call, text, "make one in each statement")
+            statements.add(statement)
+            inside = prefix + self._scopes(module, node, call, given)
+            if call in found and found[call].variable:
+                name = self._name(module, call, given)
+                if name_of(module, call) != "get_variable" or name is None:
+                    text = "the name of a variable in a checkpoint cannot be determined"
+                    raise Refused(module, call, text, "write it as a constant")
+                own.append(HelperNamed(inside + name, HelperVariable((*path, call))))
+            elif call in found:
+                inner += self._layer(found[call], given, inside, path)
+            else:
+                assert target is not None
+                passed = bind(call, target).values()
+                known = {name: _value(value, given) for name, value in passed.items()}
+                deeper = (*path, call)
+                inner += self._made(target, known, inside, deeper, seen | {node})
+        return own + inner
+
+    def _layer(
+        self, found: Found, given: Mapping[str, object], prefix: str, path: tuple[ast.Call, ...]
+    ) -> Iterator[HelperNamed]:
+        module, call = found.module, found.call
+        kind = check_known(module, call)
+        told = self._name(module, call, given)
+        base = name = prefix + (told or kind)
+        number = 0
+        while name in self._taken and told is None:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken.add(name)
+        for variable in variables_of(module, call, kind):
+            key = HelperVariable((*path, call), variable)
+            yield HelperNamed(f"{name}/{variable}", key, not variable.startswith("moving_"))
+
+    def _scopes(
+        self, module: Module, function: ast.AST, call: ast.Call, given: Mapping[str, object]
+    ) -> str:
+        """What the variable scopes around a call, in its function, put before names.
+
+        Raises:
+            Refused: that cannot be determined, or whether the call is executed once.
+        """
+        names: list[str] = []
+        for parent in module.names.ancestors(call):
+            if parent is function:
+                break
+            if isinstance(parent, _MANY):
+                text = "whether a variable is made, or how often, cannot be determined"
+                raise Refused(module, call, text, "make it outside of loops and conditions")
+            for item in reversed(parent.items) if isinstance(parent, ast.With) else ():
+                opened = item.context_expr
+                if scope_kind(module, opened) != "variable_scope":
+                    continue
+                assert isinstance(opened, ast.Call)
+                first = opened.args[0] if opened.args else None
+                if isinstance(first, ast.Call) and name_of(module, first) == "get_variable_scope":
+                    continue
+                known = _value(first, given) if first is not None else _Unknown
+                if not isinstance(known, str):
+                    text = "the name of a variable's scope cannot be determined"
+                    raise Refused(module, opened, text, "write it as a constant")
+                names.append(f"{known}/")
+        return "".join(reversed(names))
+
+    def _name(self, module: Module, call: ast.Call, given: Mapping[str, object]) -> str | None:
+        """The name that a call gives; None where it gives none.
+
+        Raises:
+            Refused: it cannot be determined.
+        """
+        told = next((k.value for k in call.keywords if k.arg == "name"), None)
+        if told is None and name_of(module, call) == "get_variable" and call.args:
+            told = call.args[0]
+        if told is None:
+            return None
+        known = _value(told, given)
+        if known is None or isinstance(known, str):
+            return known
+        raise Refused(module, told, "the name of a layer cannot be determined")
+
+
+class _Unknown:
+    """A value that is no constant."""
+
+
+def _value(node: ast.expr, given: Mapping[str, object]) -> object:
+    """A constant, or what a parameter was given."""
+    if isinstance(node, ast.Name) and node.id in given:
+        return given[node.id]
+    return node.value if isinstance(node, ast.Constant) else _Unknown

@@ -1,0 +1,143 @@
+"""Functions that make a dataset and give a batch of it: they give the dataset.
+
+`images, labels = get_input()`, whose function ends with `return iterator.get_next()`, becomes
+
+    iterator = get_input().make_one_shot_iterator()
+    images, labels = iterator.get_next()
+
+and the function ends with `return dataset`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.core.records import record
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_MAKER = "make_one_shot_iterator"
+_NEXT = "get_next"
+
+
+@record(frozen=True)
+class _End:
+    """The end of a function: the statements from an iterator to its element, and the dataset."""
+
+    statements: tuple[ast.stmt, ...]
+    dataset: ast.expr
+
+
+def giving_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits of one such function and all its calls; none where there is none."""
+    for module in modules:
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+                end = _end(module, node)
+                edits = _edits(module, node, end, graph) if end is not None else {}
+                if edits:
+                    return edits
+    return {}
+
+
+def _edits(
+    module: Module, node: ast.FunctionDef, end: _End, graph: CallGraph
+) -> dict[Module, list[Edit]]:
+    source = module.source
+    layouts = [Layout(source, one) for one in end.statements]
+    if not all(layout.owns_lines for layout in layouts):
+        return {}
+    text = f"{layouts[0].indent}return {source.code(end.dataset)}{source.newline}"
+    found = {module: [Edit(layouts[0].line_start, layouts[-1].next_line, text)]}
+    between = source.text[layouts[0].line_start : layouts[-1].next_line]
+    taken: dict[ast.AST, set[str]] = {}
+    references = graph.references(Function(module, node))
+    for reference in references:
+        home, call = reference.module, reference.call
+        statement = home.names.parents.get(call) if call is not None else None
+        if call is None or not isinstance(statement, ast.Assign) or statement.value is not call:
+            return {}
+        layout = Layout(home.source, statement)
+        if len(statement.targets) != 1 or not layout.owns_lines:
+            return {}
+        scope = home.names.scope_at(call)
+        own = taken.setdefault(scope.node, set())
+        wished = ["iterator", f"{node.name}_iterator", *(f"iterator_{i}" for i in range(2, 9))]
+        name = home.names.fresh(scope, *(one for one in wished if one not in own))
+        own.add(name)
+        target = home.source.code(statement.targets[0])
+        lines = (
+            f"{name} = {home.source.code(call)}.{_MAKER}()",
+            f"{target} = {name}.{_NEXT}()",
+        )
+        text = f"{home.source.newline}{layout.indent}".join(lines)
+        found.setdefault(home, []).append(Edit(*home.source.span(statement), text))
+    return found if references and "#" not in between else {}
+
+
+def _end(module: Module, node: ast.FunctionDef) -> _End | None:
+    """The end of a function that gives the next element of an iterator, and nothing else."""
+    body = node.body
+    last = body[-1]
+    if sum(isinstance(one, ast.Return) for one in _own(node.body)) != 1:
+        return None
+    if not isinstance(last, ast.Return) or last.value is None:
+        return None
+    value = last.value
+    statements: list[ast.stmt] = [last]
+    drawn = body[-2] if len(body) > 1 else None
+    if isinstance(drawn, ast.Assign) and not _is_next(value):
+        if len(drawn.targets) != 1 or _names(drawn.targets[0]) != _names(value):
+            return None
+        value, statements = drawn.value, [drawn, last]
+    if not _is_next(value):
+        return None
+    assert isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    made: ast.expr = value.func.value
+    if isinstance(made, ast.Name):
+        index = len(body) - len(statements) - 1
+        above = body[index] if index >= 0 else None
+        if not isinstance(above, ast.Assign) or ast.unparse(above.targets[0]) != made.id:
+            return None
+        if len(module.names.scopes[node].bindings[made.id]) != 1 or len(above.targets) != 1:
+            return None
+        mentions = module.names.mentions(made.id, module.names.scopes[node])
+        if len(mentions) != 2:
+            return None
+        made, statements = above.value, [above, *statements]
+    func = made.func if isinstance(made, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != _MAKER:
+        return None
+    assert isinstance(made, ast.Call)
+    if made.args or made.keywords or not isinstance(func.value, (ast.Name, ast.Call)):
+        return None
+    return _End(tuple(statements), func.value)
+
+
+def _own(body: Sequence[ast.stmt]) -> list[ast.AST]:
+    """The nodes of a function, without those of functions in it."""
+    found: list[ast.AST] = []
+    for statement in body:
+        if not isinstance(statement, ast.FunctionDef):
+            found += walk(statement)
+    return found
+
+
+def _is_next(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == _NEXT
+        and not node.args
+        and not node.keywords
+    )
+
+
+def _names(node: ast.expr) -> list[str | None]:
+    """The names that a target or a value has, in order."""
+    parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
+    return [part.id if isinstance(part, ast.Name) else None for part in parts]

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 
 from migrate_mgpu.parity import conversion
-from migrate_mgpu.parity.conversion_command import command
-
-
-def run(*argv: object) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    return command([str(one) for one in argv], stdout, stderr), stdout.getvalue(), stderr.getvalue()
+from tests.support.parity import convert as run
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import textwrap
@@ -11,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity.conversion_command import command
 from migrate_mgpu.parity.runs import programs as running
 from tests.parity.checkpoints import resumed
 from tests.support import migration
+from tests.support.parity import convert as run
 
 pytest.importorskip("numpy")
 
@@ -244,11 +243,6 @@ def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
     assert "beta1_power" in found["adam"]["worst"]
     worst = {key: max(one["worst"].values()) for key, one in found.items()}
     assert {key: value for key, value in worst.items() if value > RTOL} == {}
-
-
-def run(*argv: object) -> tuple[int, str, str]:
-    stdout, stderr = io.StringIO(), io.StringIO()
-    return command([str(one) for one in argv], stdout, stderr), stdout.getvalue(), stderr.getvalue()
 
 
 def test_the_old_program_tells_two_of_one_shape_apart(

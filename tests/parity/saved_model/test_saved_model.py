@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import struct
 import subprocess
@@ -12,22 +11,17 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity import command as parity
 from migrate_mgpu.parity.compare import saved_model as compared
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import launch, saved_model
 from migrate_mgpu.parity.runs.saved_model import Answers, NoSavedModel, SavedModel, Signature
 from migrate_mgpu.parity.runs.supervise import Limits
 from tests.parity.saved_model import exporters
+from tests.support.parity import run
 
 numpy = pytest.importorskip("numpy")
 
 X = numpy.array([[0.5, -1, 2, 0.25], [1, 0, 0, 3], [-2, 1.5, 0.125, 0]])
-
-
-def run(*argv: object) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return parity.command([str(one) for one in argv], out, err), out.getvalue(), err.getvalue()
 
 
 # Without TensorFlow ------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from migrate_mgpu.models.front.session.program import (
     is_late,
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
-from migrate_mgpu.models.front.session.scope import Entry, header_of
+from migrate_mgpu.models.front.session.scope import Entry, Header, header_of
 from migrate_mgpu.models.ir import Mover, Optimizer, Placeholder, Step, TowerInput, Update
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import calls_keras, definitions, replacements
@@ -1074,7 +1074,7 @@ class _Writer:
             first = self.source.place(self._header_end(Entry(block, True)))[0]
             inside |= _string_lines(block)
             stays = self._on_devices.get(block, set())
-            for number in range(first, (block.end_lineno or first) + 1):
+            for number in range(first, self._last_line(block) + 1):
                 lost[number] = lost.get(number, 0) + unit * (number not in stays)
         for number, width in lost.items():
             text = self.source.line_text(number)
@@ -1083,6 +1083,19 @@ class _Writer:
                 continue
             if not any(first <= start < last for first, last in self.whole):
                 self.found.edit(self.module, Edit(start, start + width, ""))
+
+    def _last_line(self, block: Header) -> int:
+        """A block's last line, with the comments in it that follow its last statement."""
+        depth = len(self.source.indent_of(block.body[0]))
+        last = number = block.end_lineno or block.lineno
+        while number < len(self.source.line_starts):
+            number += 1
+            text = self.source.line_text(number)
+            comment = text.lstrip()
+            if comment and (comment[0] != "#" or len(text) - len(comment) < depth):
+                break
+            last = number if comment else last
+        return last
 
 
 def _reads_trained(step: Step) -> bool:

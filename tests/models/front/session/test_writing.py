@@ -41,6 +41,13 @@ def test_comments_in_what_is_fed_stay() -> None:
     ) in after
 
 
+def test_comments_at_the_end_of_a_block_move_out_with_it() -> None:
+    run = "sess.run(tf.global_variables_initializer())\n    sess.run(train, {x: rows})\n"
+    text = program(start="", run=f"with tf.Session() as sess:\n    {run}")
+    after = native(text + "\n    # print(rows)\n    # plot(rows)\n# the end\n")
+    assert after.endswith("\n# print(rows)\n# plot(rows)\n# the end\n")
+
+
 def test_what_no_step_runs_is_left_out_and_told() -> None:
     text = program(before="unused = tf.sqrt(out)\n")
     assert "sqrt" not in native(text)

@@ -45,6 +45,7 @@ class Request:
       skip: patterns of tensors that the new program does without.
       model_dir: the folder of the new program's that is meant, if it has several.
       to_tf1: ``source`` is a checkpoint of the new program's, which becomes one of the old one's.
+      of_keras: ``source`` is a file of weights, or of a model, that Keras wrote.
     """
 
     pair: Pair
@@ -54,6 +55,7 @@ class Request:
     skip: Sequence[str] = ()
     model_dir: str | None = None
     to_tf1: bool = False
+    of_keras: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class Result:
       data: the rows and what has no partner, see ``probe/convert.py``.
       files: where the new files are, until they are taken.
       runtime: the name of the new program's runtime, and its versions; TF1's where it is for that.
+      of_keras: as the request's: there is one new file, of weights.
     """
 
     state: str
@@ -73,6 +76,7 @@ class Result:
     files: Sequence[Path]
     runtime: str
     to_tf1: bool = False
+    of_keras: bool = False
 
 
 def find(given: Path) -> Path:
@@ -142,6 +146,8 @@ def files_of(prefix: Path) -> list[Path]:
 def convert(request: Request, to: Path, progress: TextIO | None = None) -> Result:
     """Convert, and write the new checkpoint to a folder that is not there, or is empty.
 
+    Where Keras wrote the source, ``to`` is a file that is not there.
+
     Raises:
       NoCheckpoint: what was given is one of TF2's.
       NotConverted: the new program did not come to its checkpoint.
@@ -159,14 +165,17 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
     old, new = wanted(pair, only_recorded=False)
     target = runtimes.ensure(new, progress)
     # Graph code that finds its folder trained to the end would come to no saver.
-    options = replace(pair.options, roots=roots, anew=request.source.parent)
+    folder = None if request.of_keras else request.source.parent
+    options = replace(pair.options, roots=roots, anew=folder)
     asked: dict[str, Any] = {
         "source": str(request.source.resolve()),
-        "weights_only": request.weights_only,
+        "weights_only": request.weights_only or request.of_keras,
         "given": dict(request.given),
         "skip": list(request.skip),
         "model_dir": request.model_dir,
     }
+    if request.of_keras:
+        asked["file"] = to.name
     devices = pair.devices[0]
     template: Side | None = None
     if request.to_tf1:
@@ -191,7 +200,7 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
     keras = "" if request.to_tf1 else f", Keras {versions.get('keras')}"
     runtime = f"TensorFlow {versions.get('tensorflow')}{keras}"
     files = [path for one in ("1", "2") for path in (work / one / CHECKPOINT).glob("*")]
-    result = Result(found["state"], found, files, runtime, request.to_tf1)
+    result = Result(found["state"], found, files, runtime, request.to_tf1, request.of_keras)
     if result.state != "refused":
         write(result, to, request.source)
     return result
@@ -255,6 +264,11 @@ def _found(side: Side, request: Request) -> dict[str, Any]:
     if request.model_dir is not None:
         there = ", ".join(folders) or "none"
         raise NotConverted(f"{name} has no checkpoint in {request.model_dir}; it has {there}")
+    if request.of_keras:
+        raise NotConverted(
+            f"{name} ended without a Keras model that loads weights, trains, evaluates or "
+            "predicts, and has its variables by then"
+        )
     raise NotConverted(
         f"{name} ended without a tf.train.CheckpointManager, a tf.train.Checkpoint or a saver: "
         "there is nothing that it would restore a checkpoint into"
@@ -262,7 +276,15 @@ def _found(side: Side, request: Request) -> dict[str, Any]:
 
 
 def write(result: Result, to: Path, source: Path) -> None:
-    """Take the new files to their folder, or the old ones that the new program reads."""
+    """Take the new files to their folder, or the old ones that the new program reads.
+
+    Where Keras wrote the source, ``to`` is the new file.
+    """
+    if result.of_keras:
+        for path in result.files:
+            shutil.move(str(path), str(to))
+        to.with_name(f"{to.name}.txt").write_text(table(result), encoding="utf-8")
+        return
     to.mkdir(parents=True, exist_ok=True)
     for path in result.files:
         shutil.move(str(path), str(to / path.name))

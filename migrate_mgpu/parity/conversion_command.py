@@ -13,6 +13,7 @@ from migrate_mgpu import INSTALL
 from migrate_mgpu.core.parser import Parser
 from migrate_mgpu.runtimes import add_packages, split
 
+_WEIGHTS = (".h5", ".hdf5")  # files that Keras writes
 WRITTEN, REFUSED, USAGE, FAILED = 0, 1, 2, 8
 
 _EPILOG = """\
@@ -22,6 +23,7 @@ examples:
   migrate-mgpu checkpoint old.py new.py --from model_dir --to new_dir --weights-only
   migrate-mgpu checkpoint old.py new.py --from model_dir --to new_dir -- --batch_size 32
   migrate-mgpu checkpoint old.py new.py --from new_dir --to old_dir --to-tf1
+  migrate-mgpu checkpoint old.py new.py --from copies.h5 --to new.weights.h5
 
 A checkpoint of Keras 2 does not load into Keras 3: it is for the TensorFlow that --target names.
 
@@ -48,11 +50,15 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         required=True,
         metavar="MODEL_DIR",
-        help="TF1's folder (the new one's with --to-tf1), whose latest checkpoint is taken, or a "
-        "checkpoint in it",
+        help="TF1's folder (the new one's with --to-tf1), whose latest checkpoint is taken, a "
+        "checkpoint in it, or a .h5 file that Keras wrote",
     )
     made.add_argument(
-        "--to", type=Path, required=True, metavar="NEW_DIR", help="a new folder, or an empty one"
+        "--to",
+        type=Path,
+        required=True,
+        metavar="NEW_DIR",
+        help="a new folder, or an empty one; of a .h5 file the new file",
     )
     made.add_argument(
         "--weights-only",
@@ -132,7 +138,16 @@ def _wrong(options: argparse.Namespace) -> str:
             return f"{program}: no such program"
     if not options.source.exists() and not options.source.parent.is_dir():
         return f"--from {options.source}: there is no such folder"
-    if options.to.exists() and (not options.to.is_dir() or any(options.to.iterdir())):
+    if options.source.suffix in _WEIGHTS:
+        if not options.source.is_file():
+            return f"--from {options.source}: no such file"
+        if options.to.suffix not in _WEIGHTS or not options.to.parent.is_dir():
+            return f"--to {options.to}: Keras's weights go into a file, called .h5 or .weights.h5"
+        if options.to.exists():
+            return f"--to {options.to}: it is there already"
+        if options.to_tf1:
+            return "--to-tf1 is for checkpoints: TF1's Keras reads what Keras 2 saves in a .h5 file"
+    elif options.to.exists() and (not options.to.is_dir() or any(options.to.iterdir())):
         return f"--to {options.to}: there is something already; give a new folder, or an empty one"
     for text in options.pair:
         if not all(text.partition("=")[::2]):
@@ -171,6 +186,7 @@ def _convert(
             options.skip,
             options.model_dir,
             options.to_tf1,
+            options.source.suffix in _WEIGHTS,
         )
         result = conversion.convert(request, options.to, stderr)
     except conversion.NoCheckpoint as error:

@@ -13,6 +13,7 @@ Runs in the interpreter under test: Python 3.7, standard library and numpy only.
 from __future__ import annotations
 
 import collections
+import contextlib
 import fnmatch
 import functools
 import gc
@@ -41,6 +42,7 @@ def patches(load: Callable[[str], Any], options: dict[str, Any]) -> tuple[Any, A
     found = Conversion(options, load("partners"))
     found.tools = load("eager_tools")
     found.creation = load("watch_creation").Creation(found, found.tools)
+    found.files = load("weights_file")
     return found, found.patches()
 
 
@@ -66,7 +68,8 @@ class Conversion:
         ``weights_only``, ``model_dir`` (the program's folder, if it has several), ``isolate``
         (the program's copy), ``into`` (the folder in it that the new checkpoint is left in);
         ``values``, where a checkpoint of the program's own becomes one of TF1's: its prefix.
-        ``source`` is what ``template`` wrote then.
+        ``source`` is what ``template`` wrote then. Where ``source`` is a file of weights that
+        Keras wrote, ``file`` is the new one's name.
     """
 
     part = "checkpoint"  # of the trace
@@ -80,6 +83,7 @@ class Conversion:
         self.data: dict[str, Any] = {"state": "not reached", "folders": []}
         self.creation: Any = None  # watch_creation's
         self.tools: Any = None  # eager_tools
+        self.files: Any = None  # weights_file
         self._saving: list[Any] = []  # managers that saved
 
     # What a recorder is asked ---------------------------------------------------------------------
@@ -96,6 +100,17 @@ class Conversion:
     # Where a program asks for its checkpoint ------------------------------------------------------
 
     def patches(self) -> dict[str, Callable[[Any], None]]:
+        if "file" in self.options:
+            used = ("load_weights", "fit", "evaluate", "predict")
+            return {
+                "": self._imported,
+                "keras.src.backend.tensorflow.core": self.creation.patch_keras,
+                "keras.src.engine.training": lambda m: self._patch_model(m.Model, used),
+                "keras.src.models.model": lambda m: self._patch_model(m.Model, used[:1]),
+                "keras.src.backend.tensorflow.trainer": lambda m: self._patch_model(
+                    m.TensorFlowTrainer, used[1:]
+                ),
+            }
         return {
             "": self._imported,
             ".python.checkpoint.checkpoint_management": self._patch_manager,
@@ -202,6 +217,51 @@ class Conversion:
             self._end({"state": "refused", "shapes": shapes, **missing})
         self._end({"state": "refused", **_ONLY_ALL} if self._only() else {"state": "graph"})
 
+    def _patch_model(self, cls: Any, names: Iterable[str]) -> None:
+        for name in names:
+            setattr(cls, name, self._using(getattr(cls, name), name == "load_weights"))
+
+    def _using(self, original: Any, loads: bool) -> Any:
+        @functools.wraps(original)
+        def method(model: Any, *args: Any, **options: Any) -> Any:
+            path = [*args, *options.values()][:1] if loads else []
+            if not loads or self.files.named_alike(*path, self.options["source"]):
+                self._model(model)
+            elif not self.stopped:
+                with contextlib.suppress(Exception):  # that may be a file of TF1's, too
+                    return original(model, *args, **options)
+                return None
+            return original(model, *args, **options)
+
+        return method
+
+    def _model(self, model: Any) -> None:
+        """A Keras model that is there, and takes up a file's weights."""
+        if self.stopped or not self.tools.tf("eager.context").executing_eagerly():
+            return
+        checkpoint = self.tools.tf("checkpoint.checkpoint").Checkpoint(model=model)
+        holder = Holder(checkpoint, self.creation, self.tools)
+        if not holder.weights:
+            return  # a model that its first batch builds
+        name = str(self.options["file"])
+
+        reader = self._reader()
+
+        def plan() -> Any:
+            if _is_of_keras_3(model) and not name.endswith(".weights.h5"):
+                raise Refused(f"Keras 3 reads {name} as Keras 2's: let --to end in .weights.h5")
+            if reader.twice:
+                raise Refused(f"several weights of the file are called {reader.twice[0]}")
+            return self._plan(holder, reader)
+
+        def write(found: Any) -> None:
+            self.stopped = True
+            holder.assign(found, reader)
+            os.makedirs(self._folder())
+            model.save_weights(os.path.join(self._folder(), name))
+
+        self._carry_out(plan, write)
+
     def _folder(self) -> str:
         return os.path.join(str(self.options["isolate"]), str(self.options["into"]))
 
@@ -269,7 +329,11 @@ class Conversion:
         )
 
     def _reader(self) -> Any:
-        reader = self.tools.tf("training.checkpoint_utils").load_checkpoint(self.options["source"])
+        if "file" in self.options:
+            reader = self.files.Reader(self.options["source"])
+        else:
+            load = self.tools.tf("training.checkpoint_utils").load_checkpoint
+            reader = load(self.options["source"])
         self.source = dict(reader.get_variable_to_shape_map())
         if OBJECT_GRAPH in self.source:
             self._end({"state": "object-based"})
@@ -677,6 +741,10 @@ def _is_variable(one: Any) -> bool:
 def _is_a(one: Any, names: tuple[str, ...]) -> bool:
     """Whether it is of a class of Keras's, or of one derived from it."""
     return any(c.__name__ in names and "keras" in c.__module__ for c in type(one).__mro__)
+
+
+def _is_of_keras_3(model: Any) -> bool:
+    return any(c.__module__ == "keras.src.models.model" for c in type(model).__mro__)
 
 
 def _variables(one: Any) -> list[Any]:

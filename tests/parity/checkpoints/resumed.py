@@ -202,6 +202,13 @@ def go_on(
     return found
 
 
+def serve(
+    made: Servers, runtime: str, folder: Path, name: str, text: str, argv: Sequence[str]
+) -> None:
+    """Run one program in a folder, as it is."""
+    made.serve(runtime, folder, [_program(folder, name, text, argv=list(argv))])
+
+
 def go_back(
     made: Servers, runtime: str, programs: Mapping[str, str], trained: Path, folder: Path
 ) -> dict[str, dict[str, Any]]:

@@ -110,3 +110,17 @@ tensors of the checkpoint without a partner:
     # A saver's names are the program's own: nothing can be paired.
     text = conversion.refusal(conversion.Result("refused", {**data, "named": True}, (), ""))
     assert "--pair" not in text and "--skip" not in text
+
+
+def test_files_that_keras_wrote(programs: list[Path], tmp_path: Path) -> None:
+    old = tmp_path / "old.h5"
+    begin = (*programs, "--from", old, "--to")
+    status, _, err = run(*begin, tmp_path / "new.h5")
+    assert (status, err) == (2, f"--from {old}: no such file\n")
+    old.write_text("")
+    status, _, err = run(*begin, tmp_path / "new")
+    assert status == 2 and "Keras's weights go into a file, called .h5 or .weights.h5" in err
+    status, _, err = run(*begin, tmp_path / "new.h5", "--to-tf1")
+    assert status == 2 and "--to-tf1 is for checkpoints" in err
+    status, _, err = run(*begin, old)
+    assert (status, err) == (2, f"--to {old}: it is there already\n")

@@ -15,7 +15,7 @@ from tests.parity.checkpoints import resumed
 from tests.support import migration
 from tests.support.parity import convert as run
 
-pytest.importorskip("numpy")
+numpy = pytest.importorskip("numpy")
 
 # 20 steps are two times through the data: who goes on begins with the first batch, too.
 ESTIMATOR = """
@@ -178,6 +178,33 @@ with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
 """
     + LOOP
 )
+COPIES = """
+import sys
+
+import numpy as np
+from tensorflow import keras
+from tensorflow.keras import layers
+from tensorflow.keras.utils import multi_gpu_model
+
+x = np.random.RandomState(0).rand(64, 8).astype(np.float32)
+y = np.random.RandomState(1).randint(0, 3, 64)
+
+inputs = layers.Input(shape=(8,))
+net = layers.Dense(16, activation='relu')(inputs)
+net = layers.BatchNormalization()(net)
+net = layers.Dense(16, activation='relu')(net)
+outputs = layers.Dense(3, activation='softmax')(net)
+model = keras.Model(inputs, outputs)
+
+parallel_model = multi_gpu_model(model, gpus=2)
+parallel_model.compile(loss='sparse_categorical_crossentropy', optimizer='sgd')
+if sys.argv[1].endswith('.h5'):
+    parallel_model.load_weights(sys.argv[1])
+else:
+    parallel_model.fit(x, y, epochs=2, batch_size=16, shuffle=False)
+    parallel_model.save_weights('copies.h5')
+np.save('predicted.npy', parallel_model.predict(x, batch_size=16))
+"""
 PROGRAMS = {
     **{name: ESTIMATOR.replace("OPTIMIZER", text) for name, text in OPTIMIZERS.items()},
     "canned": CANNED,
@@ -212,7 +239,7 @@ def servers() -> Iterator[resumed.Servers]:
 def trained(runtime, servers, tmp_path_factory) -> Path:
     runtime("tf1.15")
     folder = tmp_path_factory.mktemp("trained")
-    programs = {**PROGRAMS, "page": program_of_the_page()}
+    programs = {**PROGRAMS, "page": program_of_the_page(), "copies": COPIES}
     resumed.train(servers, programs, folder, sorted({*BACK["tf2.15"], *BACK["tf2-latest"]}))
     return folder
 
@@ -333,3 +360,36 @@ def test_a_bridge_has_the_same_files(runtime, servers, trained, tmp_path, monkey
     status, out, err = run(tmp_path / "more.py", new, "--from", files, *to)
     assert status == 1 and err.endswith("partner:\n  more [2]\n"), err
     assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize(("name", "to"), [("tf2.15", "new.h5"), ("tf2-latest", "new.weights.h5")])
+def test_weights_of_copied_models(runtime, servers, trained, tmp_path, monkeypatch, name, to):
+    """1.15's file has the model within another; the migrated program has the model alone."""
+    runtime(name)
+    monkeypatch.setattr(running, "run_all", servers.run_all)
+    (tmp_path / "before.py").write_text(COPIES, encoding="utf-8")
+    after, _ = migration.migrated(COPIES)
+    assert "MirroredStrategy" in after
+    (tmp_path / "after.py").write_text(after, encoding="utf-8")
+    programs = (tmp_path / "before.py", tmp_path / "after.py")
+    old = ("--from", trained / "copies" / "copies.h5")
+    end = ("--target", name, "--devices", "2", "--", "copies.h5")
+    status, out, err = run(*programs, *old, "--to", tmp_path / to, *end)
+    assert status == 0, err
+    table = (tmp_path / f"{to}.txt").read_text(encoding="utf-8")
+    assert out.startswith(table) and len(table.splitlines()) == 11  # ten weights
+    resumed.serve(servers, name, tmp_path, "after", after, [to])
+    wanted = numpy.load(trained / "copies" / "predicted.npy")
+    assert abs(numpy.load(tmp_path / "predicted.npy") - wanted).max() < 1e-6
+    # A program that names another file takes the weights up where it uses its model.
+    status, out, err = run(*programs, *old, "--to", tmp_path / f"again.{to}", *end[:-1], "else.h5")
+    assert status == 0, err
+    assert out.startswith(table)
+    if name == "tf2-latest":
+        status, out, err = run(*programs, *old, "--to", tmp_path / "other.h5", *end)
+        assert status == 1 and "let --to end in .weights.h5" in err
+    # Another program's: shapes differ.
+    (tmp_path / "after.py").write_text(after.replace("Dense(3,", "Dense(4,"), encoding="utf-8")
+    status, out, err = run(*programs, *old, "--to", tmp_path / f"wider.{to}", *end)
+    assert status == 1 and "dense_2/kernel has the shape [16, 4]" in err
+    assert not (tmp_path / f"wider.{to}").exists()

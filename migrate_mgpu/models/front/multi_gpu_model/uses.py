@@ -104,8 +104,8 @@ class _Reader:
             self._check_others()
         if self.files:
             text = (
-                "the copies' files held the model inside of another: those that TF1 wrote are not "
-                "read any more, and new ones hold the model itself"
+                "the copies' files held the model inside of another, new ones hold the model "
+                "itself: `migrate-mgpu checkpoint` converts the weights in those that TF1 wrote"
             )
             self.found.note(self.module, site.call, text)
         return self.found

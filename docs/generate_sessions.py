@@ -66,6 +66,7 @@ restores and computes becomes TF2 code with those that train.
 | its later calls with `reuse` | calls of the same object |
 | `self.loss`, `self.train_op` of a class that builds its graph | `self.train_step` |
 | several objects of such a class | variables and steps of each |
+| an actor and a critic, each a class with a graph of its own | the same of each class |
 
 ## A step's price
 

@@ -27,7 +27,7 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.device_options import sets_softness
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
-from migrate_mgpu.models.front.session.scope import SESSION, Entry, session_calls
+from migrate_mgpu.models.front.session.scope import SESSION, Entry, graph_classes, session_calls
 from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
@@ -134,6 +134,9 @@ class NativeSessions:
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
             graph = self.graph.within(program.modules)
+            owners = graph_classes(module)
+            if owners:
+                return self._several(module, graph, configs, beside, shared)
             read = read_program(module, graph, configs, beside)
             for other, node in read.unread:
                 if len(self._users[other]) == 1:
@@ -150,6 +153,40 @@ class NativeSessions:
             return NativeSession(module, refused.diagnostic, towers=loop)
         except Exception as error:
             return NativeSession(module, internal_error(Place(module, module.tree), error))
+        return found
+
+    def _several(
+        self,
+        module: Module,
+        graph: CallGraph,
+        configs: AbstractSet[ast.AST],
+        beside: set[Module],
+        shared: Diagnostic | None,
+    ) -> NativeSession:
+        """A program of several classes that build a graph each.
+
+        Raises:
+            Refused: one of them stays.
+        """
+        owners = graph_classes(module)
+        if beside:
+            text = "several classes build graphs, and other modules have parts of them"
+            raise Refused(module, owners[0], text)
+        reads = [read_program(module, graph, configs, beside, owner) for owner in owners]
+        found = NativeSession(module, None, reads[0].scope.session)
+        for read in reads:
+            found.read |= read.read
+            written = write_program(read)
+            for edit in written.edits.get(module, []):
+                for other in found.edits.get(module, ()):
+                    if edit != other and edit.touches(other.start, other.end):
+                        text = "what several classes build is run together here"
+                        raise Refused(module, read.scope.maker, text)
+            found.merge(written)
+        reads[0].settings[:] = dict.fromkeys(node for read in reads for node in read.settings)
+        self._others(reads[0], found, configs)
+        if shared is not None:
+            raise Refused.because(shared)
         return found
 
     def _is_ours(self, program: Program) -> bool:

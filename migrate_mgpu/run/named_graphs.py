@@ -23,7 +23,7 @@ from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
 
-_ROUNDS = 12  # methods of a class, or functions, that are written where they are called
+_ROUNDS = 24  # methods of a class, or functions, that are written where they are called
 _WORDS = (b"Session", b"class ", b"placeholder")
 # What a module has whose functions leave something in the graph.
 _MAKERS = (

@@ -252,6 +252,9 @@ MUTANTS: dict[str, Mutant] = {
     "a step that trains nothing": Mutant(
         "class_model", r"self\.train_step = train_step", "self.train_step = compute_loss"
     ),
+    "the actor goes the other way": Mutant(
+        "actor_critic", r"loss_value = -exp_v", "loss_value = exp_v"
+    ),
     "objects that train one of them": Mutant("class_ensemble", r"m\.train\(", "models[0].train("),
     "a later session with values of its own": Mutant(
         "class_trains",

@@ -25,17 +25,31 @@ from migrate_mgpu.source.statements import Layout
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits of one round, in a module; none where nothing is left to do."""
     for owner in module.tree.body:
-        if isinstance(owner, ast.ClassDef) and _is_plain(owner):
+        if isinstance(owner, ast.ClassDef) and _is_plain(module, owner):
             found = _GraphObject(module, graph, owner).edits()
             if found:
                 return found
     return []
 
 
-def _is_plain(owner: ast.ClassDef) -> bool:
-    """Whether a class inherits nothing."""
-    plain = all(isinstance(base, ast.Name) and base.id == "object" for base in owner.bases)
+def _is_plain(module: Module, owner: ast.ClassDef) -> bool:
+    """Whether a class inherits nothing that has to do with its graph."""
+    plain = all(_says_nothing(module, base) for base in owner.bases)
     return plain and not owner.decorator_list and not owner.keywords
+
+
+def _says_nothing(module: Module, base: ast.expr) -> bool:
+    """Whether what a class inherits from only names methods, or is scikit-learn's."""
+    if isinstance(base, ast.Name) and base.id == "object":
+        return True
+    if (module.names.qualname(base) or "").startswith(("sklearn.base.", "abc.")):
+        return True
+    known = module.names.only_definition(base) if isinstance(base, ast.Name) else None
+    if not isinstance(known, ast.ClassDef) or known.keywords or known.decorator_list:
+        return False
+    if any(isinstance(part, (ast.Attribute, ast.Name)) for one in known.body for part in walk(one)):
+        return False  # its methods do something
+    return all(_says_nothing(module, one) for one in known.bases)
 
 
 class _GraphObject:

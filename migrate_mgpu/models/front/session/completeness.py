@@ -53,6 +53,8 @@ class CompletenessCheck(StatementReader):
             pairs = zip(client.entries, client.roles)
             known |= {e.statement for e, role in pairs if role is Role.GONE and not e.opens}
         for use in self.module.uses:
+            if use.node in self.state.theirs:
+                continue
             if isinstance(use.node, (ast.Import, ast.ImportFrom)) or is_inside(
                 self.module, use.node, known
             ):

@@ -139,12 +139,14 @@ class GraphClientReader(StatementReader):
         found: dict[Home, None] = {}
         found.update((node, None) for node in self.scope.holders if node is not self.scope.node)
         for name in self.names.scope_of_name:
-            if self.runs.is_home(name):
+            if self.runs.is_home(name) or name in self.state.theirs:
                 continue
             node = self._around(name) if self._concerns(name) else None
             if node is not None and node not in inside:
                 found[node] = None
         for call in self.names.calls:
+            if call in self.state.theirs:
+                continue
             if self.origins.of(call) is not None and not self.runs.is_home(call):
                 node = self._around(call)
                 if node is not None:
@@ -239,6 +241,8 @@ class GraphClientReader(StatementReader):
             return Role.HOST
         if self._begins(statement):
             return Role.GONE
+        if self.driving.summaries.only_graph(statement):
+            return Role.GONE
         if self.driving.made_elsewhere(statement):
             return Role.HOST_OBJECT
         self.driving.read(statement)
@@ -309,6 +313,8 @@ class GraphClientReader(StatementReader):
             target = self.origins.target(call)
             if target is None or target.node is self.scope.node or self.is_client_call(call):
                 continue
+            if target.owner in self.state.others:
+                continue  # it has a graph of its own
             if self.expressions.touches_graph(target):
                 text = f"`{target.name}`, which is called here, uses the graph"
                 raise Refused(self.module, call, text)
@@ -423,7 +429,7 @@ class GraphClientReader(StatementReader):
         for name in self.names.scope_of_name:
             if self.runs.is_home(name) and name not in calling:
                 continue
-            if name in fine or not isinstance(name.ctx, ast.Load):
+            if name in fine or not isinstance(name.ctx, ast.Load) or self._is_theirs(name):
                 continue
             if not self._concerns(name) or self._around(name) in inside:
                 continue
@@ -436,6 +442,14 @@ class GraphClientReader(StatementReader):
                 raise Refused(self.module, name, text)
             text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
             raise Refused(self.module, name, text, _ADVICE)
+
+    def _is_theirs(self, name: ast.Name) -> bool:
+        """Whether a name is one in another class that builds a graph, or gives that the session."""
+        if name in self.state.theirs:
+            return True
+        call = self.names.taker(name) if self.origins.of(name) is Whole.SESSION else None
+        known = self.graph.class_of(self.module, call.func) if call is not None else None
+        return known is not None and known[1] in self.state.others
 
     def _is_plain(self, name: ast.Name, fine: AbstractSet[ast.AST]) -> bool:
         """Whether a mention of the object that has the graph only leads to Python's own."""

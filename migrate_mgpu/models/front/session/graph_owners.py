@@ -19,7 +19,7 @@ from migrate_mgpu.models.front.session.state import StatementReader
 _OF_ALL = (
     "get_collection", "add_to_collection", "losses.get_", "get_default_graph", "get_variable_scope",
     "trainable_variables", "global_variables", "all_variables", "local_variables",
-    "model_variables", "moving_average_variables", "summary.", "train.Saver", "AUTO_REUSE",
+    "model_variables", "moving_average_variables", "summary.merge", "train.Saver", "AUTO_REUSE",
     "train.get_or_create_global_step", "train.get_global_step", "train.create_global_step",
     "make_template", "metrics.", "contrib.slim", "contrib.framework",
 )  # fmt: skip
@@ -36,6 +36,8 @@ class GraphOwnerReader(StatementReader):
         node = self.scope.node
         if self.scope.owner is None or not isinstance(node, ast.FunctionDef):
             return False
+        if self.state.others:
+            return True
         return node.name == "__init__" and not self.graph.runs_once(self.module, node.body[0])
 
     @property
@@ -78,6 +80,9 @@ class GraphOwnerReader(StatementReader):
         Raises:
             Refused: an object may have to do with another one's graph.
         """
+        for writer in self.found.event_writers:
+            text = "several objects build graphs, and summaries are written"
+            raise Refused(self.module, writer.statement, text)
         if not self.own_sessions:
             for call in self.runs.gone:
                 if self.runs.is_home(call):

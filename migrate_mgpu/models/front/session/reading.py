@@ -68,15 +68,17 @@ def read_program(
     graph: CallGraph,
     configs: AbstractSet[ast.AST] = frozenset(),
     beside: AbstractSet[Module] = frozenset(),
+    owner: ast.ClassDef | None = None,
 ) -> SessionProgram:
     """What a module's session program does; ``configs`` are nodes that carry configurations.
 
-    ``beside`` are the program's other modules that speak to TensorFlow.
+    ``beside`` are the program's other modules that speak to TensorFlow, ``owner`` is one of several
+    classes that build a graph each: what it does is read.
 
     Raises:
         Refused: some statement is not understood.
     """
-    return _Reader(Reading(module, graph, configs, beside)).read()
+    return _Reader(Reading(module, graph, configs, beside, owner)).read()
 
 
 class _Reader(StatementReader):

@@ -125,8 +125,8 @@ def session_calls(module: Module) -> list[ast.Call]:
     return [call for call in module.names.calls if is_session(module, call)]
 
 
-def read_scope(module: Module, graph: CallGraph) -> SessionScope:
-    """The scope of a module's one session.
+def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = None) -> SessionScope:
+    """The scope of a module's one session; ``owner``: that of the constructor of a class.
 
     Raises:
         Refused: there is none or more than one, or it is made or held in another way.
@@ -153,6 +153,8 @@ def read_scope(module: Module, graph: CallGraph) -> SessionScope:
     around = _building_scope(module, session)
     name = _name(module, module.names.statement(session), session, bool(resets))
     node = around if resets else _builds(module, around)
+    if owner is not None:
+        node = constructor_of(owner) or node
     if again and node is not around:
         text = "another session is created outside of the code that builds the graph"
         raise Refused(module, again[0], text, _ADVICE)
@@ -223,6 +225,37 @@ def _resets(module: Module, calls: list[ast.Call]) -> tuple[ast.stmt, ...]:
     own = [sum(begin.lineno < line for begin in begins) for line in lines]
     fits = len(calls) > 1 and own == list(range(1, len(begins) + 1))
     return tuple(begins) if fits and len(names) == 1 and len(lines) == len(begins) else ()
+
+
+def constructor_of(owner: ast.ClassDef) -> ast.FunctionDef | None:
+    """The `__init__` of a class."""
+    made = (one for one in owner.body if isinstance(one, ast.FunctionDef))
+    return next((one for one in made if one.name == "__init__"), None)
+
+
+@fact
+def graph_classes(module: Module) -> list[ast.ClassDef]:
+    """The classes whose constructors build a graph each, where there are several of them.
+
+    The program has one session, which none of them makes.
+    """
+    calls = session_calls(module)
+    found: list[ast.ClassDef] = []
+    for statement in module.tree.body:
+        node = constructor_of(statement) if isinstance(statement, ast.ClassDef) else None
+        if node is None or not isinstance(statement, ast.ClassDef):
+            continue
+        inside = set(walk(node))
+        if any(part in inside for part in calls):
+            return []
+        if any(_trains(part) for part in inside):
+            found.append(statement)
+    return found if len(found) > 1 and len(calls) == 1 else []
+
+
+def _trains(node: ast.AST) -> bool:
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr in ("minimize", "apply_gradients")
 
 
 def _builds(module: Module, around: Home) -> Home:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import line_of, walk
@@ -18,7 +18,7 @@ from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
-from migrate_mgpu.models.front.session.scope import SessionScope, read_scope
+from migrate_mgpu.models.front.session.scope import SessionScope, graph_classes, read_scope
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import Placeholder, Unit, Variables
 
@@ -34,13 +34,18 @@ class Reading:
         graph: CallGraph,
         configs: AbstractSet[ast.AST],
         beside: AbstractSet[Module],
+        owner: ast.ClassDef | None = None,
     ) -> None:
+        """``owner`` is one of several classes that build a graph each: its own is read."""
         self.module = module
         self.beside = beside  # the program's other modules that speak to TensorFlow
         self.graph = graph
         self.configs = configs
         self.names = module.names
-        self.scope: SessionScope = read_scope(module, graph)
+        self.scope: SessionScope = read_scope(module, graph, owner)
+        others = graph_classes(module) if owner is not None else []
+        self.others = [one for one in others if one is not owner]
+        self.theirs = self._of_others()
         self.found = SessionProgram(self.scope)
         self.layers = LayerReader(
             module, graph, self._is_tensor, self._is_flag, self.scope.node, beside
@@ -55,6 +60,18 @@ class Reading:
         self.origins = Origins(graph, self.scope)
         self.runs: RunReader
         self.towers: TowerReader
+
+    def _of_others(self) -> set[ast.AST]:
+        """What is in other classes that build graphs, and in functions that they alone call."""
+        found = {part for one in self.others for part in walk(one)}
+        for _ in range(5 if found else 0):
+            for node in self.module.tree.body:
+                if not isinstance(node, ast.FunctionDef) or node in found:
+                    continue
+                references = self.graph.references(Function(self.module, node))
+                if references and all(one.node in found for one in references):
+                    found.update(walk(node))
+        return found
 
     def _is_tensor(self, node: ast.AST) -> bool:
         """Whether an expression that is read is a part of the graph, or variables of it."""

@@ -31,8 +31,8 @@ def pair(
     programs show only which variables are trained together.
 
     What an eager program gives one name (``alike``) no name tells apart: it is paired in creation
-    order with as many that a graph has numbered, from 0 in each graph. Otherwise names agree when
-    they are equal, or when their last two parts are, which no other variable has
+    order with as many that a graph has numbered, from 0 in each graph, or put in scopes. Otherwise
+    names agree when they are equal, or when their last two parts are, which no other variable has
     (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay together:
     layers of the same shapes are paired in order, within them variables of one name, then
     single variables.
@@ -107,8 +107,11 @@ def _alike(reference: list[dict[str, Any]], target: list[dict[str, Any]]) -> lis
             groups.setdefault(variable["alike"][0], []).append(j)
     found: list[tuple[int, int]] = []
     for name, others in groups.items():
-        numbered = re.compile(re.escape(name) + r"(_\d+)?")
-        known = [i for i, v in enumerate(reference) if numbered.fullmatch(plain(v["name"]))]
+        for scopes in ("", "(?:.+/)?"):  # Keras gives layers no scopes
+            numbered = re.compile(scopes + re.escape(name) + r"(_\d+)?")
+            known = [i for i, v in enumerate(reference) if numbered.fullmatch(plain(v["name"]))]
+            if len(known) == len(others):
+                break
         if len(known) == len(others):
             found += zip(
                 sorted(known, key=lambda i: reference[i].get("alike", (name, i))[1]),

@@ -120,6 +120,13 @@ def test_variables_of_one_name_that_another_optimizer_trains():
     assert matching.pair(reference, target[:2]) == ([(2, 0), (3, 1)], [0, 1], [])
 
 
+def test_variables_of_one_name_that_tf1_had_in_scopes():
+    """An actor's and a critic's first layers: the critic is trained first."""
+    reference = of_model(["Actor/l1/kernel", "Critic/l1/kernel"], 0)
+    target = alike(0, 1, name="l1/kernel") + alike(1, 0, name="l1/kernel")
+    assert matching.pair(reference, target) == ([(0, 1), (1, 0)], [], [])
+
+
 def test_two_optimizers_of_one_reference_may_train_two_models():
     reference = of_model(["generator/kernel", "discriminator/kernel"], 0)
     target = of_model(["discriminator/kernel"], 0) + of_model(["generator/kernel"], 1)

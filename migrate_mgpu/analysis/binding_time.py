@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
@@ -26,8 +26,11 @@ class BindingTimes:
         tensors: Iterable[str],
         modes: Modes,
         makes_tensors: Iterable[ast.AST],
+        shapes: Collection[ast.AST] = (),
     ) -> None:
+        """``shapes`` are mentions of tensors whose shape is asked for, as the model is made."""
         self.modes = modes
+        self._shapes = set(shapes)
         self.tensors = set(tensors)
         self._makers = set(makes_tensors)
         self.assigned: set[str] = set()
@@ -87,7 +90,8 @@ class BindingTimes:
         if self.modes.asks(node):
             return True
         return any(
-            part in self._makers or (isinstance(part, ast.Name) and part.id in self.tensors)
+            part in self._makers
+            or (isinstance(part, ast.Name) and part.id in self.tensors and part not in self._shapes)
             for part in walk(node)
         )
 

@@ -938,13 +938,15 @@ class Fetch:
     """One thing that a run asks for; ``moves``: that averages move, which gives nothing.
 
     ``copies``: that variables get the values of others, which is read nowhere.
-    ``variable``: it is read behind the step, as is what a metric is so far (``of_metric``).
+    ``variable``: it is read behind the step, as is what a metric is so far (``of_metric``),
+    or a value that TF2 computes there, of Python's own ones (``computed``).
     """
 
     node: ast.expr
     value: ast.expr | None = None
     variable: bool = False
     of_metric: bool = False
+    computed: bool = False
     update: Update | None = None
     moves: bool = False
     copies: bool = False

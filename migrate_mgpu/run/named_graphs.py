@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -17,18 +18,26 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
-from migrate_mgpu.models.normalize import graph_functions, graph_objects
+from migrate_mgpu.models.normalize import (
+    bidirectional,
+    graph_functions,
+    graph_objects,
+    graph_parameters,
+    reused_names,
+)
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
+from migrate_mgpu.source.source import Edit
 
 _ROUNDS = 24  # methods of a class, or functions, that are written where they are called
 _WORDS = (b"Session", b"class ", b"placeholder")
 # What a module has whose functions leave something in the graph.
 _MAKERS = (
     (b"add_to_collection",),
-    (b"def ", b"get_variable", b"device("),
+    (b"def ", b"get_variable"),
+    (b"def ", b".Variable("),
     (b"def ", b"make_one_shot_iterator", b"get_next"),
 )
 
@@ -86,6 +95,28 @@ def _together(
         chosen = {path: one for path, one in chosen.items() if path not in held}
 
 
+def _renamed(modules: Sequence[Module]) -> dict[Module, list[Edit]]:
+    """Names of parts of the graph that are values of Python's later, in modules of their own."""
+    found: dict[Module, list[Edit]] = {}
+    for module in modules:
+        own = reused_names.renamed(module)
+        shared = any(module in other.imported for other in modules)
+        if own and not shared:
+            found[module] = own
+    return found
+
+
+def _each(
+    modules: Sequence[Module], normalize: Callable[[Module], list[Edit]]
+) -> dict[Module, list[Edit]]:
+    """The edits of the first module that has some."""
+    for module in modules:
+        own = normalize(module)
+        if own:
+            return {module: own}
+    return {}
+
+
 def _planned(
     data: Mapping[Path, bytes],
     named: Mapping[Path, tuple[bytes, History]],
@@ -131,7 +162,7 @@ def _named(
     functions = any(all(w in one for w in words) for one in data.values() for words in _MAKERS)
     contents = dict(data)
     layers: History = {}
-    for _ in range(_ROUNDS if objects or functions else 0):
+    for _ in range(_ROUNDS):
         if layers:
             project = Project(list(contents.items()))
             modules, graph = list(project.modules.values()), CallGraph(project)
@@ -142,6 +173,13 @@ def _named(
         if objects and not edits and home is not None:
             own = graph_objects.normalize(home, graph)
             edits = {home: own} if own else {}
+        if not edits:
+            own_modules = [module for module in modules if module.path in free]
+            edits = (
+                _each(own_modules, bidirectional.parted)
+                or _renamed(own_modules)
+                or _each(own_modules, partial(graph_parameters.given, graph=graph))
+            )
         if not edits or not fits(edits):
             break
         for module, own in edits.items():

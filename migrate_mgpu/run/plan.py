@@ -396,7 +396,8 @@ class _Planner:
         for module in list(self.edits):
             roots, obsolete = unused_roots(module, self.edits[module])
             self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
-            self.edits[module] += remove_imports(module, gone, self.edits[module])
+            changed = {*gone, *self.changes.moved}
+            self.edits[module] += remove_imports(module, changed, self.edits[module])
             self.edits[module] += with_imports(module, self.changes.imports.get(module, set()))
             self.edits[module] = one_scope(module.source, self.edits[module])
             self.edits[module] = blank_lines(module.source, self.edits[module])

@@ -164,8 +164,10 @@ def start_with_comments(text: str, start: int) -> int:
 def without_function(source: Source, node: ast.FunctionDef) -> Edit:
     """A function goes, with the comments above it."""
     layout, text = Layout(source, node), source.text
-    start = start_with_comments(text, layout.line_start)
-    rest = text[layout.next_line :]
+    top, bottom = source.part_at(layout.line_start)
+    start = max(start_with_comments(text, layout.line_start), top)
+    rest = text[layout.next_line : bottom]
     if not rest.strip():
-        return Edit(len(text[:start].rstrip()) + len(source.newline), len(text), "")
-    return Edit(start, len(text) - len(rest.lstrip("\r\n")), "")
+        above = text[top:start].rstrip()
+        return Edit(top + len(above) + len(source.newline) * bool(above), bottom, "")
+    return Edit(start, bottom - len(rest.lstrip("\r\n")), "")

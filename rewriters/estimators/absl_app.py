@@ -51,6 +51,8 @@ _METHODS = {
     "error": "error",
     "fatal": "critical",
 }
+# What `tf.app.run` may be given, which absl's takes by the same names.
+_MAIN_AND_ARGV = ([None, None], [None, "argv"], ["main", "argv"])
 _FLAGS = ("app.flags", "flags")
 
 CASES = (
@@ -248,7 +250,10 @@ def _run(module: Module, node: ast.AST) -> EditSet | None:
     source = module.source
     start, end = source.span(call)
     given = [*call.args, *(k.value for k in call.keywords)]
-    if len(given) > 1:
+    names = [None] * len(call.args) + [keyword.arg for keyword in call.keywords]
+    if len(given) == 1 and names[0] not in (None, "main"):
+        return None
+    if len(given) > 2 or (len(given) == 2 and names not in _MAIN_AND_ARGV) or _unpacks(given):
         return None
     imports, tolerant = ["from absl import app"], ""
     if _reads_arguments(module):
@@ -256,19 +261,23 @@ def _run(module: Module, node: ast.AST) -> EditSet | None:
             return None
         tolerant = ", flags_parser=lambda argv: flags.FLAGS(argv, known_only=True)"
         imports.append("from absl import flags")
-    if not given or is_none(given[0]):
+    if not given or (len(given) == 1 and is_none(given[0])):
         if "main" not in module.names.module_scope.bindings:
             return None
         return _changed(module, Edit(start, end, f"app.run(main{tolerant})"), needs=imports)
     first, last = source.span(node)
     edits = [Edit(first, last, "app.run")]
-    if call.keywords:
+    if names[0] == "main":
         value, _ = source.span(call.keywords[0].value)
         edits.append(Edit(source.span(call.keywords[0])[0], value, ""))
     if tolerant:
-        behind = source.span(given[0])[1]
+        behind = source.span(given[-1])[1]
         edits.append(Edit(behind, behind, tolerant))
     return _changed(module, *edits, needs=imports)
+
+
+def _unpacks(given: list[ast.expr]) -> bool:
+    return any(isinstance(one, ast.Starred) for one in given)
 
 
 def _reads_arguments(module: Module) -> bool:

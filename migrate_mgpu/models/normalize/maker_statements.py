@@ -27,6 +27,7 @@ from migrate_mgpu.models.normalize.variable_makers import with_texts
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_function
 
+_RETURNED = "return"  # stands for a variable that is returned without a name
 _CPUS = ("/cpu:0", "/CPU:0", "/device:CPU:0", "cpu:0")
 
 
@@ -105,6 +106,12 @@ class _Maker:
                     made.append(target.id)
             elif statement is not last and not self._collects(statement):
                 return False
+        if name_of(self.module, last.value) in VARIABLES.by_name and not made:
+            assert last.value is not None
+            self.made = [_RETURNED]
+            self.locals[_RETURNED] = last.value
+            self._add_settings(last.value)
+            return all(name in self.settings for name in self.locals if name != _RETURNED)
         values = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
         self.made = [value.id for value in values if isinstance(value, ast.Name)]
         if not made or len(self.made) != len(values) or sorted(self.made) != sorted(made):
@@ -207,6 +214,9 @@ class _Maker:
             else:
                 assert isinstance(one, ast.Expr)
                 lines.append(self._text(one.value, given, texts))
+        if self.made == [_RETURNED]:
+            value = self._text(self.locals[_RETURNED], given, texts)
+            lines.append(f"{new[_RETURNED]} = {value}")
         indent, newline = self.source.indent_of(statement), self.source.newline
         start = self.source.span(statement)[0]
         return Edit(start, self.source.span(statement)[1], f"{newline}{indent}".join(lines))

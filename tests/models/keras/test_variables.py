@@ -115,7 +115,7 @@ def test_what_is_made_of_a_variable_is_made_in_each_call() -> None:
         ),
         ('w = tf.get_variable("w", [4, 3], collections=["own"])', "`collections`"),
         ("w = tf.Variable(np.ones([4, 3], np.float32))", "begins with cannot be determined"),
-        ("w = tf.Variable(tf.ones([4, 3]) * 2)", "begins with cannot be determined"),
+        ("w = tf.Variable(tf.ones([4, 3]) / 2)", "begins with cannot be determined"),
         ("w = tf.Variable(3)", "begins with cannot be determined"),
         (
             'w = tf.get_variable("w", [4, 3])\nw = w.assign(w * 2)',

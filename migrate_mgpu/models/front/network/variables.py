@@ -114,6 +114,12 @@ def _first_value(given: NamedArguments, parameter: str) -> FirstValue:
     refuse_unless(given, "shape", (None,), "the `shape` of a tf.Variable", _ADVICE)
     if value is not None and isinstance(constant(value), float):
         return FirstValue(parameter, "Constant", {"value": value})
+    added = _added(module, value)
+    if added is not None:
+        shape = NamedArguments(module, added[0], FIRST_VALUES["zeros"][1]).given("shape")
+        if shape is not None:
+            _check_shape(module, shape)
+            return FirstValue(parameter, "Constant", {"value": added[1]}, shape)
     name = name_of(module, value) if isinstance(value, ast.Call) else ""
     if name not in FIRST_VALUES:
         text = "what this variable begins with cannot be determined"
@@ -134,3 +140,17 @@ def _first_value(given: NamedArguments, parameter: str) -> FirstValue:
             text = f"`{name}` of `{inner.shown}` is not a constant"
             raise Refused(module, node, text, _ADVICE)
     return FirstValue(parameter, kind, drawn, shape)
+
+
+def _added(module: Module, node: ast.expr | None) -> tuple[ast.Call, ast.expr] | None:
+    """`tf.zeros([1, 10]) + 0.1`, `0.1 * tf.ones([10])`: the call, and the value of all elements."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Mult)):
+        return None
+    neutral = "zeros" if isinstance(node.op, ast.Add) else "ones"
+    for call, value in ((node.left, node.right), (node.right, node.left)):
+        alone = isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords
+        if isinstance(call, ast.Call) and alone and name_of(module, call) == neutral:
+            number = constant(value)
+            if isinstance(number, (int, float)) and not isinstance(number, bool):
+                return call, value
+    return None

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.recurrent import read_cell
-from migrate_mgpu.models.front.session.program import GRAPH, Cells, Role
+from migrate_mgpu.models.front.session.program import GRAPH, Cells, Role, targets_of
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Recurrent
@@ -68,11 +68,47 @@ class CellReader(StatementReader):
                 if read_cell(self.module, call) is None:
                     text = f"the recurrent cell `{self.module.source.code(call.func)}`"
                     raise Refused(self.module, call, f"{text} is not converted")
+            elif self._makes_cell(call):
+                continue
             elif name_of(self.module, call) and not name_of(self.module, call).endswith(
                 "_initializer"
             ):
                 text = f"a recurrent cell is given `{self.module.source.code(call)}`"
                 raise Refused(self.module, call, text)
+        self._read_maker_names(value)
+
+    def _makes_cell(self, call: ast.Call) -> bool:
+        """Whether a call reaches a function of the module's that makes one cell, and no more.
+
+        Raises:
+            Refused: a cell that it makes is not converted.
+        """
+        target = self.graph.target(self.module, call.func)
+        node = target.node if target is not None else None
+        if target is None or target.module is not self.module or call.args or call.keywords:
+            return False
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list or target.owner:
+            return False
+        made: set[str] = set()
+        for statement in node.body:
+            if isinstance(statement, ast.Assign) and self._makes(statement.value):
+                made |= targets_of(statement)
+                self._check(statement.value)
+            elif isinstance(statement, ast.Return) and statement.value is not None:
+                value = statement.value
+                if isinstance(value, ast.Name) and value.id in made:
+                    continue
+                if not self._makes(value):
+                    return False
+                self._check(value)
+            elif not isinstance(statement, ast.Expr) or not isinstance(
+                statement.value, ast.Constant
+            ):
+                return False
+        self.found.builders[node] = target
+        return True
+
+    def _read_maker_names(self, value: ast.expr) -> None:
         for name in mentions_of(self.names, value, self.home):
             meaning = self.meanings.get(name.id)
             if isinstance(meaning, GRAPH) and not isinstance(meaning, Cells):

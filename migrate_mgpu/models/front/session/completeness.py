@@ -9,19 +9,23 @@ from functools import cached_property
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import Binding, Scope, line_of
+from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role, only_computes
 from migrate_mgpu.models.front.session.scope import header_of
-from migrate_mgpu.models.front.session.state import StatementReader
-from migrate_mgpu.models.front.session.units import unique, value_of
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.units import UnitReader, unique, value_of
 from migrate_mgpu.models.ir import Gathered, Stage, Unit
 
 
 class CompletenessCheck(StatementReader):
     """Checks a program that is read to its end."""
+
+    def __init__(self, state: Reading, units: UnitReader) -> None:
+        super().__init__(state)
+        self.units = units
 
     def check_mentions(self) -> None:
         """Every mention of TensorFlow is one that this reader knows."""
@@ -36,6 +40,7 @@ class CompletenessCheck(StatementReader):
                 Role.UPDATE,
                 Role.UNIT,
                 Role.HOST_OBJECT,
+                Role.COMPUTED,
             ) or (role is Role.GONE and not entry.opens):
                 known.add(entry.statement)
         known |= self.state.configs
@@ -51,7 +56,8 @@ class CompletenessCheck(StatementReader):
         for client in self.found.clients:
             known |= {part for block in client.blocks for part in header_of(block)}
             pairs = zip(client.entries, client.roles)
-            known |= {e.statement for e, role in pairs if role is Role.GONE and not e.opens}
+            gone = (Role.GONE, Role.COMPUTED)
+            known |= {e.statement for e, role in pairs if role in gone and not e.opens}
         for use in self.module.uses:
             if use.node in self.state.theirs:
                 continue
@@ -113,7 +119,7 @@ class CompletenessCheck(StatementReader):
                 continue
             copied = self.found.copies.get(unit.node)
             value = value_of(unit.node) if copied is None else copied.node
-            for name in self.expressions.read(value).names:
+            for name in self.units.parts(value).names:
                 if unit.stage is not Stage.WHOLE and name.id in of_loop:
                     continue
                 if name in self.state.reuse.nodes(self.module):
@@ -221,7 +227,11 @@ class CompletenessCheck(StatementReader):
         """Whether a name of the scope stands for parts of the graph alone."""
         if not self.scope.resets and any(p.name == name for p in self.found.placeholders):
             return True  # later it may be Python's own
-        bindings = (b for b in self.home.bindings[name] if not self.state.is_free(b.node))
+        bindings = (
+            b
+            for b in self.home.bindings[name]
+            if b.node not in self.found.before and not self.state.is_free(b.node)
+        )
         statements = {self.names.statement(b.node) for b in bindings}
         return bool(statements) and statements <= self._building
 
@@ -232,7 +242,8 @@ class CompletenessCheck(StatementReader):
         made = [
             entry.statement
             for entry, role in entries
-            if role not in (Role.HOST, Role.RUN) and not entry.opens
+            if role not in (Role.HOST, Role.RUN, Role.COMPUTED) and not entry.opens
         ]
-        inside = (s for s in made if isinstance(s, ast.For))
-        return {*made, *(one for statement in inside for one in statement.body)}
+        inside = (s for s in made if isinstance(s, (ast.For, ast.If)))
+        statements = (one for s in inside for one in walk(s) if isinstance(one, ast.stmt))
+        return {*made, *statements}

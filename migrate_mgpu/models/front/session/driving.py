@@ -59,6 +59,11 @@ class DrivingReader:
             return False
         return self.summaries.writer(statement, statement.value) is not None
 
+    def _made_within(self, statement: ast.Assign) -> None:
+        """A writer of summaries that is made anew in each turn of a loop, or in a branch."""
+        if all(one.statement is not statement for one in self.found.event_writers):
+            self.made_elsewhere(statement)
+
     def read(self, statement: ast.stmt) -> None:
         """Reads the calls in a statement, and explains the names in them.
 
@@ -66,6 +71,9 @@ class DrivingReader:
             Refused: one is not understood.
         """
         self.assignments.read(statement)
+        for inner in walk(statement):
+            if inner is not statement and isinstance(inner, ast.Assign):
+                self._made_within(inner)
         for call in walk(statement):
             if isinstance(call, ast.Call) and name_of(self.module, call) == _EXISTS:
                 if len(call.args) != 1 or call.keywords:
@@ -109,7 +117,7 @@ class DrivingReader:
                 and one.name == name.id
                 and (names.defining_scope(name.id, names.scope_of_name[target]) is home)
             ):
-                if len(home.bindings[name.id]) != 1:
+                if not self.summaries.are_writers(home.bindings[name.id]):
                     text = f"`{name.id}` is also assigned elsewhere"
                     raise Refused(self.module, name, text, "give the two different names")
                 return one
@@ -168,7 +176,8 @@ class DrivingReader:
             if run.call not in calls:
                 continue
             step = run.step
-            if step.updates or step.moves or any(fetch.value is None for fetch in run.fetches):
+            known = all(fetch.value is not None or fetch.computed for fetch in run.fetches)
+            if step.updates or step.moves or not known:
                 self._refuse_values(block)
             for unit in step.units:
                 if not only_computes(self.module, unit):

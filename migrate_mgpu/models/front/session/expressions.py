@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
 from migrate_mgpu.analysis.symbols import symbol
@@ -536,6 +537,8 @@ class _Layered(Expressions):
                     found.rows |= row.keras == "Embedding"
                     waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
                     continue
+                if _starts_cell(self.module, part):
+                    continue  # zeros, of which the network begins by itself
                 if is_recurrent(self.module, part) or cell_of(self.module, part):
                     waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
                     continue
@@ -566,6 +569,14 @@ def check_drawn(module: Module, call: ast.Call) -> None:
         raise Refused(module, call, text)
     if samples and any(keyword.arg == "partition_strategy" for keyword in call.keywords):
         raise Refused(module, call, "a table in several parts, in an order of TF1's")
+
+
+def _starts_cell(module: Module, call: ast.Call) -> bool:
+    """`cell.zero_state(batch_size, tf.float32)`"""
+    func = call.func
+    if not isinstance(func, ast.Attribute) or func.attr != "zero_state":
+        return False
+    return bool(cell_of(module, assigned(module, func.value)))
 
 
 def _makes_no_tensor(module: Module, call: ast.Call) -> bool:

@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.driving import DrivingReader
+from migrate_mgpu.models.front.session.eager_values import EagerValueReader
 from migrate_mgpu.models.front.session.origins import Named, Whole, arguments_by_name, exports
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
 from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
@@ -28,6 +29,7 @@ class GraphClientReader(StatementReader):
     """Reads the clients of a graph once all that the graph is made of is known."""
 
     driving: DrivingReader
+    eager_values: EagerValueReader
 
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
@@ -257,6 +259,8 @@ class GraphClientReader(StatementReader):
                 text = "variables may be initialized more than once"
                 raise Refused(self.module, statement, text)
             return role
+        if self.eager_values.assigned(statement):
+            return Role.COMPUTED
         if isinstance(statement, ast.Assign) and self._unpacks(statement):
             client.unpacked.append(statement)
         self._check_calls(statement)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
@@ -13,6 +14,7 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.losses import read_loss
+from migrate_mgpu.models.front.session.constant_branches import names_made_before
 from migrate_mgpu.models.front.session.program import closure
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -32,21 +34,25 @@ class LabelGradientReader(StatementReader):
         Raises:
             Refused: labels of one depend on variables, or may.
         """
+        made = names_made_before(value) if isinstance(value, ast.If) else frozenset()
         for call in (part for part in walk(value) if isinstance(part, ast.Call)):
             if name_of(self.module, call) in _STOP:
-                self._check(_labels(self.module, call))
+                self._check(_labels(self.module, call), made)
             target = self.graph.target(self.module, call.func)
             if target is not None:
                 for name in sorted(self._parameters(target, frozenset())):
                     given = bind(call, target).given(name)
                     if given is not None:
-                        self._check(given)
+                        self._check(given, made)
 
-    def _check(self, labels: ast.expr) -> None:
+    def _check(self, labels: ast.expr, made: AbstractSet[ast.Name] = frozenset()) -> None:
+        """``made`` are names that the same statement has given values."""
         if self._is_stopped(self.module, labels):
             return
         units: list[Unit] = []
         for name in mentions_of(self.names, labels, self.home):
+            if name in made:
+                raise _trained(self.module, labels)
             meaning = self.meanings.get(name.id)
             if isinstance(meaning, Variables):
                 raise _trained(self.module, labels)

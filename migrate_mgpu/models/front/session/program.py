@@ -70,6 +70,11 @@ class Host:
     """Something of Python's own."""
 
 
+@record(frozen=True, eq=False)
+class Computed:
+    """A value that TensorFlow computes of Python's own, where it stands."""
+
+
 class Holds(enum.Enum):
     """What a list has for each trained variable."""
 
@@ -219,7 +224,7 @@ GraphMeaning = Union[
     NamedInitializer,
 ]
 HostObject = Union[Saver, EventWriter, Dataset, Iterator]  # what stands around the steps,
-Meaning = Union[GraphMeaning, Host, HostObject]  # or Python's own.
+Meaning = Union[GraphMeaning, Host, Computed, HostObject]  # or Python's own.
 GRAPH: tuple[type, ...] = get_args(GraphMeaning)
 HOST_OBJECTS: tuple[type, ...] = get_args(HostObject)
 
@@ -247,6 +252,7 @@ class Role(enum.Enum):
     """What a statement of the scope does."""
 
     HOST = enum.auto()  # nothing with the graph
+    COMPUTED = enum.auto()  # a value of Python's own ones, where it stands
     PLACEHOLDER = enum.auto()
     VARIABLES = enum.auto()
     CELLS = enum.auto()  # recurrent ones
@@ -333,6 +339,7 @@ class SessionProgram:
     rebound: set[ast.AST] = field(
         default_factory=set
     )  # names of parts that are Python's in the end
+    before: set[ast.AST] = field(default_factory=set)  # such that were Python's, above them
     assignments: list[Assignment] = field(default_factory=list)  # of Python's own values
 
     # Other code that uses the graph.
@@ -349,6 +356,7 @@ class SessionProgram:
     checkpoint_queries: dict[ast.Call, ast.expr] = field(default_factory=dict)  # with its path
     summaries: list[Summary] = field(default_factory=list)
     merges: dict[ast.Call, Merge] = field(default_factory=dict)
+    computed_summaries: set[Summary] = field(default_factory=set)  # of Python's own values
     summarizing: set[ast.stmt] = field(default_factory=set)  # they give summaries names
     graph_files: list[ast.stmt] = field(default_factory=list)  # they write the graph, no more
     eager: set[Step] = field(default_factory=set)  # they are computed where they are run
@@ -432,6 +440,7 @@ def targets_of(node: ast.AST) -> set[str]:
         targets = node.targets
     elif isinstance(node, ast.AugAssign):
         targets = [node.target]
-    elif isinstance(node, ast.For):
-        return {name for statement in node.body for name in targets_of(statement)}
+    elif isinstance(node, (ast.For, ast.If)):
+        inside = (*node.body, *node.orelse)
+        return {name for statement in inside for name in targets_of(statement)}
     return {p.id for target in targets for p in walk(target) if isinstance(p, ast.Name)}

@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.device_options import DeviceOptionReader
 from migrate_mgpu.models.front.session.driving import DrivingReader
+from migrate_mgpu.models.front.session.eager_values import EagerValueReader
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
@@ -108,6 +109,8 @@ class _Reader(StatementReader):
         )
         self.driving = DrivingReader(self.found, self.graph, self.runs, self.expressions)
         self.clients.driving = self.driving
+        self.eager_values = self.clients.eager_values = EagerValueReader(state)
+        self.runs.is_eager = self.eager_values.is_eager
         self.expressions.takes = self.driving.summaries.takes
         self.copies = VariableCopyReader(
             state, self.updates.scoped, self.variables, self.driving.summaries.takes
@@ -154,7 +157,7 @@ class _Reader(StatementReader):
         if self.owners.several:
             self.owners.check_parts()
             self.found.several = True
-        complete = CompletenessCheck(self.state)
+        complete = CompletenessCheck(self.state, self.units)
         complete.check_mentions()
         self.unit_layers.check_training()
         self.averages.check()
@@ -247,7 +250,7 @@ class _Reader(StatementReader):
             if isinstance(self.meanings.get(statement.target.id), Unit):
                 self.meanings[statement.target.id] = self.units.unit(statement, self.place)
                 return Role.UNIT
-        if self.units.repeats(statement):
+        if self.units.repeats(statement) or self.units.decides(statement):
             unit = self.units.unit(statement, self.place)
             self.meanings.update(dict.fromkeys(targets_of(statement), unit))
             return Role.UNIT
@@ -438,6 +441,8 @@ class _Reader(StatementReader):
             return Role.VARIABLES
         if not self.units.is_graph(value):
             return None
+        if self.eager_values.assigned(statement):
+            return Role.COMPUTED
         return self.units.assigned(statement, target)
 
     def _is_alias(self, target: ast.expr, value: ast.expr) -> bool:
@@ -522,10 +527,13 @@ class _Reader(StatementReader):
             self.meanings[target.id] = dataset
             return Role.HOST_OBJECT
         if self.driving.summaries.named(statement, call):
+            if self.eager_values.summarized(statement, call):
+                return Role.COMPUTED
             return self.units.assigned(statement, target)
         made = self.driving.made(statement, target, call)
         if made is not None:
-            self.state.only_binding(target)
+            if not self.driving.summaries.are_writers(self.names.bindings_of(target)):
+                self.state.only_binding(target)
             self.meanings[target.id] = made
             return Role.HOST_OBJECT
         return None

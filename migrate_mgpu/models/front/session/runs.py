@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AverageUpdates,
+    Computed,
     GradientNorm,
     Host,
     Init,
@@ -41,6 +42,11 @@ from migrate_mgpu.models.ir import (
 
 _RUN = ("fetches", "feed_dict")
 _EVAL = ("feed_dict", "session")
+# Statements whose blocks are executed in the order in which they stand.
+_STRAIGHT = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.If, ast.With, ast.For,
+    ast.While,
+)  # fmt: skip
 _UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
 
 
@@ -83,6 +89,8 @@ class RunReader:
         self.assigned: set[ast.Call] = set()  # runs that only assign a value
         self.gone: set[ast.AST] = set()  # calls that initialize variables
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
+        self.computed: set[tuple[Scope, str]] = set()  # names of other scopes: such values
+        self.is_eager: Callable[[ast.expr], bool] = lambda node: False
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
         self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
@@ -122,6 +130,10 @@ class RunReader:
                 return self.meanings.get(node.id)
         if not isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)):
             return None
+        if isinstance(node, ast.Name) and self.computed:
+            scope = self.names.defining_scope(node.id, self.names.scope_of_name[node])
+            if (scope, node.id) in self.computed:
+                return Computed()
         origin = self.origins.of(node)
         if isinstance(origin, Named):
             return self.meanings.get(origin.name)
@@ -253,7 +265,7 @@ class RunReader:
             if name.id == self.scope.name:
                 text = "the session is used for more than `run`"
                 raise Refused(self.module, name, text)
-            if meaning is not None and not isinstance(meaning, Host):
+            if meaning is not None and not isinstance(meaning, (Host, Computed)):
                 text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
                 raise Refused(self.module, name, text, "run it, and use its value")
 
@@ -471,6 +483,8 @@ class RunReader:
             if meaning.collected is not Collected.ONE:
                 raise Refused(self.module, node, "a dictionary or list of variables is fetched")
             return Fetch(node, variable=True)
+        if isinstance(meaning, Computed) or self.is_eager(node):
+            return Fetch(node, variable=True, computed=True)
         if isinstance(meaning, GradientNorm):
             return Fetch(node, value=self.named(node))
         if isinstance(meaning, MetricValue):
@@ -654,16 +668,21 @@ class RunReader:
         raise Refused(self.module, node, "what is fed cannot be determined", "write a dictionary")
 
     def _dictionary_above(self, name: ast.Name) -> ast.Assign | None:
-        """The dictionary that a name is, where it gets it in the same block, above its mention."""
+        """The dictionary that a name is, where it gets it above its mention, in a block around."""
         bound = {self.names.statement(one.node) for one in self.names.bindings_of(name)}
-        own = self.names.statement(name)
-        block = self.names.block(own)
-        for statement in reversed(block[: block.index(own)]):
-            if statement in bound:
-                found = statement if self.is_dictionary(statement) else None
-                return found if isinstance(found, ast.Assign) else None
-            if any(one in bound for one in walk(statement)):
-                return None
+        own: ast.AST = self.names.statement(name)
+        while isinstance(own, _STRAIGHT):
+            block = self.names.block(own)
+            for statement in reversed(block[: block.index(own)]):
+                if statement in bound:
+                    found = statement if self.is_dictionary(statement) else None
+                    return found if isinstance(found, ast.Assign) else None
+                if any(one in bound for one in walk(statement)):
+                    return None
+            own = self.names.parents[own]
+            repeats = isinstance(own, (ast.For, ast.While))
+            if repeats and any(one in bound for one in walk(own)):
+                return None  # of the turn before
         return None
 
     def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:

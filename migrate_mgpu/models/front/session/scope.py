@@ -54,7 +54,7 @@ class Entry:
     opens: bool = False
     dedent: int = 0
     scopes: tuple[tuple[str, str], ...] = ()
-    device: ast.Constant | None = None
+    device: ast.expr | None = None
     towers: Towers | None = None
     first: bool = False
 

@@ -101,10 +101,26 @@ class Reading:
         own = [b for b in self.names.bindings_of(target) if self.scope.section(b.node) == here]
         several = bool(self.scope.resets) and len(own) == 1
         if self.names.only_binding(target) is None and not several:
-            if self._is_free_at_the_end(target):
+            if self._is_free_at_the_end(target) or self._is_made_anew(target):
                 return
             text = f"`{target.id}` is also assigned elsewhere"
             raise Refused(self.module, target, text, "give the two different names")
+
+    def _is_made_anew(self, target: ast.Name) -> bool:
+        """Whether what else a name is given is Python's own, and comes before.
+
+        `c = 0` at the top of a script, and `c = tf.placeholder(...)` below.
+        """
+        if self.names.scope_of_name[target] is not self.home or self.scope.resets:
+            return False
+        if isinstance(self.meanings.get(target.id), GRAPH):
+            return False
+        others = {b.node for b in self.names.bindings_of(target) if b.node is not target}
+        above = [entry.statement for entry in self.scope.entries[: self.place] if not entry.opens]
+        if not all(any(one in walk(statement) for statement in above) for one in others):
+            return False
+        self.found.before |= others
+        return True
 
     def _is_free_at_the_end(self, target: ast.Name) -> bool:
         """Whether what else a name is given comes where nothing is run any more."""

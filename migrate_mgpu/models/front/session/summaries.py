@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import Binding, walk
 from migrate_mgpu.api.summaries import ADD_SUMMARY, FILE_WRITER, MERGE, MERGE_ALL, SUMMARIES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.graph_names import GraphNames
@@ -229,6 +230,13 @@ class SummaryReader:
         self.found.event_writers.append(made)
         return made
 
+    def are_writers(self, bindings: Sequence[Binding]) -> bool:
+        """Whether a name is given writers alone: one anew in each turn of a loop, say."""
+        values = [binding.value for binding in bindings]
+        calls = [value for value in values if isinstance(value, ast.Call)]
+        made = all(name_of(self.module, call) == "summary.FileWriter" for call in calls)
+        return made and len(calls) == len(values)
+
     def only_graph(self, statement: ast.stmt) -> bool:
         """Whether a statement does nothing but writing the graph to a file, perhaps if asked to.
 
@@ -254,7 +262,7 @@ class SummaryReader:
         Raises:
             Refused: it is something else.
         """
-        if isinstance(node, ast.Attribute) and node.attr == "graph":
+        if isinstance(node, ast.Attribute) and node.attr in ("graph", "graph_def"):
             if self.runs.is_session(node.value):
                 self.runs.known |= set(walk(node))
                 return

@@ -13,9 +13,16 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.session.constant_branches import (
+    expressions_of_branches,
+    is_chosen,
+    names_made_before,
+)
 from migrate_mgpu.models.front.session.expressions import Parts, check_drawn
 from migrate_mgpu.models.front.session.label_gradients import LabelGradientReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AllVariables,
@@ -117,6 +124,24 @@ class UnitReader(StatementReader):
             return False
         return all(self._is_of_loops(n) for n in walk(statement.target) if isinstance(n, ast.Name))
 
+    def decides(self, statement: ast.stmt) -> bool:
+        """Whether a statement computes tensors in one of its branches, as a constant says."""
+        if not isinstance(statement, ast.If) or self.scope.towers is not None:
+            return False
+        if not is_chosen(self.module, statement) or self.is_graph(statement.test):
+            return False
+        targets = [
+            target
+            for one in walk(statement)
+            for target in (one.targets if isinstance(one, ast.Assign) else ())
+        ]
+        if not all(isinstance(target, ast.Name) for target in targets):
+            return False
+        for call in (node for node in walk(statement) if isinstance(node, ast.Call)):
+            if name_of(self.module, call) in (*PLACEHOLDERS, *VARIABLES.by_name):
+                return False
+        return any(map(self.is_graph, expressions_of_branches(statement)))
+
     def _is_of_loops(self, target: ast.Name) -> bool:
         """Whether what a loop calls an item is read in loops alone that give it a value."""
         for mention in self.names.mentions(target.id, self.home):
@@ -137,7 +162,7 @@ class UnitReader(StatementReader):
     def computed(self, node: ast.stmt | ast.expr, place: int, of_tower: bool = False) -> Unit:
         """``of_tower``: in the loop over the devices, what a tower takes is no part of it."""
         value = value_of(node)
-        parts = self.expressions.read(value)
+        parts = self.parts(value)
         self.found.builders.update(parts.builders)
         after: list[Unit] = []
         feeds: list[Placeholder] = []
@@ -151,8 +176,11 @@ class UnitReader(StatementReader):
             if of_tower:
                 self.towers.carried(name, entry)
             self._name(name, after, feeds, reads)
-        if isinstance(node, ast.For) and (parts.layers or parts.applied or parts.schedules):
-            text = "a loop makes a layer, or a schedule, anew each time"
+        if isinstance(node, (ast.For, ast.If)) and (
+            parts.layers or parts.applied or parts.schedules
+        ):
+            what = "loop" if isinstance(node, ast.For) else "branch"
+            text = f"a {what} makes a layer, or a schedule, anew each time"
             raise Refused(self.module, node, text, "write out what it makes")
         for schedule, _ in parts.schedules:
             self._schedule(schedule, node)
@@ -162,11 +190,12 @@ class UnitReader(StatementReader):
         for call, function in parts.applied:
             reads += self.unit_layers.applied(call, function, node)
         self._drawn(parts)
-        changed = sorted(targets_of(node)) if isinstance(node, (ast.AugAssign, ast.For)) else ()
-        for target in changed:
-            before = self.meanings[target]
-            assert isinstance(before, Unit)
-            after.append(before)
+        changes = isinstance(node, (ast.AugAssign, ast.For, ast.If))
+        for target in sorted(targets_of(node)) if changes else ():
+            before = self.meanings.get(target)
+            assert isinstance(before, Unit) or isinstance(node, ast.If)
+            if isinstance(before, Unit):
+                after.append(before)
         unit = Unit(
             node,
             place,
@@ -183,6 +212,17 @@ class UnitReader(StatementReader):
         if isinstance(node, ast.stmt):
             self.found.units[place] = unit
         return unit
+
+    def parts(self, value: ast.expr | ast.For | ast.If) -> Parts:
+        """What a unit is made of."""
+        if not isinstance(value, ast.If):
+            return self.expressions.read(value)
+        found = Parts()
+        for one in expressions_of_branches(value):
+            found.add(self.expressions.read(one))
+        made = names_made_before(value)
+        found.names = [name for name in found.names if name not in made]
+        return found
 
     def _name(
         self,
@@ -273,10 +313,10 @@ class UnitReader(StatementReader):
         self.found.schedules[schedule.node] = node, schedule
 
 
-def value_of(node: ast.stmt | ast.expr) -> ast.expr | ast.For:
-    """The expression that a unit computes, or the loop that does."""
+def value_of(node: ast.stmt | ast.expr) -> ast.expr | ast.For | ast.If:
+    """The expression that a unit computes, or the loop or the condition that does."""
     value = node.value if isinstance(node, (ast.Assign, ast.AugAssign)) else node
-    assert isinstance(value, (ast.expr, ast.For))
+    assert isinstance(value, (ast.expr, ast.For, ast.If))
     return value
 
 

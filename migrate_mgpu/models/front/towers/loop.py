@@ -119,17 +119,20 @@ def one_each(module: Module, towers: Towers) -> bool:
 def is_cpu(module: Module, node: ast.expr) -> bool:
     """`tf.device("/cpu:0")`: where all is that stands in no tower."""
     device = told_device(module, node)
-    return device is not None and "cpu" in str(device.value).lower()
+    return isinstance(device, ast.Constant) and "cpu" in str(device.value).lower()
 
 
-def told_device(module: Module, node: ast.expr) -> ast.Constant | None:
-    """The device of `tf.device("/gpu:1")`: one of this machine's, written out."""
+def told_device(module: Module, node: ast.expr) -> ast.expr | None:
+    """The device of `tf.device("/gpu:1")`: one of this machine's, or a name for it."""
     if not isinstance(node, ast.Call) or name_of(module, node) != "device" or not node.args:
         return None
     told = node.args[0]
-    if not isinstance(told, ast.Constant) or not isinstance(told.value, str):
+    known = told
+    if isinstance(told, ast.Name) and told in module.names.scope_of_name:
+        known = module.names.only_value(told) or told
+    if not isinstance(known, ast.Constant) or not isinstance(known.value, str):
         return None
-    return told if _DEVICE.fullmatch(told.value) else None
+    return told if _DEVICE.fullmatch(known.value) else None
 
 
 def is_same_scope(module: Module, node: ast.expr) -> bool:

@@ -20,6 +20,7 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.network.class_plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.constructor import Constructor
+from migrate_mgpu.models.keras.network.input_shapes import INPUT_SHAPE, NeedsShape, asked_shapes
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
@@ -35,8 +36,13 @@ Member = Callable[["Network", str], str]
 class Network:
     """Writes the class of a plan."""
 
-    def __init__(self, plan: Plan, style: FileStyle, classes: HelperClasses) -> None:
+    def __init__(
+        self, plan: Plan, style: FileStyle, classes: HelperClasses, built: bool = False
+    ) -> None:
+        """``built``: its layers are made in `build`, of the shape of what it is applied to."""
         self.plan = plan
+        self.shapes = asked_shapes(plan) if built else {}
+        self.built = built
         self.style = style
         self.module = plan.module
         self.classes = classes
@@ -51,7 +57,8 @@ class Network:
         read = helpers.layer_calls
         layers = find_layers(self.module, calls, read, {}, plan.regularized)
         tensors = [*plan.tensors, *plan.others]
-        self.times = BindingTimes(plan.statements, tensors, plan.modes, [*layers, *makers])
+        asked = {name for node in self.shapes for name in walk(node)}
+        self.times = BindingTimes(plan.statements, tensors, plan.modes, [*layers, *makers], asked)
         uses = {c: use for c in makers if (use := helpers.use(self.module, c, self.times))}
         self.layers = find_layers(self.module, calls, read, uses, plan.regularized, plan.decay)
         self.objects = Objects(self.module, nodes, helpers.graph, helpers.network)
@@ -370,7 +377,9 @@ class Network:
         names = {
             name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
         }
-        context = Context(self.module, self.style, None, names)
+        if self.built:
+            names.update((name, f"self.{self._attribute_of(name)}") for name in plan.settings)
+        context = Context(self.module, self.style, None, names, dict(self.shapes))
         made = Constructor(
             plan,
             self.times,
@@ -391,7 +400,8 @@ class Network:
         if bad:
             node = context.used[bad[0]]
             text = f"a layer's size or setting depends on the tensor `{bad[0]}`"
-            raise Refused(self.module, node, text, "use a Python number instead")
+            kind = NeedsShape if not self.built and asked_shapes(plan) else Refused
+            raise kind(self.module, node, text, "use a Python number instead")
         self.has_layer_lists = bool(self.loop_names) or any(
             is_collection(node.value)
             for statement in plan.statements
@@ -410,8 +420,11 @@ class Network:
         ] * self.double
         head.line(f"super().__init__({', '.join(given)})", 1)
         for name in taken:
-            if name in shared and not (named and name == "name"):
+            if (name in shared or self.built) and not (named and name == "name"):
                 head.line(f"self.{self._attribute_of(name)} = {name}", 1)
+        if self.built:
+            head.line()
+            head.line(f"def build(self, {INPUT_SHAPE}):")
         head.lines += block.lines
         base = head.indent + source.indent_unit
         for name, value in self.made:

@@ -87,6 +87,9 @@ class RunWriter:
         if len(statement.targets) != 1:
             raise Refused(self.module, statement, "it is assigned to several names at once")
         target = statement.targets[0]
+        if not run.many and not run.fetches[0].gives and isinstance(target, ast.Name):
+            self._unread(target)
+            return [self._call(run, indent, len(indent))]
         if not run.many:
             return [f"{self.source.code(target)} = {self._single(run, indent, target)}"]
         if not isinstance(target, (ast.Tuple, ast.List)):
@@ -116,6 +119,8 @@ class RunWriter:
 
     def _read(self, fetch: Fetch) -> str:
         """What is read behind a step, or without one."""
+        if fetch.computed:
+            return f"{self.context.render(fetch.node)}.numpy()"
         result = ".result()" if fetch.of_metric else ""
         return f"{self.source.code(fetch.node)}{result}.numpy()"
 
@@ -160,7 +165,10 @@ class RunWriter:
         start, end = self.source.span(run.call)
         column = self.source.place(start)[1] - 1 - self.dedent(statement)
         item = self._item(run)
-        if item is not None:
+        if item is not None and item.computed:
+            end = self.source.span(self.module.names.parents[run.call])[1]
+            text = self._read(item)
+        elif item is not None:
             end = self.source.span(self.module.names.parents[run.call])[1]
             place = "" if len(run.step.values) == 1 else f"[{self._index(run, item)}]"
             text = f"{self._call(run, indent, column, len(place) + len('.numpy()'))}{place}.numpy()"
@@ -194,7 +202,8 @@ class RunWriter:
         if not isinstance(index, int) or not -len(run.fetches) <= index < len(run.fetches):
             return None
         fetch = run.fetches[index]
-        return fetch if fetch.value is not None else None
+        alone = fetch.computed and len(run.fetches) == 1
+        return fetch if fetch.value is not None or alone else None
 
     def _single(
         self, run: Run, indent: str, target: ast.expr | None, column: int | None = None

@@ -16,6 +16,7 @@ from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
+from migrate_mgpu.models.keras.network.input_shapes import NeedsShape
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.source.source import Edit
@@ -41,7 +42,7 @@ class HelperClassWriter:
         for made in self.classes.each():
             self._write(made)
 
-    def _write(self, made: HelperClass) -> None:
+    def _write(self, made: HelperClass, built: bool = False) -> None:
         helper = made.helper
         node, module = helper.function.node, helper.function.module
         assert isinstance(node, ast.FunctionDef)
@@ -64,7 +65,7 @@ class HelperClassWriter:
             made.base,
             regularized=self.helpers.regularized,
         )
-        network = Network(plan, style_at(module, node), self.classes)
+        network = Network(plan, style_at(module, node), self.classes, built)
         for found in network.layers.values():
             if found.normalizes:
                 if module is not self.program.scope.module:
@@ -82,9 +83,13 @@ class HelperClassWriter:
                 text = "it needs a helper class, in a module beside the program's"
                 raise Refused(module, node, text)
             self.definitions += [one for one in own if one not in self.definitions]
-        if self.unshaped:
+        if self.unshaped and not built:
             network.made.append(("self.built", "True"))
-        made.text = network.write(module.source.indent_of(node))
+        try:
+            made.text = network.write(module.source.indent_of(node))
+        except NeedsShape:
+            self._write(made, built=True)
+            return
         self.attributes.update(network.attributes)
         made.trains = network.trains
         made.parameters = tuple(network.parameters)

@@ -9,6 +9,7 @@ from functools import cached_property
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import Scope, names_in, walk
 from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.front.session.constant_branches import names_made_before
 from migrate_mgpu.models.front.session.program import SessionProgram, closure, given_by
 from migrate_mgpu.models.ir import Collected, Stage, Step, TowerInput, Unit, Update, Variables
 
@@ -143,6 +144,8 @@ class Sharing:
         found: list[str] = [name for _, one in unit.inputs for name in one.names]
         inputs = {part for one, _ in unit.inputs for part in walk(one)}
         taken = self.program.taken(unit.node)
+        if isinstance(unit.node, ast.If):
+            inputs |= names_made_before(unit.node)
         for part in (*names_in(unit.node), *(p for node in taken for p in names_in(node))):
             if part not in inputs and isinstance(part.ctx, ast.Load):
                 scope = self.names.scope_of_name[part]

@@ -57,7 +57,14 @@ class SummaryWriter:
         return found
 
     def _one(self, summary: Summary) -> Replacement:
-        return lambda context: self._text(summary, context)
+        def write(context: Context) -> str:
+            text = self._text(summary, context)
+            if summary in self.program.computed_summaries and summary.kind == "image":
+                # TF2 does not compute this one eagerly.
+                return f"{context.tf}.function(lambda: {text})()"
+            return text
+
+        return write
 
     def _text(self, summary: Summary, context: Context) -> str:
         row = next(row for row in SUMMARIES.rows if row.kind == summary.kind)
@@ -81,13 +88,21 @@ class SummaryWriter:
             for summary in merge.summaries:
                 if summary.statement not in told and summary.statement is not merge.statement:
                     told.add(summary.statement)
-                    comments = leading(self.source, summary.statement)
-                    lines += [unit + text for text in comments if text]
+                    lines += [unit + text for text in self._comments(summary.statement) if text]
                 lines.append(f"{unit}{self._text(summary, context)},")
             head = f"{context.tf}.raw_ops.MergeSummary(inputs=["
             return "\n".join([head, *lines, "])"])
 
         return write
+
+    def _comments(self, statement: ast.stmt) -> list[str]:
+        """The comments of a statement, below those of a block of names that it begins."""
+        block = self.module.names.parents[statement]
+        own = leading(self.source, statement)
+        begins = isinstance(block, ast.With) and block.body[0] is statement
+        if not begins or block not in self.program.scope.blocks:
+            return own
+        return [*leading(self.source, block), *own]
 
     def _listed(self, call: ast.Call) -> Replacement:
         """`tf.summary.merge([loss_summary, accuracy_summary])`"""

@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.session.program import (
     Role,
     SessionProgram,
     closure,
+    given_by,
     is_late,
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
@@ -223,6 +224,7 @@ class _Writer:
         self.helper_classes.edits(self.found, self.module)
         self.classes += classes(self.module, cells_in(self.module), self.style)
         self._regions()
+        self._globals()
         for statement in self.program.dictionaries:
             assert isinstance(statement.value, ast.Dict)
             for key, value in zip(statement.value.keys, statement.value.values):
@@ -240,6 +242,12 @@ class _Writer:
         )
         for edit in runs.edits():
             self._edit(edit)
+        kept = {entry.statement for entry in self.scope.entries}
+        kept |= {e.statement for client in self.program.clients for e in client.entries}
+        for writer in self.program.event_writers:
+            if writer.statement not in kept:
+                for edit in self.summaries.made(writer):
+                    self._edit(edit)
         for edit in (*self.savers.calls(), *self.summaries.calls()):
             self._edit(edit)
         for one in self.program.assignments:
@@ -284,6 +292,25 @@ class _Writer:
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
+
+    def _globals(self) -> None:
+        """`global prediction`, where that was a part of the graph and is nothing any more."""
+        gone = {one.name for one in self.program.placeholders}
+        gone |= {one.name for one in self.program.updates}
+        gone |= {name for unit in self.program.units.values() for name in given_by(unit)}
+        gone |= {self.scope.name}
+        gone -= {one.name for one in self.program.variables}
+        for client in self.program.clients:
+            for entry in client.entries if self.scope.node is self.module.tree else ():
+                statement = entry.statement
+                if not isinstance(statement, ast.Global) or not gone & set(statement.names):
+                    continue
+                layout = Layout(self.source, statement)
+                left = [name for name in statement.names if name not in gone]
+                if left:
+                    self._edit(Edit(*self.source.span(statement), f"global {', '.join(left)}"))
+                elif layout.owns_lines:
+                    self._edit(layout.replace([]))
 
     def _without(self, node: ast.Dict, value: ast.expr) -> Edit:
         """A dictionary without a member, with the comma on one side of it."""
@@ -889,6 +916,9 @@ class _Writer:
             if statement in self._placed:
                 self._edit(self._placed[statement])
             self._edit(*outermost(self.context.edits(statement)))
+            self.found.moved.add(statement)
+        elif role is Role.COMPUTED:
+            self._in_place(statement)
             self.found.moved.add(statement)
         elif role is Role.OPTIMIZER:
             self._edit(*outermost(self._optimizer(entry)))

@@ -135,7 +135,7 @@ STAYS = {
         "does more than make and",
     ),
     "reads a placeholder": (
-        NET.replace("(a, v)", "(a + x, v)"),
+        NET.replace("(a, v)", "(a + x, v)").replace("units=1", "units=1, *, more=0"),
         "`x`, a part of the graph, is read",
     ),
     "gives its variable away": (

@@ -424,14 +424,14 @@ REFUSED = {
     ),
     "a function that reads a placeholder": (
         program(
-            "def net(scale=1.0):\n    return tf.matmul(x, w) * scale\n\n\n"
-            + MODEL.replace("tf.matmul(x, w)", "net()")
+            "def net(*scales):\n    return tf.matmul(x, w) * scales[0]\n\n\n"
+            + MODEL.replace("tf.matmul(x, w)", "net(1.0)")
         ),
         "`x`, a part of the graph, is read inside of a function",
     ),
     "a function within another that reads a placeholder": (
         program(
-            "def inner():\n    return tf.matmul(x, w)\n\n\ndef net():\n    return inner()\n\n\n"
+            "def inner(*_):\n    return tf.matmul(x, w)\n\n\ndef net():\n    return inner()\n\n\n"
             + MODEL.replace("tf.matmul(x, w)", "net()")
         ),
         "`x`, a part of the graph, is read inside of a function",
@@ -573,7 +573,10 @@ REFUSED = {
         "`i` has a different value each time",
     ),
     "a name for two things": (
-        program(run="loss = sess.run(loss, {x: rows})\n" + "sess.run(train, {x: rows})\n"),
+        program(
+            run="def show():\n    print(loss)\n\n\nloss = sess.run(loss, {x: rows})\n"
+            "sess.run(train, {x: rows})\n"
+        ),
         "`loss`, a part of the graph, is assigned again",
     ),
     # runs
@@ -788,7 +791,7 @@ REFUSED = {
         "`net` does more than compute a value",
     ),
     "a variable whose name is taken, and which runs again": (
-        program(run=STEP + "w = sess.run(w)\nprint(sess.run(out, {x: rows}))\n"),
+        program(run=STEP + "w = sess.run(w)\nprint(sess.run(out, {x: rows}), vars())\n"),
         "`w` is also assigned elsewhere",
     ),
     "a variable whose name is taken in the loop that runs": (

@@ -60,7 +60,7 @@ STAYS = {
     ),
     "the values are read": (
         changed(
-            HARD, "self.sess.run(self.replace_target)", "x = self.sess.run(self.replace_target)"
+            HARD, "self.sess.run(self.replace_target)", "print(self.sess.run(self.replace_target))"
         ),
         "the value that variables are given is read",
     ),

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from migrate_mgpu.core.selection import Selection
-from tests.models.front.session.test_refusals import DIGITS, HEAD, MODEL, NATIVE, PAIRS, program
+from tests.models.front.session.test_refusals import (
+    DIGITS,
+    HEAD,
+    MODEL,
+    NATIVE,
+    PAIRS,
+    START,
+    STEP,
+    program,
+)
 from tests.support.migration import migrated, run, said
 
 
@@ -222,3 +231,98 @@ def test_the_norm_of_gradients_is_fetched_with_their_step() -> None:
     alone = program(model, "sess.run(train, {x: rows})\nprint(sess.run(norm, {x: rows}))\n")
     reason = "`norm`, the norm of the gradients, is read without the step"
     assert any(reason in one for one in said(run(alone, bridge=True, native_sessions=True)))
+
+
+def test_what_is_computed_of_python_s_own_values_is_computed_where_it_stands() -> None:
+    after = native(
+        program(run=STEP + "a = sess.run(out, {x: rows})\nprint(sess.run(tf.argmax(a, 1)))\n")
+    )
+    assert "print(tf.argmax(a, 1).numpy())\n" in after and "evaluate" not in after
+    function = (
+        "def accuracy(inputs, labels):\n    global out\n    found = sess.run(out, {x: inputs})\n"
+        "    right = tf.equal(tf.argmax(found, 1), tf.argmax(labels, 1))\n"
+        "    share = tf.reduce_mean(tf.cast(right, tf.float32))\n"
+        "    return sess.run(share, feed_dict={x: inputs})\n\n\n"
+    )
+    after = native(program(run=STEP, start=START + function) + "print(accuracy(rows, rows))\n")
+    assert "    right = tf.equal(tf.argmax(found, 1), tf.argmax(labels, 1))\n" in after
+    assert "    return share.numpy()\n" in after and "global" not in after
+
+
+def test_a_parameter_that_is_a_tensor_somewhere_is_not_computed_where_it_stands() -> None:
+    function = (
+        "def accuracy(found):\n    right = tf.argmax(found, 1)\n"
+        "    return sess.run(right, {x: rows})\n\n\n"
+    )
+    text = program(run=STEP, start=START + function) + "print(accuracy(rows), accuracy(out))\n"
+    assert [one.state for one in run(text, native_sessions=True).programs] != ["native"]
+
+
+def test_a_name_that_is_a_variable_first_and_a_result_later_becomes_two() -> None:
+    text = program(run=STEP + "w = sess.run(w)\nprint(w, sess.run(out, {x: rows}))\n")
+    after = native(text)
+    assert "w_value = w.numpy()\nprint(w_value, compute_out(rows).numpy())\n" in after
+
+
+def test_a_name_that_was_python_s_own_above_may_be_a_placeholder() -> None:
+    after = native("w = 0\n" + program())
+    assert after.startswith("w = 0\n") and "w = tf.Variable" in after
+
+
+def test_a_branch_that_a_constant_chooses_stays_one() -> None:
+    chosen = (
+        "kind = 'squares'\nif kind == 'squares':\n    # half\n"
+        "    loss = 0.5 * tf.reduce_mean(tf.square(out))\nelse:\n    print('no such loss')\n"
+    )
+    model = MODEL.replace("loss = tf.reduce_mean(tf.square(out - 1.0))\n", chosen)
+    after = native(program(model))
+    assert "        if kind == 'squares':\n            # half\n            loss = 0.5" in after
+    asked = model.replace("kind = 'squares'", "kind = input()")
+    assert [one.state for one in run(program(asked), native_sessions=True).programs] != ["native"]
+
+
+def test_a_dictionary_of_feeds_is_the_last_one_above_also_from_within_a_condition() -> None:
+    loop = (
+        "feeds = {x: rows}\nfor i in range(2):\n    feeds = {x: rows}\n    sess.run(train, feeds)\n"
+        "    if i:\n        print(sess.run(loss, feed_dict=feeds))\n"
+    )
+    assert "print(compute_loss(**feeds).numpy())" in native(program(run=loop))
+
+
+def test_cells_of_contrib_leave_no_import_behind() -> None:
+    text = (
+        "import numpy as np\nimport tensorflow as tf\nfrom tensorflow.contrib import rnn\n"
+        "x = tf.placeholder(tf.float32, [None, 5, 3])\n\n\ndef make_cell():\n"
+        "    return rnn.BasicLSTMCell(4)\n\n\n"
+        "cells = rnn.MultiRNNCell([make_cell() for _ in range(2)])\n"
+        "deep, _ = tf.nn.dynamic_rnn(cells, x, dtype=tf.float32)\n"
+        "loss = tf.reduce_mean(tf.square(deep - 0.3))\n"
+        "train = tf.train.AdamOptimizer(0.02).minimize(loss)\n"
+        + START
+        + "sess.run(train, {x: np.ones([8, 5, 3])})\n"
+    )
+    assert "contrib" not in native(text)
+
+
+def test_a_placeholder_that_a_function_of_layers_reads_becomes_its_parameter() -> None:
+    net = (
+        "rate = tf.placeholder(tf.float32)\n\n\ndef net(a, units=1):\n"
+        "    v = tf.Variable(tf.ones([2, units]))\n"
+        "    return tf.nn.dropout(tf.matmul(a, v), rate)\n\n\n"
+    )
+    model = net + MODEL.replace("tf.matmul(x, w)", "net(x) + tf.matmul(x, w)")
+    after = native(program(model, "print(sess.run([loss, train], {x: rows, rate: 1.0})[0])\n"))
+    assert "def call(self, a, rate):" in after and "net(x, rate)" in after
+
+
+def test_two_writers_of_one_name() -> None:
+    model = MODEL + "tf.summary.scalar('size', loss)\nmerged = tf.summary.merge_all()\n"
+    loop = (
+        "for i in range(2):\n    text, _ = sess.run([merged, train], {x: rows})\n"
+        "    writer = tf.summary.FileWriter('logs')\n    writer.add_summary(text, i)\n"
+        "picture = tf.summary.image('rows', np.zeros([1, 2, 2, 1]))\n"
+        "writer = tf.summary.FileWriter('logs')\nwriter.add_summary(sess.run(picture), 2)\n"
+    )
+    after = native(program(model, loop))
+    assert after.count("writer = tf.summary.create_file_writer('logs')") == 2
+    assert "picture = tf.function(lambda: tf.raw_ops.ImageSummary(" in after

@@ -1,0 +1,97 @@
+"""Names that a program gives to a part of its graph first, and to a value of Python's later.
+
+`b = tf.Variable(...)`, and far below `b = sess.run(hypothesis, ...)`: TF1's graph keeps the
+variable, the functions of TF2 read it by its name. The later one becomes `b_value`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import Scope, position, walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.source.source import Edit
+
+_BY_TEXT = tuple(f"builtins.{name}" for name in ("globals", "locals", "vars", "exec", "eval"))
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+
+
+def renamed(module: Module) -> list[Edit]:
+    """The edits that give such values names of their own; none where there are none."""
+    if _asks_for_names(module):
+        return []
+    homes = {module.names.scope_at(call) for call in session_calls(module)}
+    found: list[Edit] = []
+    for home in sorted(homes, key=lambda scope: getattr(scope.node, "lineno", 0)):
+        for name, bindings in home.bindings.items():
+            if len(bindings) > 1 and name != "_":
+                found += _of_name(module, home, name)
+    return found
+
+
+def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
+    names = module.names
+    mentions = names.mentions(name, home)
+    if any(names.scope_of_name[one] is not home for one in mentions):
+        return []  # a function reads it, and it cannot be told which of the two
+    stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
+    if len(stored) != len(home.bindings[name]):
+        return []
+    # The statements that make a part of the graph, and those behind them that run something.
+    kinds = [_kind(module, one) for one in stored]
+    if "" in kinds or "run" not in kinds or "graph" not in kinds:
+        return []
+    first = kinds.index("run")
+    if set(kinds[:first]) != {"graph"} or set(kinds[first:]) != {"run"}:
+        return []
+    begin = names.statement(stored[first])
+    below = {n for one in _below(module, begin) for n in walk(one)}
+    earlier = [
+        one
+        for one in mentions
+        if position(one) < position(stored[first])
+        or (one in walk(begin) and isinstance(one.ctx, ast.Load))
+    ]
+    later = [one for one in mentions if one not in earlier]
+    if not all(one in below and _is_written(module, one) for one in later):
+        return []
+    for loop in names.ancestors(begin):
+        if isinstance(loop, _LOOPS) and any(one in walk(loop) for one in earlier):
+            return []
+    new = names.fresh(home, f"{name}_value", f"{name}_result")
+    return [Edit(*module.source.span(one), new) for one in later]
+
+
+def _below(module: Module, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """A statement, and all that is executed behind it and never without it."""
+    names = module.names
+    block = names.block(statement)
+    yield from block[block.index(statement) :]
+    parent = names.parents[statement]
+    if isinstance(parent, ast.With):
+        yield from list(_below(module, parent))[1:]
+
+
+def _is_written(module: Module, name: ast.Name) -> bool:
+    """Whether a name may get another text where it stands."""
+    inside = any(isinstance(one, ast.JoinedStr) for one in module.names.ancestors(name))
+    return not inside and not isinstance(name.ctx, ast.Del)
+
+
+def _asks_for_names(module: Module) -> bool:
+    """Whether a module may look for its variables by what they are called."""
+    return any(module.names.qualname(call.func) in _BY_TEXT for call in module.names.calls)
+
+
+def _kind(module: Module, target: ast.Name) -> str:
+    """Whether a name is given a part of the graph, or what a run gives; empty for all else."""
+    statement = module.names.statement(target)
+    if not isinstance(statement, ast.Assign):
+        return ""
+    calls = [node for node in walk(statement.value) if isinstance(node, ast.Call)]
+    if any(isinstance(c.func, ast.Attribute) and c.func.attr in ("run", "eval") for c in calls):
+        return "run"
+    return "graph" if any(name_of(module, call) for call in calls) else ""

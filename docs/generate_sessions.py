@@ -56,7 +56,7 @@ restores and computes becomes TF2 code with those that train.
 | a later session that only computes, without variables | computed where it stands |
 | `tf.reduce_mean(tf.cast(...))` of two arrays, in any function | computed where it stands |
 | `if kind == "lasso": loss = ... else: loss = ...` of a constant | the same branches, in the step |
-| `x.get_shape()[-1]` as the size of a function's variables | `build(self, input_shape)` of its class |
+| `x.get_shape()[-1]` as the size of variables | `build(self, input_shape)` of a class |
 | `b = sess.run(b)`, and the variable `b` is needed later | `b_value` |
 | `sess.run(tf.sigmoid(z))` of a loop's own number `z` | `tf.sigmoid(z).numpy()` |
 | `x = tf.placeholder(...) / 255.`, and `x` is fed | a parameter: what is fed is not divided |

@@ -82,6 +82,20 @@ def visible(tensor: Any) -> bool:
     return getattr(tensor, "graph", None) is graph
 
 
+def seen_within(tensor: Any) -> bool:
+    """As visible, or the graph that is being built is one inside of the tensor's: a loop's body."""
+    if visible(tensor):
+        return True
+    if tf("eager.context").executing_eagerly():
+        return False
+    graph = tf("framework.ops").get_default_graph()
+    while graph is not None:
+        if getattr(tensor, "graph", None) is graph:
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
+
+
 def value(variable: Any) -> Any:
     parts = getattr(variable, "_values", None)
     first = parts[0] if isinstance(parts, (list, tuple)) and parts else variable

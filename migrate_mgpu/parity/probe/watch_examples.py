@@ -31,7 +31,7 @@ class Examples:
     def count(self, inputs: Any) -> None:
         """Those of a model's input, or of what a replica is handed; the first that are seen."""
         known = getattr(self._local, "examples", None)
-        if known is not None and tools.visible(known):
+        if known is not None and tools.seen_within(known):
             return
         for tensor in tools.tf("util.nest").flatten(inputs):
             if (hasattr(tensor, "graph") or hasattr(tensor, "numpy")) and tensor.shape.ndims:

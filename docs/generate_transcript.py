@@ -40,8 +40,8 @@ SHAPES = (
     (
         "A session with helper modules",
         "session",
-        "`train.py` builds its graph by `model.py` and is fed by `data.py`. The check says that both "
-        "become native: what `model.py` makes of a tensor's size are layers then. The first "
+        "`train.py` builds its graph by `model.py` and is fed by `data.py`. The check says that "
+        "both become native: what `model.py` makes of a tensor's size are layers then. The first "
         "comparison makes the TensorFlow environments.",
         (
             "ls",

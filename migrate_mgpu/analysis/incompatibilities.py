@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.lost_names import advice_about
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.scopes import position
@@ -25,6 +27,8 @@ PYTHON_2_NAMES = {
 }  # fmt: skip
 # The same, where it is called: a name that is a usual one of variables as well.
 PYTHON_2_FUNCTIONS = {"file"}
+# Modules of all three TensorFlows whose `import *` brings the cells of `tf.nn.rnn_cell`.
+CELLS = ("tensorflow.python.ops.rnn_cell", "tensorflow.python.ops.rnn_cell_impl")
 _LAZY = {"filter", "map", "zip"}  # lists in Python 2
 PYTHON_2_MODULES = {
     "cPickle", "ConfigParser", "Queue", "StringIO", "cStringIO", "urllib2", "urlparse", "commands",
@@ -63,7 +67,8 @@ def incompatibilities(
             key = GONE_TOLD
         found.append(Diagnostic(key, place, text, advice_about(name), symbol=name))
     for node in module.names.star_imports:
-        if symbol(module.names.absolute(node)) is not None:
+        base = module.names.absolute(node)
+        if symbol(base) is not None and not (base in CELLS and _all_known(module)):
             text = f"`from {node.module} import *` hides which names are TensorFlow's"
             advice = "import the names that are used"
             found.append(Diagnostic("star-import", Place(module, node), text, advice))
@@ -71,12 +76,26 @@ def incompatibilities(
     return found
 
 
+def _all_known(module: Module) -> bool:
+    """Whether all names of a module are bound somewhere."""
+    names = module.names
+    return all(
+        names.defining_scope(name, names.scope_of_name[node]) is not None
+        for name, nodes in names.by_id.items()
+        if not hasattr(builtins, name)
+        for node in nodes
+    )
+
+
 def _is_called(module: Module, use: Use) -> bool:
-    """Whether a mention fails when its function is called, and not before."""
+    """Whether a mention fails when its function is called, or its file, and not before."""
+    parents = list(module.names.ancestors(use.node))
+    if any(map(is_main_guard, parents)):
+        return True
     if isinstance(use.node, (ast.Import, ast.ImportFrom)):
         return False
     child = use.node
-    for parent in module.names.ancestors(use.node):
+    for parent in parents:
         if isinstance(parent, _FUNCTIONS) and child in parent.body:
             return True
         child = parent

@@ -20,15 +20,18 @@ HPARAM = "hparam"
 # the second where there is another file of the first.
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
+    "bipartite_match": ("bipartite_match", "tf1_bipartite_match"),
     "crf": ("crf", "tf1_crf"),
     "events_writer": ("events_writer", "tf1_events_writer"),
     "fused_rnn": ("fused_rnn", "tf1_fused_rnn"),
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
+    "loss_scale": ("loss_scale", "tf1_loss_scale"),
     "rnn_decoder": ("rnn_decoder", "tf1_rnn_decoder"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
     "vocabulary_processor": ("vocabulary_processor", "tf1_vocabulary_processor"),
+    "weight_decay": ("weight_decay", "tf1_weight_decay"),
 }
 
 
@@ -232,7 +235,26 @@ _WRITTEN = {
             "index_to_string_table_from_tensor",
         )
     },
+    "contrib.image.bipartite_match": NewName("bipartite_match", "bipartite_match"),
+    **{
+        f"contrib.mixed_precision.{name}": NewName("loss_scale", name)
+        for name in (
+            "ExponentialUpdateLossScaleManager",
+            "FixedLossScaleManager",
+            "LossScaleManager",
+            "LossScaleOptimizer",
+        )
+    },
     "contrib.opt.LazyAdamOptimizer": NewName("lazy_adam", "LazyAdamOptimizer"),
+    **{
+        f"contrib.opt.{name}": NewName("weight_decay", name)
+        for name in (
+            "AdamWOptimizer",
+            "DecoupledWeightDecayExtension",
+            "MomentumWOptimizer",
+            "extend_with_decoupled_weight_decay",
+        )
+    },
     "contrib.predictor.from_saved_model": NewName("saved_model_predictor", "from_saved_model"),
     "contrib.seq2seq.sequence_loss": NewName("sequence_loss", "sequence_loss"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
@@ -253,6 +275,7 @@ _PRIVATE = (
     ("contrib.layers.python.layers.layers.", "contrib.layers."),
     ("contrib.layers.python.layers.", "contrib.layers."),
     ("contrib.slim.layers.", "contrib.slim."),
+    ("contrib.image.python.ops.image_ops.", "contrib.image."),
     ("contrib.framework.python.ops.variables.", "contrib.framework."),
     ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
     ("contrib.framework.python.ops.", "contrib.framework."),
@@ -294,8 +317,6 @@ _ADVICE = {
     "releases",
     "contrib.image": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.image); nothing for newer "
     "releases",
-    "contrib.opt.AdamWOptimizer": "tf.keras.optimizers.AdamW couples decay and rate differently: "
-    "write the decay as an assignment after the step",
     "contrib.opt.ScipyOptimizerInterface": "call scipy.optimize.minimize with a function that runs "
     "the loss and its gradients",
     "contrib.opt": "copy the optimizer from TF 1.15, tensorflow/contrib/opt: it derives from "

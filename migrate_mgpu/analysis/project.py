@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
 from pathlib import Path
@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.analysis.folders import Folders
-from migrate_mgpu.analysis.incompatibilities import incompatibilities, python_2_names
+from migrate_mgpu.analysis.incompatibilities import CELLS, incompatibilities, python_2_names
 from migrate_mgpu.analysis.library_changes import may_have_changes
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.scopes import Binding, absolute
@@ -279,23 +279,29 @@ class Project:
     def _link_added(self) -> None:
         """Imports again, with what the modules of a program add to ``sys.path``.
 
-        The path is the process's: a module finds what those that import it, or that it
-        imports, have added.
+        The path is the process's: a module finds what any other one adds that is loaded
+        together with it, by whatever imports both.
         """
-        own = {module: added_folders(module) for module in self.modules.values()}
-        if not any(own.values()):
-            return
-        changed = True
+        own = {m: folders for m in self.modules.values() if (folders := added_folders(m))}
+        changed = bool(own)
         while changed:
             changed = False
-            for group in _connected(self.modules.values()):
-                added = tuple(dict.fromkeys(one for module in group for one in own[module]))
-                for module in group if added else ():
-                    if self._added.get(module) != added:
-                        self._added[module] = added
-                        before = len(module.imported)
-                        self._link(module)
-                        changed |= len(module.imported) > before
+            importers: dict[Module, list[Module]] = {}
+            for module in self.modules.values():
+                for imported in module.imported:
+                    importers.setdefault(imported, []).append(module)
+            found: dict[Module, list[str]] = {}
+            for adding, folders in own.items():
+                above = _reached([adding], importers)
+                for module in _reached(above):
+                    found.setdefault(module, []).extend(folders)
+            for module, folders in found.items():
+                added = tuple(dict.fromkeys(folders))
+                if self._added.get(module) != added:
+                    self._added[module] = added
+                    before = len(module.imported)
+                    self._link(module)
+                    changed |= len(module.imported) > before
 
     def _link_unknown(self) -> None:
         """What a name that is only known at run time may lead to counts as imported."""
@@ -315,6 +321,7 @@ class Project:
             if names.scope_at(node) is not names.module_scope:
                 continue
             self._bind_keras(module, node)
+            self._bind_cells(module, node)
             for target in self.resolve(module, names.absolute(node))[-1:]:
                 for name, bindings in list(target.names.module_scope.bindings.items()):
                     if name.startswith("_") or name in names.module_scope.bindings:
@@ -333,6 +340,16 @@ class Project:
             return
         for name in names.by_id.keys() - names.module_scope.bindings.keys():
             if table().status(f"{base}.{name}") != "unknown":
+                names.module_scope.bind(name, Binding("import", node, f"{base}.{name}"))
+
+    def _bind_cells(self, module: Module, node: ast.ImportFrom) -> None:
+        """`from tensorflow.python.ops.rnn_cell import *`: the cells of `tf.nn.rnn_cell`."""
+        names = module.names
+        base = names.absolute(node)
+        if base not in CELLS or node.level:
+            return
+        for name in names.by_id.keys() - names.module_scope.bindings.keys():
+            if table().status(f"nn.rnn_cell.{name}") not in ("unknown", "gone"):
                 names.module_scope.bind(name, Binding("import", node, f"{base}.{name}"))
 
     def _bind_tensorflow(self, module: Module) -> None:
@@ -432,6 +449,8 @@ class Project:
         folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
         for folder in folders:  # a file of the run that has nothing to do with TensorFlow
             base = os.path.join(folder, relative)
+            if base in self._tops:  # a package without an `__init__.py`, which Python finds first
+                return []
             if not {f"{base}.py", os.path.join(base, "__init__.py")}.isdisjoint(self.given):
                 return []
         return known
@@ -573,16 +592,19 @@ class Project:
         return self._broken_by_module[module]
 
 
-def _connected(modules: Iterable[Module]) -> list[list[Module]]:
-    """Modules in groups: those that import each other, directly or not, in either direction."""
-    group: dict[Module, list[Module]] = {module: [module] for module in modules}
-    for module in list(group):
-        for other in module.imported:
-            if other in group and group[other] is not group[module]:
-                small, large = sorted((group[module], group[other]), key=len)
-                large.extend(small)
-                group.update(dict.fromkeys(small, large))
-    return list({id(members): members for members in group.values()}.values())
+def _reached(
+    modules: Iterable[Module], importers: Mapping[Module, list[Module]] | None = None
+) -> dict[Module, None]:
+    """Modules, and all that they import, or that import them, directly or not."""
+    found = dict.fromkeys(modules)
+    waiting = list(found)
+    while waiting:
+        last = waiting.pop()
+        for module in last.imported if importers is None else importers.get(last, ()):
+            if module not in found:
+                found[module] = None
+                waiting.append(module)
+    return found
 
 
 def _shown(path: str) -> Path:

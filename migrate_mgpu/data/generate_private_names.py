@@ -20,7 +20,7 @@ ABOUT = {
     "folders": "the folders of tensorflow/python that are looked at",
     "modules": "each module there of 1.15, of 2.15 or of 2.21, by its path below tensorflow.python",
     "members": "{folder: other names that its package has, in one of the three}",
-    "names": "{module: names of 1.15 with an underscore in front that 2.15 and 2.21 have too}",
+    "names": "{module: names with an underscore in front that both 2.15 and 2.21 have}",
     "names_2.15": "{module: those that 2.15 has and 2.21 has not}",
 }
 
@@ -64,7 +64,7 @@ def _private(names: set[str]) -> list[str]:
 def main() -> None:
     """The command line; see the head of this file."""
     old, mid, new = (modules_of(Path(folder)) for folder in sys.argv[1:4])
-    both = {m: _private(old[m] & mid[m] & new[m]) for m in old if m in mid and m in new}
+    both = {m: _private(mid[m] & new[m]) for m in mid if m in new}
     only = {m: _private(old[m] & mid[m] - new.get(m, set())) for m in old if m in mid}
     lines = [f'"about": {json.dumps(ABOUT, indent=1)}', f'"folders": {json.dumps(FOLDERS)}']
     known = sorted({*old, *mid, *new})

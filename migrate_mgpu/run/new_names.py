@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.incompatibilities import GONE_LATE, GONE_TOLD, incompatibilities
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
@@ -61,9 +62,8 @@ class LostNames:
         if module not in self._left:
             found = [new for _, new in self.of(module)]
             left = incompatibilities(module, {node for new in found for node in new.nodes})
-            scope_at, outside = module.names.scope_at, module.names.module_scope
             stay = (node for new in found if not new.edits for node in new.nodes)
-            if any(scope_at(node) is outside for node in stay):
+            if any(_runs_when_imported(module, node) for node in stay):
                 # All of a module's names are written, or none: its imports stay, and they fail.
                 left = [replaced(w, key="gone-name") if w.key in _LATE else w for w in left]
             self._left[module] = left
@@ -72,3 +72,9 @@ class LostNames:
     def names(self, module: Module) -> set[str]:
         """The names of TensorFlow's v1 API that a bridge uses in a module beside the author's."""
         return {name for _, new in self.of(module) for name in new.names}
+
+
+def _runs_when_imported(module: Module, node: ast.AST) -> bool:
+    names = module.names
+    guarded = any(map(is_main_guard, names.ancestors(node)))
+    return names.scope_at(node) is names.module_scope and not guarded

@@ -6,6 +6,9 @@ same length, so that every position is right in both. Edits of that text go back
 into the JSON at the places of their cells; everything else (outputs, metadata,
 indentation, key order, line ends) stays byte for byte.
 
+A cell whose first line is indented runs in Jupyter, which takes that much off its lines: in the
+joined text it stands below a main guard, which a notebook always passes.
+
 A cell that is no code at all, such as a text that was pasted into a code cell, never
 runs: it is left out, with a finding, where it names nothing that other cells use.
 """
@@ -16,7 +19,7 @@ import ast
 import bisect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from migrate_mgpu.core.records import record, replaced
@@ -24,6 +27,7 @@ from migrate_mgpu.source.source import Edit, Source, SourceError, splice
 
 # Stands between cells; being a comment of its own line, it belongs to no statement.
 _SEPARATOR = "# %%\n"
+_GUARD = 'if __name__ == "__main__":\n'  # above a cell whose first line is indented
 _MAGIC = re.compile(r"^[ \t]*(?:[%!]|\?)")
 # What opens and closes within a line: strings, comments, brackets.
 _PARTS = re.compile(r"#.*|(\"{3}|'{3})|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|[(\[{]|[)\]}]")
@@ -49,6 +53,7 @@ class _Cell:
     place: int  # among all cells, from 0
     is_list: bool
     closed: bool  # whether the code itself ends with a line end
+    guard: str = ""  # what stands above it in the joined text
 
 
 @record(frozen=True)
@@ -68,7 +73,10 @@ class Notebook(Source):
     @property
     def script(self) -> str:
         """The cells' code as a script, each below a comment that names the cell."""
-        return "".join(f"# %% cell {c.number}\n{self.text[c.start : c.end]}" for c in self.cells)
+        codes = ((c, self.text[c.start : c.end]) for c in self.cells)
+        return "".join(
+            f"# %% cell {c.number}\n{_dedented(code) if c.guard else code}" for c, code in codes
+        )
 
     def apply(self, edits: list[Edit]) -> str:
         by_cell: dict[int, list[Edit]] = {}
@@ -149,7 +157,7 @@ def decode(path: Path, data: bytes) -> Notebook:
         for index in broken:
             written_lines = masked[index].splitlines(keepends=True)
             masked[index] = "".join(map(_comment, written_lines))
-        return replaced(found, text=_joined(masked), left_out=lines)
+        return replaced(found, text=_joined(found.cells, masked), left_out=lines)
     return found
 
 
@@ -172,6 +180,7 @@ def read(path: Path, data: bytes) -> Notebook:
     if language and not str(language).lower().startswith("python"):
         raise SourceError(f"is a notebook in {language}")
     codes: list[str] = []
+    masks: list[str] = []
     cells: list[_Cell] = []
     position = 0
     found_cells = _cells(written)
@@ -182,19 +191,42 @@ def read(path: Path, data: bytes) -> Notebook:
         code = source if isinstance(source, str) else "".join(source)
         closed = code.endswith("\n")
         code = code if closed or not code else code + "\n"
-        end = position + len(code)
-        cells.append(
-            _Cell(number, position, end, value, number - 1, isinstance(source, list), closed)
-        )
         codes.append(code)
-        position += len(code) + len(_SEPARATOR)
+        masks.append(_masked(code))
+        guard = _GUARD if _is_indented(masks[-1]) else ""
+        start = position + len(guard)
+        position = start + len(code) + len(_SEPARATOR)
+        is_list, end = isinstance(source, list), start + len(code)
+        cells.append(_Cell(number, start, end, value, number - 1, is_list, closed, guard))
     spans = tuple(span for span, _ in found_cells)
-    raw, text = _joined(codes), _joined([_masked(code) for code in codes])
+    raw, text = _joined(cells, codes), _joined(cells, masks)
     return Notebook(path, text, written=written, raw=raw, spans=spans, cells=tuple(cells))
 
 
-def _joined(codes: list[str]) -> str:
-    return "".join(code + _SEPARATOR for code in codes)
+def _joined(cells: Sequence[_Cell], codes: list[str]) -> str:
+    return "".join(cell.guard + code + _SEPARATOR for cell, code in zip(cells, codes))
+
+
+def _is_indented(code: str) -> bool:
+    """Whether a cell's code is Python by what Jupyter takes off its lines, and by that alone."""
+    first = next((line for line in code.splitlines() if line.strip()), "")
+    if not first[:1].isspace():
+        return False
+    try:
+        plain, (guarded, *rest) = ast.parse(_dedented(code)), ast.parse(_GUARD + code).body
+    except (SyntaxError, ValueError):
+        return False
+    assert isinstance(guarded, ast.If)
+    same = ast.Module([*guarded.body, *rest], [])
+    return ast.dump(plain) == ast.dump(same)  # otherwise strings would change as well
+
+
+def _dedented(code: str) -> str:
+    """Without the white space of the first line, where a line begins with it."""
+    lines = code.splitlines(keepends=True)
+    first = next((line for line in lines if line.strip()), "")
+    space = first[: len(first) - len(first.lstrip())]
+    return "".join(line.removeprefix(space) for line in lines)
 
 
 def _left_out(path: Path, cells: tuple[_Cell, ...], masked: list[str]) -> dict[int, str]:
@@ -207,7 +239,7 @@ def _left_out(path: Path, cells: tuple[_Cell, ...], masked: list[str]) -> dict[i
     used: set[str] = set()
     for index, code in enumerate(masked):
         try:
-            used |= _names(Source(path, code).tree)
+            used |= _names(Source(path, cells[index].guard + code).tree)
         except SourceError as error:
             broken[index] = error
     for index, problem in broken.items():

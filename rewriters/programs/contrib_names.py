@@ -9,7 +9,9 @@ another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becom
 2.15 is the last to have. ``tf.contrib.training.HParams``, ``tf.contrib.seq2seq.sequence_loss`` and
 ``VocabularyProcessor`` come from ``hparam.py``, ``sequence_loss.py`` and
 ``vocabulary_processor.py``, ``tf.contrib.predictor.from_saved_model`` from
-``saved_model_predictor.py``, ``tf.contrib.opt.LazyAdamOptimizer`` from ``lazy_adam.py``, tables of
+``saved_model_predictor.py``, ``tf.contrib.opt.LazyAdamOptimizer`` from ``lazy_adam.py``, its
+optimizers with decoupled weight decay from ``weight_decay.py``, ``tf.contrib.mixed_precision`` from
+``loss_scale.py``, ``tf.contrib.image.bipartite_match`` from ``bipartite_match.py``, tables of
 ``tf.contrib.lookup`` from ``lookup_tables.py``, ``tf.contrib.crf`` from ``crf.py``,
 ``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``legacy_seq2seq.rnn_decoder`` from
 ``rnn_decoder.py``, written beside the program or in its outermost package. The embedding projector

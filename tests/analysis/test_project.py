@@ -283,6 +283,43 @@ def test_an_import_that_several_files_may_be_is_known(tmp_path: Path) -> None:
     assert {one.path.parent.name for one in found.candidates} == {"a", "b"}
 
 
+def test_what_another_program_adds_to_the_path_counts_there_alone(tmp_path: Path) -> None:
+    """Both import `shared`, and only one of them could come to ``old/ops.py``."""
+    shared = "import tensorflow as tf\n\nZERO = tf.zeros([])\n"
+    texts = {
+        "a/train.py": TRAINED_BY_OPS.format(adds="import sys\nsys.path.append('../old')"),
+        "b/train.py": TRAINED_BY_OPS.format(adds="import shared"),
+        "a/more.py": "import shared\n",
+        "old/ops.py": OPS,
+        "new/ops.py": OPS,
+        "shared.py": shared,
+    }
+    texts["a/train.py"] = texts["a/train.py"].replace("import ops", "import ops\nimport shared")
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    project = Project([(str(tmp_path / n), t.encode()) for n, t in texts.items()])
+    by_path = {m.path.relative_to(tmp_path).as_posix(): m for m in project.modules.values()}
+    assert by_path["old/ops.py"] in by_path["a/train.py"].imported
+    assert by_path["shared.py"] in by_path["b/train.py"].imported
+    assert by_path["old/ops.py"] not in by_path["b/train.py"].imported
+
+
+def test_a_folder_beside_the_script_is_a_package_of_that_name(tmp_path: Path) -> None:
+    """Without an ``__init__.py``, and what is in it never speaks of TensorFlow."""
+    texts = {
+        "new/train.py": "import tensorflow as tf\nfrom utils.files import read\ntf.Session()\n",
+        "new/utils/files.py": "def read():\n    pass\n",
+        "old/utils/__init__.py": OPS,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(text)
+    project = Project([(str(tmp_path / n), t.encode()) for n, t in texts.items()])
+    train = next(m for m in project.modules.values() if m.path.name == "train.py")
+    assert train.imported == []
+
+
 def test_a_module_called_as_its_package_is_not_the_package(tmp_path: Path) -> None:
     """`from .utils import misc` of a package `nmt` that has a module `nmt` as well."""
     files = {

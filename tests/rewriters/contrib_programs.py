@@ -746,6 +746,68 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
         done = tf.identity(0.0)
     return [done, losses[0][0], losses[1][0]]
 """),
+    ("TRAIN decoupled weight decay", "from tensorflow.contrib.opt import AdamWOptimizer\n", """
+    # Weights decay before the step, but not behind the gradients: these do not depend on them.
+    def loss_of(name, resource):
+        with tf.variable_scope(name, use_resource=resource):
+            rows = tf.get_variable('rows', [7, 3], initializer=tf.ones_initializer())
+            dense = tf.get_variable('dense', [3], initializer=tf.ones_initializer())
+        found = tf.nn.embedding_lookup(rows, [0, 2, 2, 5])
+        return tf.reduce_sum(found * x2[:4, :3]) + tf.reduce_sum(dense * x2[:3, 0]), [rows, dense]
+
+    made = tf.contrib.opt.extend_with_decoupled_weight_decay(tf.train.RMSPropOptimizer)
+    optimizers = [
+        lambda: AdamWOptimizer(0.1, 0.05), lambda: AdamWOptimizer(weight_decay=0.2, epsilon=1e-3),
+        lambda: tf.contrib.opt.MomentumWOptimizer(0.05, 0.01, 0.9, use_nesterov=True),
+        lambda: made(weight_decay=0.03, learning_rate=0.01)]
+    steps, variables = [], []
+    for index, optimizer in enumerate(optimizers):
+        for kind, resource in (('ref', False), ('resource', True)):
+            loss, own = loss_of('%s_%d' % (kind, index), resource)
+            if index % 2:
+                pairs = optimizer().compute_gradients(loss, own)
+                steps.append(optimizer().apply_gradients(pairs, decay_var_list=own[1:]))
+            else:
+                steps.append(optimizer().minimize(loss, var_list=own, decay_var_list=own[:1]))
+            variables += own
+    with tf.control_dependencies(steps):
+        return [tf.identity(0.0)] + [one + 0.0 for one in variables]
+"""),
+    ("TRAIN scaled losses", "from tensorflow.contrib import mixed_precision\n", """
+    step = tf.Variable(0.0, trainable=False, name='step')
+    overflow = tf.where(tf.equal(step, 1.0), float('inf'), 1.0)
+    grow = mixed_precision.ExponentialUpdateLossScaleManager
+    scaled = [
+        (mixed_precision.FixedLossScaleManager(128), 1.0), (grow(64.0, 1, 2), 1.0),
+        (grow(4.0, incr_every_n_steps=2, decr_every_n_nan_or_inf=1, incr_ratio=3, decr_ratio=0.1),
+         overflow),
+        (grow(3e38, 1), 1e-30), (grow(8.0, 3, 3), overflow), (grow(8.0, 2, 2), overflow)]
+    steps, variables = [], []
+    for index, (manager, part) in enumerate(scaled):
+        w = tf.get_variable('w%d' % index, [5], initializer=tf.ones_initializer())
+        inner = tf.train.AdamOptimizer(0.1) if index % 2 else tf.train.MomentumOptimizer(0.1, 0.9)
+        optimizer = tf.contrib.mixed_precision.LossScaleOptimizer(inner, manager)
+        loss = tf.reduce_sum(tf.square(x2 * w - 1.0)) * part
+        if index % 2:
+            steps.append(optimizer.minimize(loss, var_list=[w]))
+        else:
+            steps.append(optimizer.apply_gradients(optimizer.compute_gradients(loss, [w])))
+        variables += [w, manager.get_loss_scale()]
+    with tf.control_dependencies(steps):
+        with tf.control_dependencies([tf.assign_add(step, 1.0)]):
+            return [tf.identity(0.0)] + [one + 0.0 for one in variables]
+"""),
+    ("greedy matches", "from tensorflow.contrib.image.python.ops import image_ops\n", """
+    far = tf.constant(x4[0, :, :, 0])
+    alike = tf.round(2 * far)
+    many = tf.reshape(tf.cast(tf.mod(tf.range(2000) * 7919 % 103, 5), tf.float32), [40, 50])
+    found = [*image_ops.bipartite_match(far, -1), *image_ops.bipartite_match(alike, 4.0, top_k=3),
+             *tf.contrib.image.bipartite_match(alike, [-1.0]),
+             *tf.contrib.image.bipartite_match(many, num_valid_rows=30, name='many'),
+             *image_ops.bipartite_match(tf.zeros([1, 3]), 1), *image_ops.bipartite_match(far, 0)]
+    whole = image_ops.bipartite_match(distance_mat=-far, num_valid_rows=tf.constant(5.0), top_k=0)
+    return [*found, whole.col_to_row_match_indices, whole.row_to_col_match_indices]
+"""),
     ("added metrics of an Estimator", "", """
     with_mean = tf.contrib.estimator.add_metrics(
         tf.estimator.LinearClassifier([tf.feature_column.numeric_column('x', [5])], n_classes=3),

@@ -188,6 +188,9 @@ BROKEN = (
     ("lambda: True", "lambda: False", "hooks of Estimators before 1.14"),
     ("words, 3, default_value=7", "words, 4, default_value=7", "tables of words"),
     ("beta1=0.8", "beta1=0.9", "TRAIN LazyAdamOptimizer"),
+    ("weight_decay=0.03", "weight_decay=0.04", "TRAIN decoupled weight decay"),
+    ("decr_ratio=0.1", "decr_ratio=0.2", "TRAIN scaled losses"),
+    ("top_k=3", "top_k=4", "greedy matches"),
     ("'y': 4.0", "'y': 4.1", "predictions of a saved model"),
     ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip

@@ -159,6 +159,7 @@ def test_modules_that_some_tensorflow_has(line: str) -> None:
         ("from tensorflow.python.platform import logging", "refused"),
         ("from tensorflow.python.training.optimizer import _deduplicate_indexed_slices", "bridge"),
         ("from tensorflow.python.platform import tf_logging", "bridge"),
+        ("from tensorflow.python.ops.ref_variable import _to_proto_fn", "bridge"),  # not in 1.15
         ("from tensorflow.python.data import Dataset", "bridge"),
     ],
 )
@@ -167,6 +168,22 @@ def test_private_names_that_no_tensorflow_has(line: str, state: str) -> None:
     use = f"print({line.rpartition(' ')[2]}, tf.Session(config=tf.ConfigProto()))"
     text = f"import tensorflow as tf\n{line}\n\n{use}\n"
     assert [one.state for one in run(text, bridge=True).programs] == [state]
+
+
+@pytest.mark.parametrize(
+    ("names", "state"),
+    [("RNNCell, GRUCell(3)", "bridge"), ("RNNCell, _Linear", "refused")],
+)
+def test_cells_that_a_star_brings(names: str, state: str) -> None:
+    """All three TensorFlows have the module, with the cells that `tf.nn.rnn_cell` has."""
+    text = (
+        "import tensorflow as tf\nfrom tensorflow.python.ops.rnn_cell import *\n"
+        f"print({names}, tf.Session(config=tf.ConfigProto()))\n"
+    )
+    result = run(text, bridge=True)
+    assert [one.state for one in result.programs] == [state]
+    if state == "bridge":
+        assert "from tensorflow.python.ops.rnn_cell import *" in after(result, text)
 
 
 BUILT = """\

@@ -156,3 +156,17 @@ def test_a_name_that_stays_keeps_all_of_its_module() -> None:
     assert [one.state for one in program("slim.relu(x, 2)", "ops.relu(sess)\n", ops).programs] == [
         "bridge"
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [("relu = ops.relu(1.0)", "bridge"), ("relu = ops.relu(1.0)\nops.show()", "refused")],
+)
+def test_a_name_under_the_main_guard_of_another_file(line: str, state: str) -> None:
+    """The file shows something when it is started; who imports it never comes there."""
+    guarded = "import tensorflow.contrib.eager as tfe\n    tfe.enable_eager_execution()\n"
+    ops = OPS.format(code="x") + f'\n\nif __name__ == "__main__":\n    {guarded}'
+    if state == "refused":
+        ops += "\n\ndef show():\n    return tf.contrib.bayesflow.entropy(1)\n"
+    result = run(("train.py", TRAIN + line), ("ops.py", ops), bridge=True)
+    assert [p.state for p in result.programs if p.entry.name == "train.py"] == [state], said(result)

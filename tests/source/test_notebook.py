@@ -228,3 +228,31 @@ def test_a_future_import_may_stand_in_each_cell() -> None:
     after = json.loads(file.after or "")["cells"]
     assert [cell["source"] for cell in after if cell["source"] == future]
     assert "set_memory_growth" in json.dumps(after)
+
+
+def test_a_cell_whose_first_line_is_indented() -> None:
+    """Jupyter takes that much off each line: what is written has the cell's own indentation."""
+    cells = ["".join(IMPORT), "\n  " + "  ".join(CONFIG), "    print(1)\nprint(2)\n"]
+    file = migrated(json.dumps(notebook(*cells)))
+    assert file.error is None and file.after is not None
+    after = ["".join(cell["source"]) for cell in json.loads(file.after)["cells"]]
+    assert after[3] == cells[2]
+    lines = after[2].splitlines()
+    assert lines[0] == "" and all(line.startswith("  ") for line in lines[1:])
+    assert "set_memory_growth" in after[2] and lines[-1] == "  sess = tf.Session()"
+    script = decode(Path("book.ipynb"), file.after.encode()).script
+    assert "\nsess = tf.Session()" in script and "\nprint(1)\nprint(2)\n" in script
+
+
+def test_an_indented_cell_that_imports_tensorflow() -> None:
+    file = migrated(json.dumps(notebook("  import tensorflow as tf\n  x = 1", CONFIG)))
+    assert file.error is None and file.after is not None
+    first = "".join(json.loads(file.after)["cells"][1]["source"])
+    assert first.startswith("  import tensorflow.compat.v1 as tf\n  tf.disable_v2_behavior()")
+
+
+@pytest.mark.parametrize("code", ["  x = '''\n  a'''\n", "  x = 1\n y = tf\n"])
+def test_an_indented_cell_that_jupyter_would_change(code: str) -> None:
+    """A string would lose white space as well; a line with less of it is no Python anyway."""
+    file = migrated(json.dumps(notebook(IMPORT, code + "  sess = tf.Session()\n")))
+    assert file.error is not None and not file.changed

@@ -14,7 +14,9 @@ from migrate_mgpu.analysis.symbols import earlier, load
 
 SLIM = "tf_slim"
 PROJECTOR = "tensorboard.plugins.projector"
-PACKAGES = {SLIM: "tf-slim==1.1.0", PROJECTOR: "tensorboard"}  # what is installed for them
+TPU_ESTIMATOR = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
+# What is installed for them; TF 2.15 brings its Estimators along, and is the last to have them.
+PACKAGES = {SLIM: "tf-slim==1.1.0", PROJECTOR: "tensorboard", TPU_ESTIMATOR: ""}
 HPARAM = "hparam"
 # Modules that are written beside a program: their files in ``data/``, and the names that they get,
 # the second where there is another file of the first.
@@ -147,6 +149,8 @@ MENDS = {
 
 # Equal by their values, not the same objects (TF 1.15's tf.nest is the module's own).
 _EQUAL = {
+    "contrib.compiler.jit.experimental_jit_scope": "xla.experimental.jit_scope",
+    "contrib.compiler.xla.compile": "xla.experimental.compile",
     "contrib.estimator.add_metrics": "estimator.add_metrics",
     "contrib.framework.list_variables": "train.list_variables",
     "contrib.framework.load_checkpoint": "train.load_checkpoint",
@@ -266,6 +270,14 @@ _PROJECTOR = {
     f"contrib.{PROJECTOR}.{name}": NewName(PROJECTOR, name)
     for name in ("EmbeddingInfo", "ProjectorConfig", "visualize_embeddings")
 }
+
+# Of a private module of contrib, which has the same objects from the package of Estimators.
+_TPU_ESTIMATOR = {
+    f"contrib.tpu.{name}": NewName(TPU_ESTIMATOR, name)
+    for name in (
+        "BatchConfig", "ExportSavedModelApiVersion", "inference_on_tpu", "model_fn_inference_on_tpu"
+    )
+}  # fmt: skip
 
 # Private paths to public names.
 _PRIVATE = (
@@ -409,6 +421,7 @@ def _known(name: str) -> NewName | None:
     if name in _LITERALS:
         return NewName("", literal=_LITERALS[name])
     made = _WRITTEN.get(name) or _PROJECTOR.get(name) or _MODULES.get(name)
+    made = made or _TPU_ESTIMATOR.get(name)
     if made is not None:
         return made
     table = _table()

@@ -31,6 +31,8 @@ _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError",
 _SWITCH_NAMES = re.compile(
     r"version|VERSION|hasattr|in dir\(|TF2|tf2|TF_2|IS_TF|PY2|PY3|six|is_py[23]"
 )
+_OWN_VERSION = re.compile("version", re.IGNORECASE)
+_OF_A_LIBRARY = re.compile(r"^__|^version_info$|tf|tensorflow|keras|py", re.IGNORECASE)
 
 
 @record(frozen=True, eq=False)
@@ -283,13 +285,43 @@ class Module:
         known = self._known_guards.get(node)
         if known is None:
             if isinstance(node, (ast.If, ast.IfExp)):
-                known = bool(_SWITCH_NAMES.search(self.source.code(node.test)))
+                known = self._asks_version(node.test)
             elif isinstance(node, ast.BoolOp):  # `hasattr(tf, 'contrib') and tf.contrib.eager`
                 known = "hasattr" in self.source.code(node)
             else:
                 known = _expects_absence(node)
             self._known_guards[node] = known
         return known
+
+    def _asks_version(self, test: ast.expr) -> bool:
+        """Whether a condition may ask which TensorFlow or Python runs.
+
+        What a function is given, and a flag, tells something else: `if model_version == 2`.
+        """
+        code = self.source.code(test)
+        if not _SWITCH_NAMES.search(code):
+            return False
+        for node in ast.walk(test):
+            name = getattr(node, "id", None) or getattr(node, "attr", None)
+            if name == "hasattr":
+                call = self.names.parents.get(node)
+                asked = call.args[0] if isinstance(call, ast.Call) and call.args else None
+            elif name and _OWN_VERSION.search(name) and not _OF_A_LIBRARY.search(name):
+                asked = node
+            else:
+                continue
+            if asked is not None and self._is_given(asked):
+                code = re.sub(rf"\b{name}\b", "", code)
+        return _SWITCH_NAMES.search(code) is not None
+
+    def _is_given(self, node: ast.AST) -> bool:
+        """Whether a value is a parameter, or a flag, or an attribute of one."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        bindings = self.names.bindings_of(node) if isinstance(node, ast.Name) else []
+        if bindings and all(binding.kind == "parameter" for binding in bindings):
+            return True
+        return (self.names.qualname(node) or "").endswith("flags.FLAGS")
 
     @cached_property
     def _known_guards(self) -> dict[ast.AST, bool]:

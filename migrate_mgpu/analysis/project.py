@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named
 from migrate_mgpu.analysis.folders import Folders
 from migrate_mgpu.analysis.incompatibilities import CELLS, incompatibilities, python_2_names
 from migrate_mgpu.analysis.library_changes import may_have_changes
+from migrate_mgpu.analysis.lost_names import find
 from migrate_mgpu.analysis.module import ROOTS, Module
 from migrate_mgpu.analysis.scopes import Binding, absolute
 from migrate_mgpu.analysis.search_path import added_folders
@@ -250,9 +251,9 @@ class Project:
 
     def _link(self, module: Module) -> None:
         named_here = named_imports(module)
-        for named in named_here:
-            if named.name is None:
-                self.unknown_imports.setdefault(module, []).append(named)
+        unknown = [named for named in named_here if named.name is None]
+        if unknown:
+            self.unknown_imports[module] = unknown
         key = (module.source, self._added.get(module, ()))
         known = self._links.get(key)
         if known is not None:
@@ -311,7 +312,7 @@ class Project:
         for module, unknown in self.unknown_imports.items():
             for named in unknown:
                 for one in candidates(module, named, alone):
-                    (named.gone if incompatibilities(one) else named.found).append(one)
+                    (named.found if _may_be_written(one) else named.gone).append(one)
                 module.imported += [one for one in named.found if one not in module.imported]
 
     def _bind_stars(self, module: Module) -> None:
@@ -590,6 +591,11 @@ class Project:
                         found += (self.unreadable[p] for p in files if p in self.unreadable)
             self._broken_by_module[module] = found
         return self._broken_by_module[module]
+
+
+def _may_be_written(module: Module) -> bool:
+    """Whether all that TF2 lost of what a module names has another name, or a form of its own."""
+    return all(find(why.symbol) is not None for why in incompatibilities(module))
 
 
 def _reached(

@@ -223,6 +223,7 @@ with tf.Session() as sess:
     ),
 )
 
+_CONTRIB = ("tensorflow.contrib", None)  # an import and its `as`
 _COMMENT = (
     "# tf-slim 1.1.0 reads these from modules where TensorFlow 2.15 and newer do not have them."
 )
@@ -247,6 +248,16 @@ def _counts(module: Module, use: Use) -> bool:
     return not any(module.is_guarded(b.node) for b in bindings if b.qualname not in ROOTS)
 
 
+def _is_patch(statement: ast.AST | None) -> bool:
+    """`tf.contrib = tensorflow.contrib`"""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    return all(
+        isinstance(one, ast.Attribute) and one.attr == "contrib" and isinstance(one.value, ast.Name)
+        for one in (statement.targets[0], statement.value)
+    )
+
+
 def _root(node: ast.AST) -> ast.Name | None:
     while isinstance(node, ast.Attribute):
         node = node.value
@@ -266,6 +277,9 @@ class _Renaming:
         self.found = NewNames()
         self.statements = [u for u in uses if isinstance(u.node, (ast.Import, ast.ImportFrom))]
         self.mentions = [u for u in uses if u not in self.statements]
+        # Of variables that are given several things, each of which stands where it is given.
+        self.variables = [u for u in self.mentions if self._is_given_several(u)]
+        self.mentions = [u for u in self.mentions if u not in self.variables]
         self.by_binding: dict[tuple[Scope, str], list[Use]] = {}
         self.targets: dict[ast.AST, NewName | None] = {}
         self.lines: dict[ast.stmt, list[str]] = {}  # what stands in the place of imports
@@ -276,16 +290,22 @@ class _Renaming:
         self.mends: list[str] = []
 
     def run(self) -> NewNames:
+        self._patched()
         self._look_up()
         self.mentions = [use for use in self.mentions if not self._unused_alias(use)]
         for use in self.mentions:
             if self._find(use) is not None:
                 self.found.nodes.add(use.node)
+        for use in self.variables:
+            values = [b.value for b in self.names.bindings_of(use.node) if b.value is not None]
+            if not any(u.node in values and u.node not in self.found.nodes for u in self.mentions):
+                self.found.nodes.add(use.node)
         # All of them, even when one stays: a program that stays is told of each once.
         written = [self._import_statement(statement) for statement in self._statements()]
         written += [self._alias_statement(*key) for key in list(self.by_binding)]
         if not all(written) or any(
-            use.node not in self.found.nodes for use in (*self.mentions, *self.statements)
+            use.node not in self.found.nodes
+            for use in (*self.mentions, *self.variables, *self.statements)
         ):
             return self.found
         for use in self.mentions:
@@ -293,6 +313,34 @@ class _Renaming:
         self._mend()
         self._place()
         return self.found
+
+    def _is_given_several(self, use: Use) -> bool:
+        return isinstance(use.node, ast.Name) and len(self.names.bindings_of(use.node)) > 1
+
+    def _patched(self) -> None:
+        """`import tensorflow.contrib` and `tf.contrib = tensorflow.contrib`: TF2 has neither.
+
+        They only load what TF 1.13 and newer load when it is asked for.
+        """
+        imported = [
+            s
+            for s in self._statements()
+            if isinstance(s, ast.Import) and [(a.name, a.asname) for a in s.names] == [_CONTRIB]
+        ]
+        mentions = self.names.mentions("tensorflow", self.names.module_scope)
+        patches = [self.names.parents.get(self.names.parents[mention]) for mention in mentions]
+        if not imported or not all(_is_patch(one) for one in patches):
+            return
+        if len(self.names.module_scope.bindings["tensorflow"]) > len(imported):
+            return
+        gone = {part for one in patches if one is not None for part in ast.walk(one)}
+        for statement in (*imported, *dict.fromkeys(patches)):
+            assert isinstance(statement, ast.stmt)
+            self.lines[statement] = []
+            self.found.nodes.add(statement)
+        self.found.nodes |= {use.node for use in self.mentions if use.node in gone}
+        self.mentions = [use for use in self.mentions if use.node not in gone]
+        self.statements = [use for use in self.statements if use.node not in imported]
 
     def _statements(self) -> list[ast.Import | ast.ImportFrom]:
         nodes = [use.node for use in self.statements]
@@ -319,6 +367,10 @@ class _Renaming:
 
     def _find(self, use: Use) -> NewName | None:
         """What there is for a mention, as it is used here."""
+        root = _root(use.node)
+        if root is not None and root is not use.node and len(self.names.qualnames(root)) > 1:
+            if any(binding.kind == "assign" for binding in self.names.bindings_of(root)):
+                return None  # `net = slim`, `net = layers`: it may be another one
         new = find(use.symbol.name)
         if use.symbol.name.endswith("rnn.LSTMBlockCell") and not self._is_plain_cell(use.node):
             return None
@@ -455,7 +507,7 @@ class _Renaming:
             if text is None:
                 return None
             kept.setdefault(text[0], []).append(text[1])
-            self.found.packages.add(PACKAGES[base.package])
+            self._installs(base.package)
             if base.package != SLIM:
                 continue
             self._loads(base, uses)
@@ -522,7 +574,8 @@ class _Renaming:
             self.targets[use.node] = None  # stays as it is
         self.found.nodes.add(made.node)
         if base != NewName(SLIM):
-            self.targets[made.node] = base
+            if self.targets[made.node] is not None:  # else what it is read from is written
+                self.targets[made.node] = base
             return True
         self.found.packages.add(PACKAGES[SLIM])
         self._loads(base, uses)
@@ -538,7 +591,7 @@ class _Renaming:
     def _unused_alias(self, use: Use) -> bool:
         """`slim = tf.contrib.slim` that nothing here uses, and perhaps another module."""
         statement = self.names.parents.get(use.node)
-        if use.symbol.name != "contrib.slim" or statement not in self.module.tree.body:
+        if statement not in self.module.tree.body:
             return False
         if not isinstance(statement, ast.Assign) or statement.value is not use.node:
             return False
@@ -547,6 +600,11 @@ class _Renaming:
             return False
         if len(self.names.mentions(target.id, self.names.module_scope)) > 1:
             return False
+        if use.symbol.name != "contrib.slim":
+            if use.symbol.name.count(".") != 1 or self._taken(target.id):
+                return False  # no module of contrib, or another one has it from here
+            self._drop(statement, use)
+            return True
         self._drop(statement, use, [f"import {SLIM} as {target.id}"])
         self.found.packages.add(PACKAGES[SLIM])
         return True
@@ -572,8 +630,14 @@ class _Renaming:
         if new.package == "tensorflow":
             self.found.names.add(new.path)
         elif new.package in PACKAGES:
-            self.found.packages.add(PACKAGES[new.package])
+            self._installs(new.package)
             self.mended += MENDS.get(new.path, ())
+
+    def _installs(self, package: str) -> None:
+        if PACKAGES[package]:
+            self.found.packages.add(PACKAGES[package])
+        else:
+            self.found.names.add("estimator.tpu.TPUEstimator")  # no later TensorFlow has it
 
     def _mention(self, use: Use) -> None:
         new = self.targets[use.node]

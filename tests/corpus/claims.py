@@ -43,6 +43,7 @@ FALSE = re.compile(
     r"|'(bytes|dict|dict_\w+|filter|map|range|str|zip)' object (has no|is not)"
     r"|cannot import name '\w+' from '(collections|inspect|scipy|numpy|itertools|string)"
 )
+_LACKS = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
 _WORDS = re.compile(r"['`]([\w.]+)['`]")
 
 # Runtimes, what a claim says of them, what is installed there, and whether Keras 2 is chosen.
@@ -69,7 +70,14 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
             "root": str(folder),
             "own": sorted(own),
             "package": _dotted(program.entry),
-            "path": _nearest(program.entry, roots, {Path(path).parent for path, _ in given}),
+            "path": [
+                *_nearest(
+                    program.entry,
+                    {_root(path.parent) for path in program.paths},
+                    {path.parent for path in program.paths},
+                ),
+                *_nearest(program.entry, roots, {Path(path).parent for path, _ in given}),
+            ],
             "above": [str(one) for one in program.entry.parents if folder in (one, *one.parents)],
             "state": program.state,
             "runs_on": program.runs_on,
@@ -99,9 +107,9 @@ def _nearest(entry: Path, roots: set[Path], folders: set[Path]) -> list[str]:
 
 
 def _told(result: RunResult, paths: set[Path]) -> list[str]:
-    """The names that findings of the claim are about, by their last part."""
+    """The names that findings of the claim are about."""
     told = (one for one in result.findings if one.code == CODE and one.path in paths)
-    return sorted({word.rpartition(".")[2] for one in told for word in _WORDS.findall(one.message)})
+    return sorted({word for one in told for word in _WORDS.findall(one.message)})
 
 
 def _root(folder: Path) -> Path:
@@ -196,8 +204,18 @@ def kind_of(result: dict[str, Any], originals: Path, copies: Path) -> str:
     where = str(result["where"]).removeprefix(f"{copies}/")
     if not FALSE.search(error) or stubbed or _authors_own(originals, where, error, result["own"]):
         return "other"
-    names = {word.rpartition(".")[2] for word in _WORDS.findall(error)}
-    return "told" if names & set(result["told"]) else "false"
+    words = _WORDS.findall(error)
+    words += [".".join(pair) for pair in _LACKS.findall(error)]
+    return "told" if any(_is_about(t, word) for t in result["told"] for word in words) else "false"
+
+
+def _is_about(told: str, word: str) -> bool:
+    """Whether a finding names what an error does: by its last part, or as what it is a part of.
+
+    ``No module named 'tensorflow.contrib'`` is told by ``tensorflow.contrib.slim.conv2d``.
+    """
+    same = told.rpartition(".")[2] == word.rpartition(".")[2]
+    return same or ("." in word and told.startswith(f"{word}."))
 
 
 def main() -> int:

@@ -130,3 +130,32 @@ def test_time_that_is_up_is_no_failure(tmp_path: Path, monkeypatch: pytest.Monke
     """TensorFlow makes another error of what stops it in C++."""
     monkeypatch.setattr(importer, "LIMIT", 1)
     assert attempted(tmp_path, SLOW) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "kind"),
+    [
+        ("module 'tensorflow' has no attribute 'contrib'", "tensorflow.contrib.slim.pool", "told"),
+        ("No module named 'tensorflow.contrib'", "tensorflow.contrib.slim.pool", "told"),
+        ("module 'scipy.misc' has no attribute 'imread'", "scipy.misc.imread", "told"),
+        ("module 'tensorflow' has no attribute 'Session'", "tensorflow.contrib.slim", "false"),
+    ],
+)
+def test_a_finding_tells_of_what_its_name_is_a_part_of(
+    error: str, told: str, kind: str, tmp_path: Path
+) -> None:
+    result = {"error": f"AttributeError: {error}", "where": "a.py:1", "own": [], "told": [told]}
+    assert claims.kind_of(result, tmp_path, tmp_path) == kind
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="runtimes have newer Pythons")
+@pytest.mark.parametrize(("more", "error"), [("", None), ("a.py", "AttributeError")])
+def test_a_folder_of_data_is_no_package(more: str, error: str | None, tmp_path: Path) -> None:
+    """What is installed by its name stands for anything; a folder with modules is the run's."""
+    (tmp_path / "settings/lists").mkdir(parents=True)
+    (tmp_path / "settings/lists" / (more or "a.txt")).write_text("")
+    text = (
+        f"import sys\nsys.path.append({str(tmp_path / 'settings')!r})\nimport lists\nlists.Loader"
+    )
+    found = attempted(tmp_path, text, ("train",))
+    assert found == error if error is None else (found or "").startswith(error)

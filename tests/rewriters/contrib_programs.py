@@ -774,12 +774,12 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
         return [tf.identity(0.0)] + [one + 0.0 for one in variables]
 """),
     ("TRAIN scaled losses", "from tensorflow.contrib import mixed_precision\n", """
-    step = tf.Variable(0.0, trainable=False, name='step')
+    step = tf.Variable(0.0, trainable=False, name='step_of_losses')
     overflow = tf.where(tf.equal(step, 1.0), float('inf'), 1.0)
     grow = mixed_precision.ExponentialUpdateLossScaleManager
     scaled = [
         (mixed_precision.FixedLossScaleManager(128), 1.0), (grow(64.0, 1, 2), 1.0),
-        (grow(4.0, incr_every_n_steps=2, decr_every_n_nan_or_inf=1, incr_ratio=3, decr_ratio=0.1),
+        (grow(40.0, incr_every_n_steps=2, decr_every_n_nan_or_inf=1, incr_ratio=3, decr_ratio=0.1),
          overflow),
         (grow(3e38, 1), 1e-30), (grow(8.0, 3, 3), overflow), (grow(8.0, 2, 2), overflow)]
     steps, variables = [], []

@@ -272,3 +272,71 @@ def test_what_another_rewriter_writes_keeps_nothing() -> None:
     assert [one.state for one in result.programs] == ["bridge"], migration.said(result)
     after = migration.after(result, program)
     assert "import tf_slim as slim" in after and "import input_data" in after
+
+
+def bridged(code: str, state: str = "bridge") -> str:
+    program = f"import tensorflow as tf\n{code}\nwith tf.Session() as sess:\n    print(sess)\n"
+    result = migration.run(program, bridge=True)
+    assert [one.state for one in result.programs] == [state], migration.said(result)
+    return migration.after(result, program) if state == "bridge" else program
+
+
+def test_an_alias_that_nothing_uses_goes() -> None:
+    assert "learn" not in bridged("learn = tf.contrib.learn")
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["learn = tf.contrib.learn\nprint(learn)", "import tensorflow.contrib\nprint(tensorflow.int8)"],
+)
+def test_one_that_something_uses_stays(code: str) -> None:
+    bridged(code, "refused")
+
+
+def test_a_patch_of_tensorflow_goes() -> None:
+    """`tf.contrib` was loaded when it was asked for: the two lines did that before."""
+    code = "import tensorflow.contrib  # TF1\ntf.contrib = tensorflow.contrib\n"
+    assert "contrib" not in bridged(code)
+    assert "slim.flatten(x)" in bridged(code + "x = 1\nprint(tf.contrib.layers.flatten(x))")
+
+
+def test_a_variable_of_several_names_is_none_of_them() -> None:
+    """It was written as the first of them."""
+    code = (
+        "from tensorflow.contrib import rnn\n"
+        "if flag:\n    cell = rnn.GRUCell\nelse:\n    cell = rnn.LSTMCell\nprint(cell)"
+    )
+    after = bridged(code)
+    assert "cell = tf.nn.rnn_cell.GRUCell" in after and "cell = tf.nn.rnn_cell.LSTMCell" in after
+    assert "print(cell)" in after
+    code = "if flag:\n    m = tf.contrib.rnn\nelse:\n    m = tf.contrib.layers\nprint(m.GRUCell)"
+    bridged(code, "refused")
+
+
+def test_the_private_module_of_estimators_on_tpus() -> None:
+    """TF 2.15 brings the package along, and is the last that does."""
+    program = (
+        "import tensorflow as tf\n\n\ndef make():\n"
+        "    from tensorflow.contrib.tpu.python.tpu import tpu_estimator\n"
+        "    return tpu_estimator.BatchConfig(1, 2, 3, [2])\n\n\nprint(make(), tf.Session())\n"
+    )
+    result = migration.run(program, bridge=True)
+    assert [(p.state, p.runs_on) for p in result.programs] == [("bridge", "TF 2.15")]
+    line = "    from tensorflow_estimator.python.estimator.tpu import tpu_estimator\n"
+    assert line in migration.after(result, program) and not result.packages
+
+
+@pytest.mark.tensorflow
+def test_estimators_on_tpus_are_the_same_objects(
+    runtime: Callable[[str], runtimes.Runtime],
+) -> None:
+    names = sorted(name.rpartition(".")[2] for name in lost_names._TPU_ESTIMATOR)
+    text = (
+        "from tensorflow.contrib.tpu.python.tpu import tpu_estimator as old\n"
+        f"from {lost_names.TPU_ESTIMATOR.rpartition('.')[0]} import tpu_estimator as new\n"
+        "from tensorflow.contrib.compiler import jit, xla\nimport tensorflow as tf\n"
+        f"assert all(getattr(old, one) is getattr(new, one) for one in {names})\n"
+        "assert jit.experimental_jit_scope is tf.xla.experimental.jit_scope\n"
+        "assert xla.compile is tf.xla.experimental.compile\n"
+    )
+    subprocess.run([str(runtime(OLD).python), "-c", text], check=True, capture_output=True)

@@ -65,6 +65,16 @@ def test_a_file_that_a_name_at_run_time_may_be() -> None:
     assert "train.py may import this file by a name that is only known at run time" in message
 
 
+def test_such_a_file_gets_the_names_that_it_can_have() -> None:
+    """It was left as it was, with names that TF2 lost, and told."""
+    slim = "import tensorflow as tf\n\nnet = tf.contrib.slim.conv2d\n"
+    imports = "import importlib, sys\nnet = importlib.import_module('models.' + sys.argv[1])"
+    found = bridged(imports, models__slim_net=slim, models__crf_net=CRF)
+    after = {one.path.name: one.after for one in found.files}
+    assert "net = slim.conv2d" in (after["slim_net.py"] or "") and not after.get("crf_net.py")
+    assert {file for file, _, _ in told(found)} == {"crf_net.py"}
+
+
 def test_an_import_that_two_files_may_be() -> None:
     found = bridged("import ops", a__ops=FINE, b__ops=FINE)
     assert claim(found).endswith("but for what MGPU908 names")

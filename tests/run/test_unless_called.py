@@ -170,3 +170,25 @@ def test_a_name_under_the_main_guard_of_another_file(line: str, state: str) -> N
         ops += "\n\ndef show():\n    return tf.contrib.bayesflow.entropy(1)\n"
     result = run(("train.py", TRAIN + line), ("ops.py", ops), bridge=True)
     assert [p.state for p in result.programs if p.entry.name == "train.py"] == [state], said(result)
+
+
+@pytest.mark.parametrize(
+    ("test", "state"),
+    [
+        ("model_version == 2", "refused"),
+        ("FLAGS.api_version == 1", "refused"),
+        ("hasattr(model_version, 'x')", "refused"),
+        ("tf_version < 2", "bridge"),
+        ("hasattr(tf, 'contrib')", "bridge"),
+    ],
+)
+def test_versions_of_other_things_are_no_switch(test: str, state: str) -> None:
+    """A lost name under such a condition was taken for one under a version switch."""
+    program = (
+        "import tensorflow as tf\nFLAGS = tf.app.flags.FLAGS\n"
+        "tf_version = int(tf.__version__[0])\n\n\ndef make(model_version):\n"
+        f"    if {test}:\n        return tf.contrib.bayesflow.entropy(1)\n    return 1\n\n\n"
+        "print(make(2), tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))\n"
+    )
+    result = run(program, bridge=True)
+    assert [p.state for p in result.programs] == [state], said(result)

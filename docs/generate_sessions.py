@@ -71,6 +71,7 @@ restores and computes becomes TF2 code with those that train.
 | `self.loss`, `self.train_op` of a class that builds its graph | `self.train_step` |
 | several objects of such a class | variables and steps of each |
 | an actor and a critic, each a class with a graph of its own | the same of each class |
+| a method that the constructor calls for several networks | a class of layers |
 
 ## A step's price
 

@@ -252,6 +252,9 @@ MUTANTS: dict[str, Mutant] = {
     "a step that trains nothing": Mutant(
         "class_model", r"self\.train_step = train_step", "self.train_step = compute_loss"
     ),
+    "a copied network that is the trained one": Mutant(
+        "copied_network", r"target_q = target_q_layer\(s=s\)", "target_q = q_layer(s=s)"
+    ),
     "the actor goes the other way": Mutant(
         "actor_critic", r"loss_value = -exp_v", "loss_value = exp_v"
     ),

@@ -2,6 +2,9 @@
 
 `self.q, self.train_op = self._build_net(self.s)` becomes what the method does, with the arguments
 in the place of its parameters, and `self.q = q`. Names that both have get another one.
+
+One that it calls several times, to make layers each time, becomes a function above the class, which
+is given what it read of the object: `q = build_net(self.s, 'eval', n_actions=self.n_actions)`.
 """
 
 from __future__ import annotations
@@ -13,9 +16,12 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.origins import is_of_another
 from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
@@ -35,6 +41,155 @@ def in_place(
             if edits:
                 return edits
     return []
+
+
+def as_function(
+    module: Module, graph: CallGraph, owner: ast.ClassDef, constructor: ast.FunctionDef
+) -> list[Edit]:
+    """The edits for one method that is called several times; none where there is none."""
+    lines = set(in_line(constructor.body))
+    for method in owner.body:
+        if isinstance(method, ast.FunctionDef) and method is not constructor:
+            edits = _Lifted(module, graph, owner, constructor, method).edits(lines)
+            if edits:
+                return edits
+    return []
+
+
+class _Lifted:
+    """A method that becomes a function of the module's."""
+
+    def __init__(
+        self,
+        module: Module,
+        graph: CallGraph,
+        owner: ast.ClassDef,
+        constructor: ast.FunctionDef,
+        method: ast.FunctionDef,
+    ) -> None:
+        self.module = module
+        self.source = module.source
+        self.graph = graph
+        self.owner = owner
+        self.method = method
+        self.me = constructor.args.args[0].arg
+        self.scope = module.names.scopes[method]
+
+    def edits(self, lines: set[ast.stmt]) -> list[Edit]:
+        """``lines`` are the statements of the constructor that may call it."""
+        calls = self._calls(lines)
+        if len(calls) < 2 or not self._is_plain() or not self._makes_layers():
+            return []
+        arguments = self.method.args
+        required = len(arguments.args) - len(arguments.defaults) - 1
+        for call in calls:  # what it read stands before what has a default
+            if len(call.args) > required or any(isinstance(a, ast.Starred) for a in call.args):
+                return []
+        reads = self._reads()
+        names = self.module.names
+        name = names.fresh(names.module_scope, self.method.name.strip("_"), self.method.name)
+        if reads is None or not name.isidentifier():
+            return []
+        found: list[Edit] = []
+        for call in calls:
+            edit = CallEdit(self.source, call)
+            edit.function(name)
+            for parameter, attribute in reads.items():
+                edit.add(parameter, f"{self.me}.{attribute}")
+            found += edit.edits()
+        top, gone = Layout(self.source, self.owner), Layout(self.source, self.method)
+        start = start_with_comments(self.source.text, top.line_start)
+        own = start_with_comments(self.source.text, gone.line_start)
+        own = len(self.source.text[:own].rstrip()) + len(self.source.newline)
+        text = self._text(name, reads)
+        return [*found, Edit(start, start, text), Edit(own, gone.next_line, "")]
+
+    def _calls(self, lines: set[ast.stmt]) -> list[ast.Call]:
+        """All calls of the method; none where it is called elsewhere, or mentioned otherwise."""
+        found: list[ast.Call] = []
+        for module in self.graph.modules:
+            for mention in module.names.attributes.get(self.method.name, ()):
+                if is_of_another(module, mention, self.owner):
+                    continue
+                call = module.names.parents.get(mention)
+                here = isinstance(call, ast.Call) and call.func is mention
+                receiver = mention.value
+                own = isinstance(receiver, ast.Name) and receiver.id == self.me
+                if module is not self.module or not here or not own:
+                    return []
+                if module.names.statement(mention) not in lines:
+                    return []
+                assert isinstance(call, ast.Call)
+                found.append(call)
+        named = self.method.name in self.module.names.by_id
+        return [] if named else sorted(found, key=lambda call: call.lineno)
+
+    def _is_plain(self) -> bool:
+        arguments = self.method.args
+        plain = not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
+        first = arguments.args[0].arg if arguments.args else ""
+        typed = any(one.annotation is not None for one in arguments.args)
+        leaves = any(
+            isinstance(part, (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal))
+            for part in walk(self.method)
+        )
+        return (
+            plain
+            and first == self.me
+            and not (arguments.posonlyargs or typed or leaves or self.method.returns)
+            and not self.method.decorator_list
+            and Layout(self.source, self.method).owns_lines
+        )
+
+    def _makes_layers(self) -> bool:
+        return any(
+            name_of(self.module, part) in VARIABLES.by_name
+            or name_of(self.module, part).startswith(("layers.", "contrib.layers."))
+            for part in walk(self.method)
+            if isinstance(part, ast.Call)
+        )
+
+    def _reads(self) -> dict[str, str] | None:
+        """The attributes that it reads, by the parameters that they become."""
+        methods = {one.name for one in self.owner.body if isinstance(one, ast.FunctionDef)}
+        used = {n.id for n in ast.walk(self.method) if isinstance(n, ast.Name)}
+        used |= {one.arg for one in self.method.args.args}
+        found: dict[str, str] = {}
+        for mention in self.module.names.mentions(self.me, self.scope):
+            parent = self.module.names.parents.get(mention)
+            if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
+                return None
+            name = parent.attr.strip("_") or parent.attr
+            if (
+                parent.attr in methods
+                or name in used
+                or found.get(name, parent.attr) != parent.attr
+            ):
+                return None
+            found[name] = parent.attr
+        return found
+
+    def _text(self, name: str, reads: Mapping[str, str]) -> str:
+        arguments = self.method.args
+        blank: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
+        required: list[str] = []
+        optional: list[str] = []
+        for one, default in list(zip(arguments.args, [*blank, *arguments.defaults]))[1:]:
+            if default is None:
+                required.append(one.arg)
+            else:
+                optional.append(f"{one.arg}={self.source.code(default)}")
+        changes = [
+            Edit(*self.source.span(parent), parent.attr.strip("_") or parent.attr)
+            for mention in self.module.names.mentions(self.me, self.scope)
+            if isinstance(parent := self.module.names.parents.get(mention), ast.Attribute)
+        ]
+        block = Block(self.source, self.source.indent_unit)
+        for one in self.method.body:
+            block.statement(one, changes, 0)
+        newline = self.source.newline
+        head = f"def {name}({', '.join([*required, *reads, *optional])}):"
+        return head + newline + block.text() + newline * 2
 
 
 def in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:

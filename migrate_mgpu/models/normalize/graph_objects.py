@@ -71,6 +71,7 @@ class _GraphObject:
         self.me = node.args.args[0].arg
         return (
             graph_methods.in_place(self.module, self.graph, self.owner, node)
+            or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._known()
             or self._named()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.front.session.test_writing import native
-from tests.support.migration import run
+from tests.support.migration import run, said
 
 PROGRAM = """\
 import numpy as np
@@ -90,3 +90,81 @@ STAYS = {
 def test_methods_that_do_more_stay(text: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in message for message in said(result))
+
+
+SEVERAL = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Agent:
+    def __init__(self, size, n_actions):
+        self.size = size
+        self._n = n_actions
+        self.x = tf.placeholder(tf.float32, [None, self.size])
+        self.q = self._build_net('main', scale=2.0)
+        self.target = self._build_net('target')
+        mine = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='main')
+        theirs = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope='target')
+        self.follow = [t.assign(m) for t, m in zip(theirs, mine)]
+        self.train_op = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_mean(self.q))
+        self.sess = tf.Session()
+        self.sess.run(tf.global_variables_initializer())
+
+    # the network
+    def _build_net(self, name, scale=1.0):
+        \"\"\"Two layers.\"\"\"
+        with tf.variable_scope(name):
+            # of weights
+            h = tf.layers.dense(self.x, 4, tf.nn.relu)
+            return scale * tf.layers.dense(h, self._n)
+
+    def learn(self, data):
+        self.sess.run(self.follow)
+        self.sess.run(self.train_op, {self.x: data})
+        return self.sess.run(self.target, {self.x: data})
+
+
+agent = Agent(2, 3)
+print(agent.learn(np.ones([4, 2])))
+"""
+
+
+def test_a_method_that_makes_layers_several_times_becomes_a_class_of_them() -> None:
+    after = native(SEVERAL)
+    assert "class Net(tf.keras.layers.Layer):\n" in after and "_build_net" not in after
+    assert "q_layer = Net('main', n=self._n, scale=2.0)\n" in after
+    assert "target_layer = Net('target', n=self._n)\n" in after
+    assert "# of weights\n" in after
+
+
+def test_layers_that_no_step_trains_have_variables_before_they_are_copied() -> None:
+    after = native(SEVERAL)
+    made = "tf.function(get_target).get_concrete_function(x_spec)\n"
+    assert after.index(made) < after.index("def run_follow():")
+
+
+SEVERAL_STAY = {
+    "one that keeps something": SEVERAL.replace(
+        "            return scale", "            self.h = h\n            return scale"
+    ),
+    "one that is called later": SEVERAL + "agent._build_net('other')\n",
+    "one that calls another": SEVERAL.replace("self._n)", "self.count())").replace(
+        "    def learn", "    def count(self):\n        return self._n\n\n    def learn"
+    ),
+    "one in a loop": SEVERAL.replace(
+        "        mine = ",
+        "        for i in range(2):\n            self._build_net(str(i))\n        mine = ",
+    ),
+    "a target that is never computed": SEVERAL.replace(
+        "self.sess.run(self.target, {self.x: data})", "self.sess.run(self.q, {self.x: data})"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SEVERAL_STAY.values(), ids=SEVERAL_STAY)
+def test_methods_that_are_no_functions_stay(text: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in message for message in said(result))

@@ -203,7 +203,7 @@ class VariableCopyReader(StatementReader):
         return next(m for m in self.found.layers.values() if m.variables is variables)
 
     def finish(self) -> None:
-        """Layers have their variables before a step copies them: where one trains with them.
+        """Layers have their variables before a step copies them: where some step applies them.
 
         Raises:
             Refused: none does.
@@ -214,10 +214,18 @@ class VariableCopyReader(StatementReader):
             for unit in closure([update.unit])
             for variables in unit.reads
         }
+        if self.scope.towers is None:
+            built.update(
+                variables
+                for step in self.found.steps
+                for unit in step.units
+                if unit.node not in self.found.copies
+                for variables in unit.reads
+            )
         for unit in self.found.units.values():
             for variables in unit.reads if unit.node in self.found.copies else ():
                 if variables.collected is Collected.LAYER and variables not in built:
-                    text = "variables are copied of a layer that no step trains with"
+                    text = "variables are copied of a layer that no step applies"
                     raise Refused(self.module, unit.node, text)
 
 

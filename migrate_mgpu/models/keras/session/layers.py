@@ -233,7 +233,13 @@ class LayerWriter:
         They are made as it is traced, which knows the shapes that the placeholders have. What a
         trace makes under a strategy cannot be lifted out of it: there it is called, with a row.
         """
-        step = next(step for step in self.program.steps if part.builds in step.updates)
+        steps = self.program.steps
+        step = next(
+            step
+            for step in steps
+            if part.builds in step.updates
+            or (isinstance(part.builds, Unit) and {*part.units} <= {*step.units})
+        )
         fed = {placeholder.name: placeholder for placeholder in step.feeds}
         given = {p.name: known_text(p, value, context) for p, value in step.folded}
         if self.program.scope.towers is None:

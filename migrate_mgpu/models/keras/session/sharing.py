@@ -20,13 +20,14 @@ _FEW_UNITS, _FEW_LINES = 2, 4  # of which each step has its own
 class Part:
     """Units that the same steps have, in order: what they take and what they give, by name.
 
-    ``builds`` is the first update that trains layers of them: it needs their variables.
+    ``builds`` is the first that needs the variables of their layers: an update that trains them,
+    or a unit that gives them the values of others.
     """
 
     units: tuple[Unit, ...]
     takes: tuple[str, ...]
     gives: tuple[str, ...]
-    builds: Update | None = None
+    builds: Update | Unit | None = None
 
     @property
     def place(self) -> int:
@@ -76,6 +77,15 @@ class Sharing:
                 units = [unit for unit in closure(new) if unit.stage is update.unit.stage]
                 built.update(v for unit in units for v in _layers(unit))
                 found.append(replaced(self._part(units), builds=update))
+        copies = [unit for unit in self._units if unit.node in self.program.copies]
+        for copy in sorted(copies, key=lambda unit: unit.place):
+            for step in self.program.steps:
+                left = {*_layers(copy)} - built
+                new = [u for u in step.units if u not in copies and {*_layers(u)} & left]
+                if new:
+                    units = closure(new)
+                    built.update(v for unit in units for v in _layers(unit))
+                    found.append(replaced(self._part(units), builds=copy))
         return found
 
     def _parts(self, networks: list[Part]) -> list[Part]:

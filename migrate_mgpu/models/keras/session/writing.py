@@ -31,7 +31,7 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, Header, header_of
-from migrate_mgpu.models.ir import Mover, Optimizer, Placeholder, Step, TowerInput, Update
+from migrate_mgpu.models.ir import Mover, Optimizer, Placeholder, Step, TowerInput, Unit, Update
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import calls_keras, definitions, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
@@ -816,7 +816,12 @@ class _Writer:
             self.metrics,
         )
         if isinstance(made, Part):
-            return [writer.part(made)]
+            texts = [writer.part(made)]
+            if isinstance(made.builds, Unit):
+                name = names.part(made, made is self.sharing.network)
+                lines = self.layers.built(made, name, self.context, indent).split("\n")
+                texts.append("".join(f"{indent}{line}\n" for line in lines))
+            return texts
         texts = writer.step(made)
         if self.parameters.given_to_object(made):
             assert isinstance(self.scope.node, ast.FunctionDef)

@@ -29,7 +29,8 @@ An Estimator with its `model_fn`, its `RunConfig`, its strategy, its input funct
 `strategy.scope()`, or none of it does, and a finding names the statement that stands in the way.
 An Estimator that stays is bridged: under `tf.compat.v1` it trains as before on TF 2.15, the last
 release with Estimators, and becomes a Keras model in a later run, once that statement is mended.
-So does a `TPUEstimator`, which `tf.compat.v1.estimator.tpu` has.
+A `TPUEstimator` that trains on a TPU only if a flag says so becomes the Keras model of the
+Estimator that it is else; any other stays, and is bridged to `tf.compat.v1.estimator.tpu`.
 
 - `model_fn` keeps its name and becomes the function that makes, compiles and returns the model.
 - Its network becomes a class above it (`__init__` makes the layers, `call` uses them in the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from symtable import SymbolTable, symtable
 
@@ -139,6 +139,40 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
             continue
         edits.append(import_edit(module.source, statement, unused))
     return edits
+
+
+def unused_lost_imports(
+    module: Module, others: Iterable[Module]
+) -> list[ast.Import | ast.ImportFrom]:
+    """Imports of names that TF2 lost, of which nothing here or in other modules makes any use."""
+    if module.path.name == "__init__.py":
+        return []
+    lost = {use.node for use in module.uses if use.status == "gone"}
+    found: list[ast.Import | ast.ImportFrom] = []
+    for statement in module.tree.body:
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)) or statement not in lost:
+            continue
+        if not Layout(module.source, statement).owns_lines:
+            continue
+        names = [_local(alias) for alias in statement.names]
+        texts = {n.value for n in ast.walk(module.tree) if isinstance(n, ast.Constant)}
+        used = "*" in names or texts & {*names}  # `__all__` has it
+        if used or any(module.names.mentions(name, module.names.module_scope) for name in names):
+            continue
+        if not any(other is not module and _takes(other, names) for other in others):
+            found.append(statement)
+    return found
+
+
+def _takes(module: Module, names: list[str]) -> bool:
+    """Whether a module imports something of such a name, or asks another one for it."""
+    imported = {
+        alias.name
+        for statement in module.names.imports
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    return bool(imported & {*names}) or any(name in module.names.attributes for name in names)
 
 
 def unused_roots(module: Module, planned: list[Edit]) -> tuple[list[Edit], list[Edit]]:

@@ -20,6 +20,7 @@ from migrate_mgpu.analysis.api_version import (
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.import_edits import unused_lost_imports
 from migrate_mgpu.analysis.incompatibilities import (
     GONE_LATE,
     GONE_TOLD,
@@ -49,6 +50,7 @@ from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, is_opened, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed
 
 if TYPE_CHECKING:
@@ -397,6 +399,9 @@ class ProgramStates:
             return Diagnostic(_BROKEN, Place(entry, entry.tree.body[0]), text)
         for module in state.program.needed:
             imports = import_edits(module)
+            for statement in unused_lost_imports(module, state.program.needed):
+                imports.edit(module, Layout(module.source, statement).replace([]))
+                imports.gone.add(statement)
             gone |= imports.gone
             uses = [*v1_uses(module), *_silently_different(module)]
             # An incompatibility names the first of tf.contrib.data's names only.

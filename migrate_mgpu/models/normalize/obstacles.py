@@ -18,6 +18,7 @@ FUNCTION_OF_TABLE = "in-function-of-a-table"
 MNIST = "mnist-loader"
 PRIVATE_KERAS = "private-keras-import"
 TPU_ARMS = "arms-for-tpus"
+TPU_ESTIMATOR = "tpu-estimator"
 NORMALIZATION_PAIR = "pair-of-normalizations"
 
 
@@ -34,6 +35,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(NORMALIZATION_PAIR)
     if arms(flow):
         found.add(TPU_ARMS)
+    if flow.kind == CUSTOM and flow.class_name == "TPUEstimator":
+        found.add(TPU_ESTIMATOR)
     if any(private_imports(module) for module in flow.modules):
         found.add(PRIVATE_KERAS)
     return frozenset(found)

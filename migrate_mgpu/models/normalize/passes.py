@@ -30,6 +30,7 @@ from migrate_mgpu.models.normalize import (
     total_loss,
     towers,
     tpu_arms,
+    tpu_estimators,
     variable_makers,
     variables,
 )
@@ -40,6 +41,7 @@ from migrate_mgpu.models.normalize.obstacles import (
     NORMALIZATION_PAIR,
     PRIVATE_KERAS,
     TPU_ARMS,
+    TPU_ESTIMATOR,
     obstacles,
 )
 from migrate_mgpu.source.source import Edit
@@ -70,6 +72,7 @@ def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
 
 PASSES = (
     Pass(tpu_arms.normalize, frozenset({TPU_ARMS}), tpu_arms.tell),
+    Pass(tpu_estimators.normalize, frozenset({TPU_ESTIMATOR}), tpu_estimators.tell),
     Pass(
         normalization_pairs.normalize,
         frozenset({MODEL_FN, NORMALIZATION_PAIR}),

@@ -87,7 +87,12 @@ def _found(module: Module) -> Iterator[Arm]:
         elif not all(isinstance(part, _PLAIN) for part in ast.walk(node.test)):
             continue
         elif last == "TPUEstimatorSpec":
-            if node.orelse and len(node.body) == 1 and isinstance(first, ast.Return):
+            returns = [part for part in ast.walk(node) if isinstance(part, ast.Return)]
+            inner = {part for s in node.body for part in ast.walk(s)}
+            if node.body[-1] in returns and all(
+                part is node.body[-1] or part not in inner or _in_function(module, part, node)
+                for part in returns
+            ):
                 seen.add(node)
                 yield Arm(module, node, False)
         elif last == "CrossShardOptimizer" and not node.orelse and len(node.body) == 1:
@@ -104,6 +109,16 @@ def _around(module: Module, call: ast.Call) -> ast.If | None:
         return None
     above = module.names.parents[parent]
     return None if isinstance(above, ast.If) and parent in above.orelse else parent
+
+
+def _in_function(module: Module, node: ast.AST, around: ast.AST) -> bool:
+    """Whether a node stands in a function within another node."""
+    for parent in module.names.ancestors(node):
+        if parent is around:
+            return False
+        if isinstance(parent, (ast.FunctionDef, ast.Lambda)):
+            return True
+    return False
 
 
 def _mentions(module: Module, body: list[ast.stmt]) -> bool:

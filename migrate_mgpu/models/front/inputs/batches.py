@@ -56,6 +56,9 @@ class BatchReader:
         helper = self.graph.target(module, node.func) if isinstance(node, ast.Call) else None
         if helper is not None:
             return self.function(helper)
+        made = self._made(module, node.func) if isinstance(node, ast.Call) else []
+        if made:
+            return [batch for function in made for batch in self.function(function)]
         kind = self.kind(module, node)
         if kind == DATASET:
             return []
@@ -65,6 +68,36 @@ class BatchReader:
             module, node, "what this input function returns cannot be analyzed",
             "let it return a tf.data.Dataset",
         )  # fmt: skip
+
+    def _made(self, module: Module, node: ast.expr) -> list[Function]:
+        """What `make_input_fn(x)` returns, or a variable with such a function; else none."""
+        found: list[Function] = []
+        for origin in self.values.definitions(module, node):
+            if origin.node is None:
+                return []
+            function = self.graph.target(origin.module, origin.node)
+            if function is None and isinstance(origin.node, ast.Call) and origin.node is not node:
+                inner = self._made(origin.module, origin.node)
+                if not inner:
+                    return []
+                found += inner
+                continue
+            if function is None and isinstance(origin.node, ast.Call):
+                factory = self.graph.target(origin.module, origin.node.func)
+                given = returns(factory) if factory is not None else []
+                if factory is None or not given or any(one.value is None for one in given):
+                    return []
+                for one in given:
+                    assert one.value is not None
+                    inner = self._made(factory.module, one.value)
+                    if not inner:
+                        return []
+                    found += inner
+                continue
+            if function is None or function.owner is not None:
+                return []
+            found.append(function)
+        return found
 
     def kind(self, module: Module, node: ast.expr, seen: frozenset[ast.AST] = frozenset()) -> str:
         """Whether an expression is a Dataset, an iterator over one, or an element of it."""

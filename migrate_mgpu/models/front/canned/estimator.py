@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.models.front.canned.column_names import taken_by_another
@@ -120,8 +121,24 @@ def _check_function(model: CannedModel, function: ast.FunctionDef) -> None:
     for statement in function.body:
         text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         known = statement in model.statements or isinstance(statement, ast.Return)
-        if not text and not known:
+        if not text and not known and not _makes_columns(model.module, statement):
             raise Refused(
                 model.module, statement, f"{function.name} does more than make the Estimator's "
                 "columns", "write the columns as a list",
             )  # fmt: skip
+
+
+def _makes_columns(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement of a function makes columns, or lists of them, that another part has."""
+    value: ast.expr | None = None
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        value = statement.value if len(statement.targets) == 1 else None
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
+        listed = isinstance(call.func.value, ast.Name) and not call.keywords
+        value = call.args[0] if listed and call.func.attr in ("append", "extend") else None
+    if value is None:
+        return False
+    made = [part for part in ast.walk(value) if isinstance(part, ast.Call)]
+    names = [tensorflow_name(module, part.func) for part in made]
+    return all(name.startswith("feature_column.") for name in names)

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 
 _LEAVES = (ast.Return, ast.Raise)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -90,7 +91,8 @@ def check_driven_alike(
     for module, statement in places:
         if module is flow.module and statement is flow.statement:
             continue
-        start, end = module.source.span(statement)
+        layout = Layout(module.source, statement)  # with what is put before and behind it
+        start, end = layout.line_start, layout.next_line
         mine, theirs = (
             {e for e in found.get(module, ()) if e.start <= end and start <= e.end}
             for found in (edits, others)

@@ -40,11 +40,19 @@ def train_step(self, data):
 _REPLICAS = "loss * self.distribute_strategy.num_replicas_in_sync"
 
 
-def also_built(flow: EstimatorFlow, receiver: str) -> list[str]:
-    """The statement that makes the variables of a model's second optimizer, if it has one."""
-    if not flow.combines:
+def also_built(flow: EstimatorFlow, receiver: str, style: FileStyle) -> list[str]:
+    """The statements that make the variables of a model's second optimizer, if it has one.
+
+    A run may make it of several models, of which some have one.
+    """
+    combined = {one.combines for one in (flow, *flow.alternatives)}
+    if True not in combined:
         return []
-    return [f"{receiver}.linear_optimizer.build({receiver}.linear.trainable_variables)"]
+    line = f"{receiver}.linear_optimizer.build({receiver}.linear.trainable_variables)"
+    if False not in combined:
+        return [line]
+    asked = f"if hasattr({receiver}, {style.string('linear_optimizer')}):"
+    return [asked, style.indent + line]
 
 
 def combined_body(

@@ -116,7 +116,7 @@ class Restoring:
     def _variables(self, made: str) -> list[str]:
         receiver = self.manager.receiver
         lines = [made, f"{receiver}.optimizer.build({receiver}.trainable_variables)"]
-        return [*lines, *also_built(self.flow, receiver)]
+        return [*lines, *also_built(self.flow, receiver, self.style)]
 
     def _managing(self, indent: str, kept: str) -> list[str]:
         found, receiver = self.manager, self.manager.receiver

@@ -15,8 +15,14 @@ from migrate_mgpu.analysis.symbols import earlier, load
 SLIM = "tf_slim"
 PROJECTOR = "tensorboard.plugins.projector"
 TPU_ESTIMATOR = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
-# What is installed for them; TF 2.15 brings its Estimators along, and is the last to have them.
-PACKAGES = {SLIM: "tf-slim==1.1.0", PROJECTOR: "tensorboard", TPU_ESTIMATOR: ""}
+SUMMARY_OPS = "tensorflow.python.ops.summary_ops_v2"
+# What is installed for them; nothing for what TensorFlow brings along.
+PACKAGES = {
+    SLIM: "tf-slim==1.1.0",
+    PROJECTOR: "tensorboard",
+    TPU_ESTIMATOR: "",
+    SUMMARY_OPS: "",
+}
 HPARAM = "hparam"
 # Modules that are written beside a program: their files in ``data/``, and the names that they get,
 # the second where there is another file of the first.
@@ -25,6 +31,7 @@ WRITTEN = {
     "bipartite_match": ("bipartite_match", "tf1_bipartite_match"),
     "crf": ("crf", "tf1_crf"),
     "events_writer": ("events_writer", "tf1_events_writer"),
+    "full_batches": ("full_batches", "tf1_full_batches"),
     "fused_rnn": ("fused_rnn", "tf1_fused_rnn"),
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
@@ -161,6 +168,8 @@ _EQUAL = {
     "contrib.framework.nest.map_structure": "nest.map_structure",
     "contrib.framework.nest.pack_sequence_as": "nest.pack_sequence_as",
     "contrib.slim.init_ops.zeros_initializer": "zeros_initializer",
+    "contrib.summary.all_summary_ops": "summary.all_v2_summary_ops",
+    "contrib.training.checkpoints_iterator": "train.checkpoints_iterator",
     "contrib.rnn.LSTMBlockCell": "nn.rnn_cell.LSTMCell",
     "python.framework.graph_util.convert_variables_to_constants": (
         "graph_util.convert_variables_to_constants"
@@ -239,6 +248,10 @@ _WRITTEN = {
             "index_to_string_table_from_tensor",
         )
     },
+    **{
+        f"contrib.data.{name}": NewName("full_batches", name)
+        for name in ("batch_and_drop_remainder", "padded_batch_and_drop_remainder")
+    },
     "contrib.image.bipartite_match": NewName("bipartite_match", "bipartite_match"),
     **{
         f"contrib.mixed_precision.{name}": NewName("loss_scale", name)
@@ -279,6 +292,16 @@ _TPU_ESTIMATOR = {
     )
 }  # fmt: skip
 
+# Which tf.contrib had by other names from a private module that TF2 has as well.
+_SUMMARIES = {
+    f"contrib.summary.{name}": NewName(SUMMARY_OPS, name)
+    for name in (
+        "always_record_summaries", "create_file_writer", "histogram", "image",
+        "never_record_summaries", "record_summaries_every_n_global_steps", "scalar",
+        "should_record_summaries", "summary_writer_initializer_op",
+    )
+}  # fmt: skip
+
 # Private paths to public names.
 _PRIVATE = (
     ("contrib.slim.python.slim.data.", "contrib.slim."),
@@ -287,11 +310,13 @@ _PRIVATE = (
     ("contrib.layers.python.layers.layers.", "contrib.layers."),
     ("contrib.layers.python.layers.", "contrib.layers."),
     ("contrib.slim.layers.", "contrib.slim."),
+    ("contrib.data.python.ops.batching.", "contrib.data."),
     ("contrib.image.python.ops.image_ops.", "contrib.image."),
     ("contrib.framework.python.ops.variables.", "contrib.framework."),
     ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
     ("contrib.framework.python.ops.", "contrib.framework."),
     ("contrib.training.python.training.hparam.", "contrib.training."),
+    ("contrib.training.python.training.evaluation.", "contrib.training."),
     ("contrib.tpu.python.tpu.tpu_config.", "contrib.tpu."),
     ("contrib.tpu.python.tpu.tpu_estimator.", "contrib.tpu."),
     ("contrib.tpu.python.tpu.tpu_optimizer.", "contrib.tpu."),
@@ -421,7 +446,7 @@ def _known(name: str) -> NewName | None:
     if name in _LITERALS:
         return NewName("", literal=_LITERALS[name])
     made = _WRITTEN.get(name) or _PROJECTOR.get(name) or _MODULES.get(name)
-    made = made or _TPU_ESTIMATOR.get(name)
+    made = made or _TPU_ESTIMATOR.get(name) or _SUMMARIES.get(name)
     if made is not None:
         return made
     table = _table()

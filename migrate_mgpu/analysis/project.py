@@ -234,13 +234,15 @@ class Project:
         if folder not in self._package_root:
             outer = os.path.dirname(folder)
             inside = os.path.exists(os.path.join(folder, "__init__.py")) and outer != folder
+            if os.path.basename(folder) in ("tensorflow", "keras"):  # nobody imports that by name
+                inside = inside and os.path.exists(os.path.join(outer, "__init__.py"))
             self._package_root[folder] = self._root(outer) if inside else folder
         return self._package_root[folder]
 
     def _dotted(self, real: str) -> str:
         relative = Path(real).relative_to(self._root(os.path.dirname(real))).with_suffix("")
         parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
-        return ".".join(parts)
+        return ".".join(parts) or Path(real).stem
 
     def has_files_beside(self, path: Path) -> bool:
         """Whether files were given that lie in a file's folder."""

@@ -11,8 +11,10 @@ another name of TensorFlow's own has that name: ``tf.contrib.rnn.GRUCell`` becom
 ``vocabulary_processor.py``, ``tf.contrib.predictor.from_saved_model`` from
 ``saved_model_predictor.py``, ``tf.contrib.opt.LazyAdamOptimizer`` from ``lazy_adam.py``, its
 optimizers with decoupled weight decay from ``weight_decay.py``, ``tf.contrib.mixed_precision`` from
-``loss_scale.py``, ``tf.contrib.image.bipartite_match`` from ``bipartite_match.py``, tables of
+``loss_scale.py``, ``tf.contrib.image.bipartite_match`` from ``bipartite_match.py``,
+``batch_and_drop_remainder`` from ``full_batches.py``, tables of
 ``tf.contrib.lookup`` from ``lookup_tables.py``, ``tf.contrib.crf`` from ``crf.py``,
+what TF2 has of ``tf.contrib.summary`` in its private module ``summary_ops_v2`` from there,
 ``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``legacy_seq2seq.rnn_decoder`` from
 ``rnn_decoder.py``, written beside the program or in its outermost package. The embedding projector
 is that of the package ``tensorboard``. tf-slim 1.1.0 reads a few names of TensorFlow's private
@@ -44,6 +46,7 @@ from migrate_mgpu.analysis.lost_names import (
     MENDS,
     PACKAGES,
     SLIM,
+    TPU_ESTIMATOR,
     WRITTEN,
     NewName,
     find,
@@ -636,7 +639,7 @@ class _Renaming:
     def _installs(self, package: str) -> None:
         if PACKAGES[package]:
             self.found.packages.add(PACKAGES[package])
-        else:
+        if package == TPU_ESTIMATOR:
             self.found.names.add("estimator.tpu.TPUEstimator")  # no later TensorFlow has it
 
     def _mention(self, use: Use) -> None:

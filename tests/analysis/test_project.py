@@ -320,6 +320,17 @@ def test_a_folder_beside_the_script_is_a_package_of_that_name(tmp_path: Path) ->
     assert train.imported == []
 
 
+def test_a_package_called_tensorflow_is_none_of_tensorflows(tmp_path: Path) -> None:
+    """A folder of samples: `from . import ops` in it named what TF2 does not have."""
+    train = TRAINED_BY_OPS.format(adds="").replace("import ops", "from . import ops")
+    texts = {"tensorflow/__init__.py": "", "tensorflow/train.py": train, "tensorflow/ops.py": OPS}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert [p.state for p in run(tmp_path).programs] == ["bridge"]
+    assert "compat.v1" in (tmp_path / "tensorflow/ops.py").read_text()
+
+
 def test_a_module_called_as_its_package_is_not_the_package(tmp_path: Path) -> None:
     """`from .utils import misc` of a package `nmt` that has a module `nmt` as well."""
     files = {

@@ -808,6 +808,60 @@ from tensorflow.python.ops.control_flow_ops import case as chosen
     whole = image_ops.bipartite_match(distance_mat=-far, num_valid_rows=tf.constant(5.0), top_k=0)
     return [*found, whole.col_to_row_match_indices, whole.row_to_col_match_indices]
 """),
+    ("summaries in a graph", """import glob, os, tempfile
+from tensorflow.contrib import summary
+""", """
+    folder = tempfile.mkdtemp()
+    with tf.Graph().as_default(), tf.Session() as sess:
+        step = tf.train.create_global_step()
+        writer = tf.contrib.summary.create_file_writer(folder, flush_millis=10, name='writer')
+        with writer.as_default():
+            with summary.always_record_summaries():
+                tf.contrib.summary.scalar('loss', tf.reduce_sum(x2), step=step)
+                tf.contrib.summary.scalar('more', 2.0, family='kin', step=7)
+                tf.contrib.summary.histogram('seen', x2, step=step)
+                tf.contrib.summary.image('shown', x4, max_images=2, step=step)
+                always = tf.cast(tf.contrib.summary.should_record_summaries(), tf.int32)
+            with summary.record_summaries_every_n_global_steps(2, step):
+                tf.contrib.summary.scalar('rare', step * 3, step=step)
+            with tf.contrib.summary.never_record_summaries():
+                tf.contrib.summary.scalar('never', 1.0, step=step)
+            made = tf.contrib.summary.all_summary_ops()
+            sess.run(tf.global_variables_initializer())
+            sess.run(tf.contrib.summary.summary_writer_initializer_op())
+            recorded = sess.run(always)
+            for _ in range(3):
+                sess.run(made)
+                sess.run(tf.assign_add(step, 1))
+            sess.run(writer.close())
+    found = []
+    for path in sorted(glob.glob(os.path.join(folder, '*'))):
+        for event in tf.train.summary_iterator(path):
+            for value in event.summary.value:
+                size = len(value.image.encoded_image_string) > 0
+                found.append((event.step, len(value.tag), sum(value.tag.encode()),
+                              value.simple_value, value.histo.sum, value.histo.num, size))
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.get_variable('v', [], initializer=tf.ones_initializer())
+        sess.run(tf.global_variables_initializer())
+        tf.train.Saver().save(sess, os.path.join(folder, 'model'))
+    seen = list(tf.contrib.training.checkpoints_iterator(folder, timeout=0))
+    return [tf.constant(sorted(found), tf.float32), tf.constant(recorded), tf.constant(len(seen))]
+"""),
+    ("batches of one size", "from tensorflow.contrib.data.python.ops import batching\n", """
+    data = tf.data.Dataset.range(11)
+    whole = data.apply(batching.batch_and_drop_remainder(4))
+    rows = data.map(lambda n: tf.fill([tf.mod(n, 3) + 1], n))
+    rows = rows.apply(batching.padded_batch_and_drop_remainder(
+        tf.constant(5, tf.int64), [None], tf.constant(-1, tf.int64)))
+    found = []
+    for dataset in (whole, rows):
+        sizes = tf.constant(dataset.output_shapes.as_list()[0] or -1)
+        one = dataset.make_one_shot_iterator().get_next()
+        found += [sizes, tf.reduce_sum(one), tf.shape(one)]
+    total = whole.reduce(tf.constant(0, tf.int64), lambda n, batch: n + tf.reduce_sum(batch))
+    return [*found, total]
+"""),
     ("added metrics of an Estimator", "", """
     with_mean = tf.contrib.estimator.add_metrics(
         tf.estimator.LinearClassifier([tf.feature_column.numeric_column('x', [5])], n_classes=3),

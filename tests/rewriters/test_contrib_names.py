@@ -191,6 +191,7 @@ BROKEN = (
     ("weight_decay=0.03", "weight_decay=0.04", "TRAIN decoupled weight decay"),
     ("decr_ratio=0.1", "decr_ratio=0.2", "TRAIN scaled losses"),
     ("top_k=3", "top_k=4", "greedy matches"),
+    ("every_n_global_steps(2", "every_n_global_steps(3", "summaries in a graph"),
     ("'y': 4.0", "'y': 4.1", "predictions of a saved model"),
     ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip

@@ -259,6 +259,10 @@ class Expressions:
                     text = f"`{shown}` is of an input queue, which threads of the session fill"
                     advice = "read the same data by tf.data: a Dataset, its map, shuffle and batch"
                     raise Refused(module, call, text, advice)
+                if name.startswith(SETTINGS):
+                    text = f"`{shown}`, which makes nothing of a graph, stands in a function"
+                    advice = "use Python's own modules there: os.path, open, logging, random"
+                    raise Refused(module, call, text, advice)
                 text = (
                     f"`{shown}` is not among the functions that are known to only compute a value"
                 )

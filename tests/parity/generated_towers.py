@@ -40,15 +40,25 @@ _AVERAGES = {
 def program(number: int) -> str:
     """The program that a number draws."""
     draw = random.Random(number)
+    more = random.Random(f"{number}, more")  # what was added later
     classes = draw.choice((0, 3))
     network = _network(draw, classes or 1)
     loss = draw.choice(_LOSSES[classes])
     shape = draw.choice(("inline", "function", "tower_loss"))
     scope = draw.choice(("entered", "reused"))
+    parts = more.random() < 0.3
+    if parts:
+        shape, scope = "function", "entered"
+    drawn = more.random() < 0.3
+    saved = more.random() < 0.5
     label = "tf.int64, [None]" if classes else "tf.float32, [None, 1]"
     lines = ["import numpy as np", "import tensorflow as tf", "", "NUM_GPUS = 2", ""]
     decay = draw.random() < 0.3
-    if shape != "inline":
+    if drawn:
+        lines += _pipeline(more, classes)
+    if parts:
+        lines += _parts(more, classes or 1)
+    elif shape != "inline":
         lines += _function(shape, network, loss, decay, scope)
     lines += [
         "",
@@ -67,6 +77,8 @@ def program(number: int) -> str:
         "",
     ]
     body = ["x = tf.placeholder(tf.float32, [None, 5])", f"y = tf.placeholder({label})"]
+    if drawn:
+        body = ["x, y = get_batch(8)"]
     rate, counted = draw.choice(("0.05", "0.01", "lr")), ""
     if rate == "lr" or draw.random() < 0.4:
         counted = ", global_step=global_step"
@@ -75,6 +87,9 @@ def program(number: int) -> str:
         body.append("lr = tf.train.exponential_decay(0.1, global_step, 3, 0.7, staircase=True)")
     body.append(f"opt = tf.train.{draw.choice(_OPTIMIZERS).format(rate)}")
     inputs = ("x[i * 4:(i + 1) * 4]", "y[i * 4:(i + 1) * 4]")
+    if more.random() < 0.5:
+        of_x = more.choice(("x[i * 4:(i + 1) * 4, :]", "tf.slice(x, [i * 4, 0], [4, -1])"))
+        inputs = (of_x, "y[i * 4:(i + 1) * 4]")
     if draw.random() < 0.6:
         form = draw.choice(("tf.split({}, NUM_GPUS)", "tf.split({}, NUM_GPUS, axis=0)"))
         body += [f"x_splits = {form.format('x')}", f"y_splits = {form.format('y')}"]
@@ -99,16 +114,21 @@ def program(number: int) -> str:
                 )
             )
         )
+    if saved:
+        lines[:1] = ["import os", "import tempfile", "import numpy as np"]
+        body.append("saver = tf.train.Saver()")
+    feed = "" if drawn else ", feed_dict={x: bx, y: by}"
     run = [
         "sess.run(tf.global_variables_initializer())",
         "rng = np.random.RandomState(2)",
         "for step in range(6):",
         "    bx, by = batch(rng)",
-        f"    _, value = sess.run([train_op, {read}], feed_dict={{x: bx, y: by}})",
+        f"    _, value = sess.run([train_op, {read}]{feed})",
         "    print('step', step, value)",
         "bx, by = batch(rng)",
-        f"print('test', sess.run({read}, feed_dict={{x: bx, y: by}}))",
+        f"print('test', sess.run({read}{feed}))",
     ]
+    run += _SAVED if saved else []
     config = draw.choice(("", "config=tf.ConfigProto(allow_soft_placement=True)"))
     around = draw.choice(("", "with tf.Graph().as_default(), tf.device('/cpu:0'):", "def main():"))
     body += [f"with tf.Session({config}) as sess:", *indented(run)]
@@ -129,6 +149,67 @@ _LOSSES = {
         "tf.losses.sparse_softmax_cross_entropy(labels={y}, logits=out)",
     ),
 }
+
+
+# A checkpoint's names, with what stands for the values.
+_SAVED = [
+    "path = saver.save(sess, os.path.join(tempfile.mkdtemp(), 'model'))",
+    "for name, shape in tf.train.list_variables(path):",
+    "    print(name, shape, '%.3f' % np.abs(tf.train.load_variable(path, name)).sum())",
+]
+
+
+def _pipeline(more: random.Random, classes: int) -> list[str]:
+    """A function that makes a dataset and gives a batch of it."""
+    by = "by = bx[:, :3].argmax(1)" if classes else "by = bx.sum(1, keepdims=True)"
+    ends = more.choice(
+        (
+            ["iterator = data.make_one_shot_iterator()", "return iterator.get_next()"],
+            ["features, labels = data.make_one_shot_iterator().get_next()",
+             "return features, labels"],
+            ["it = data.make_one_shot_iterator()", "a, b = it.get_next()", "return a, b"],
+        )
+    )  # fmt: skip
+    repeated = "data = data.repeat()" if more.random() < 0.5 else "data = data.repeat(4)"
+    body = [
+        "bx = np.random.RandomState(2).rand(24, 5).astype(np.float32)",
+        by,
+        "data = tf.data.Dataset.from_tensor_slices((bx, by.astype(np.float32)))"
+        if not classes
+        else "data = tf.data.Dataset.from_tensor_slices((bx, by))",
+        repeated + ".batch(size)",
+        *ends,
+    ]
+    return ["", "def get_batch(size):", *indented(body), ""]
+
+
+def _parts(more: random.Random, out: int) -> list[str]:
+    """A network in several scopes, whose variables a function makes."""
+    device = more.random() < 0.7
+    made = [
+        "w = tf.get_variable('w', shape, initializer=tf.truncated_normal_initializer(stddev=0.4))",
+        "b = tf.get_variable('b', [size], initializer=tf.zeros_initializer())",
+        "return w, b",
+    ]
+    names = more.choice((("w1, b1", "w2, b2"), ("w, b", "w, b")))
+    first, second = (f"{one} = weights({{}})" for one in names)
+    (u, c), (v, d) = (one.split(", ") for one in names)
+    body = [
+        "with tf.variable_scope('first', reuse=reuse):",
+        f"    {first.format('[5, 6], 6')}",
+        f"    net = tf.nn.tanh(tf.matmul(x, {u}) + {c})",
+        "with tf.variable_scope('second', reuse=reuse):",
+        f"    {second.format(f'[6, {out}], {out}')}",
+        f"    out = tf.matmul(net, {v}) + {d}",
+        "return out",
+    ]
+    if more.random() < 0.3:
+        body[4:6] = [f"    out = tf.layers.dense(net, {out})"]
+    inner = ["with tf.device('/cpu:0'):", *indented(made)] if device else made
+    return [
+        *("", "def weights(shape, size):", *indented(inner), ""),
+        *("", "def model(x, reuse=False):", *indented(body), ""),
+    ]
 
 
 def _network(draw: random.Random, out: int) -> list[str]:

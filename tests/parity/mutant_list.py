@@ -175,6 +175,13 @@ MUTANTS: dict[str, Mutant] = {
         9,
         "printed",
     ),
+    "records_from_the_first_again": _one(
+        "records_pipeline",
+        "x, y = iterator.get_next()",
+        "x, y = next(iter(get_input(training=True)))",
+        7,
+        "data-order",
+    ),
     "parts_of_two_batches": _one(
         "dataset_split",
         "batch_images, batch_labels = iterator.get_next()",

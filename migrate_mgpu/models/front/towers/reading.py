@@ -208,7 +208,8 @@ class TowerReader:
         """Whether a value differs in each tower by what it takes of a batch alone."""
         if not self._of_loop(value):
             return False
-        if isinstance(value, ast.Subscript) or not list(self._taken(value)):
+        taken = list(self._taken(value))
+        if value in taken or not taken:
             names = [n for n in walk(value) if isinstance(n, ast.Name)]
             return not any(
                 isinstance(meaning := self.meanings.get(name.id), Variables)
@@ -217,12 +218,14 @@ class TowerReader:
             )
         return False
 
-    def _taken(self, value: ast.AST) -> Iterator[ast.Subscript]:
-        """`X[i * b:(i + 1) * b]` in an expression."""
+    def _taken(self, value: ast.AST) -> Iterator[ast.Subscript | ast.Call]:
+        """`X[i * b:(i + 1) * b]` in an expression, or `tf.slice(X, [i * b], [b])`."""
         for part in walk(value):
-            if not isinstance(part, ast.Subscript) or not self._of_loop(part.slice):
+            if not isinstance(part, (ast.Subscript, ast.Call)):
                 continue
-            root = part.value
+            root = part.value if isinstance(part, ast.Subscript) else self._sliced(part)
+            if root is None or not self._of_loop(part):
+                continue
             if isinstance(root, ast.Name) and isinstance(self.meanings.get(root.id), GRAPH):
                 yield part
 
@@ -245,11 +248,12 @@ class TowerReader:
             raise Refused(self.module, name, text, _SAME)
         return tuple((part, self._part(part, place)) for part in parts)
 
-    def _part(self, node: ast.Subscript, place: int) -> TowerInput:
+    def _part(self, node: ast.Subscript | ast.Call, place: int) -> TowerInput:
         """One such part, once, with a name that nothing else has."""
         text = ast.unparse(node)
         if text not in self._parts:
-            root = node.value.id if isinstance(node.value, ast.Name) else "batch"
+            whole = node.value if isinstance(node, ast.Subscript) else self._sliced(node)
+            root = whole.id if isinstance(whole, ast.Name) else "batch"
             short = root[:-1] if root.endswith("s") and len(root) > 2 else f"{root}_part"
             wanted = [self._parameter(node), short, f"{root}_part", f"{root}_of_tower"]
             taken = {name for one in self._parts.values() for name in one.names}
@@ -295,9 +299,9 @@ class TowerReader:
         value = node.value if isinstance(node, ast.Assign) else node
         whole = self._sliced(value)
         if whole is not None:
-            return isinstance(whole, ast.Name) and isinstance(
-                self.meanings.get(whole.id), Placeholder
-            )
+            meaning = self.meanings.get(whole.id) if isinstance(whole, ast.Name) else None
+            drawn = isinstance(meaning, Unit) and meaning.node in self.found.drawn
+            return drawn or isinstance(meaning, Placeholder)
         if isinstance(value, ast.Subscript):
             value, item = value.value, True
         return item and self.split_of(value) is not None

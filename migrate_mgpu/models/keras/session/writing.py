@@ -448,7 +448,7 @@ class _Writer:
                 self._edit(without_parameter(self.source, node, *gone))
             if node in self.program.captures:
                 self._edit(with_parameters(self.source, node, *self.program.captures[node]))
-            self.found.moved.add(node)
+            self._rewritten(self.module, node)
         nodes = [unit.node for step in self.program.steps for unit in step.units]
         own = [n for n, f in self.program.builders.items() if f.module is self.module]
         new = definitions(self.module, [*nodes, *own], self.style)
@@ -476,7 +476,14 @@ class _Writer:
                 assert isinstance(node, ast.FunctionDef)
                 for statement in node.body:
                     self.found.edit(module, *context.edits(statement))
-                self.found.moved.add(node)
+                self._rewritten(module, node)
+
+    def _rewritten(self, module: Module, function: ast.FunctionDef) -> None:
+        """A function has TF2's words: what it mentions of `tf.contrib` is not there any more."""
+        self.found.moved.add(function)
+        for name in (part for part in walk(function) if isinstance(part, ast.Name)):
+            if (module.names.qualname(name) or "").startswith("tensorflow.contrib"):
+                self.found.gone.add(name)
 
     def _named(self, block: ast.With) -> Edit:
         """A scope in a function, which only names what is made in it."""

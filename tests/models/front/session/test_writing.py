@@ -326,3 +326,26 @@ def test_two_writers_of_one_name() -> None:
     after = native(program(model, loop))
     assert after.count("writer = tf.summary.create_file_writer('logs')") == 2
     assert "picture = tf.function(lambda: tf.raw_ops.ImageSummary(" in after
+
+
+def test_a_function_that_stays_takes_the_import_of_its_layers_with_it() -> None:
+    text = """\
+import numpy as np
+import tensorflow as tf
+import tensorflow.contrib.slim as slim
+
+
+def model(x, reuse=False):
+    with tf.variable_scope("L1", reuse=reuse):
+        x = slim.fully_connected(x, 2)
+    return x
+
+
+x = tf.placeholder(tf.float32, [None, 4])
+loss = tf.reduce_mean(tf.square(model(x)))
+train = tf.train.AdamOptimizer(0.1).minimize(loss)
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+print(sess.run([train, loss], {x: np.ones([3, 4])}))
+"""
+    assert "slim" not in native(text)

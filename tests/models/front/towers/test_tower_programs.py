@@ -762,3 +762,7 @@ def test_rows_of_a_batch_are_known_in_each_spelling(part: str) -> None:
     body = f"        part = {part}\n" + body + "        tf.get_variable_scope().reuse_variables()\n"
     model = "optimizer = tf.train.GradientDescentOptimizer(0.1)\n"
     native(program(model=model, body=body))
+    inline = f"tf.layers.dense({part}, 1, name='out')"
+    body = BODY.replace("tf.matmul(x_splits[i], w)", inline)
+    body += "        tf.get_variable_scope().reuse_variables()\n"
+    native(program(model=model, body=body))

@@ -296,6 +296,8 @@ def _at_firsts(
     scope = names.scope_at(place)
     function = names.fresh(scope, "restore", "restore_model")
     for one in firsts:
+        if not one.is_fed:  # an export shows no features of its own
+            _tell_call(datasets.setup, places, changes)
         layout = Layout(source, one.statement)
         lines, features = _fed(one, places, restoring, datasets, layout)
         if len(firsts) == 1:

@@ -50,9 +50,11 @@ run(sys.argv[1])
 """
 
 
+MADE = 'est = tf.estimator.Estimator(model_fn, "folder")\n'
+
+
 def _run(lines: str) -> tuple[str, list[str]]:
-    made = 'est = tf.estimator.Estimator(model_fn, "folder")\n'
-    return migrated(MODEL + made + lines)
+    return migrated(MODEL + MADE + lines)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +107,19 @@ def test_each_task_makes_them_of_its_own_data() -> None:
     assert "        restore(eval_dataset.element_spec[0])\n" in after
     assert "unpack_x_y_sample_weight(predict_dataset.element_spec)[0])" in after
     assert not any(MORE in one for one in said), said
+
+
+def test_an_export_asks_for_what_the_model_is_trained_on() -> None:
+    lines = (
+        "if sys.argv[1:]:\n    est.train(drawn_fn, steps=4)\nelse:\n"
+        "    shown = {'x': tf.placeholder(tf.float32, [None, 2])}\n"
+        "    make = tf.estimator.export.build_raw_serving_input_receiver_fn(shown)\n"
+        "    est.export_saved_model('exported', make)\n"
+    )
+    after, said = migrated(MODEL.replace("dense(features", "dense(features['x']") + MADE + lines)
+    assert "tf.estimator" not in after, said
+    assert "    restore(drawn_fn().element_spec[0])\n" in after
+    assert any(MORE in one for one in said), said
 
 
 def test_evaluations_while_training_share_one_dataset() -> None:

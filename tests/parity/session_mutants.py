@@ -252,6 +252,9 @@ MUTANTS: dict[str, Mutant] = {
     "a step that trains nothing": Mutant(
         "class_model", r"self\.train_step = train_step", "self.train_step = compute_loss"
     ),
+    "what is added to a loss later": Mutant(
+        "class_last_values", r"loss_tensor \+= self\.l2", "loss_tensor += 0 * self.l2"
+    ),
     "a copied network that is the trained one": Mutant(
         "copied_network", r"target_q = target_q_layer\(s=s\)", "target_q = q_layer(s=s)"
     ),

@@ -185,8 +185,8 @@ class _Lifted:
             if isinstance(parent := self.module.names.parents.get(mention), ast.Attribute)
         ]
         block = Block(self.source, self.source.indent_unit)
-        for one in self.method.body:
-            block.statement(one, changes, 0)
+        for statement in self.method.body:
+            block.statement(statement, changes, 0)
         newline = self.source.newline
         head = f"def {name}({', '.join([*required, *reads, *optional])}):"
         return head + newline + block.text() + newline * 2

@@ -163,6 +163,16 @@ class _GraphObject:
             if not isinstance(one.ctx, ast.Load) and not is_of_another(self.module, one, self.owner)
         ]
 
+    def _is_in_line(self, stored: list[ast.Attribute]) -> bool:
+        """Whether an attribute has its last value where the constructor ends: it gives it all."""
+        statements = [self.names.statement(one) for one in stored]
+        lines = set(graph_methods.in_line(self.constructor.body))
+        plain = (ast.Assign, ast.AugAssign)
+        return len(stored) == 1 or all(
+            isinstance(one, plain) and one in lines and self._attribute(attribute) is not None
+            for one, attribute in zip(statements, stored)
+        )
+
     def _parts(self, names: set[str]) -> dict[str, str]:
         """The attributes that are parts of the graph, with the names that they get.
 
@@ -185,7 +195,7 @@ class _GraphObject:
                         if isinstance(part, ast.Name):
                             names.add(part.id)
                         attribute = self._attribute(part)
-                        if attribute is not None and stored[attribute] == [part]:
+                        if attribute is not None and self._is_in_line(stored[attribute]):
                             attributes[attribute] = None
         exported = self._exported(names)
         return self._chosen([name for name in attributes if name not in exported])

@@ -107,6 +107,7 @@ def _alike(reference: list[dict[str, Any]], target: list[dict[str, Any]]) -> lis
             groups.setdefault(variable["alike"][0], []).append(j)
     found: list[tuple[int, int]] = []
     for name, others in groups.items():
+        known: list[int] = []
         for scopes in ("", "(?:.+/)?"):  # Keras gives layers no scopes
             numbered = re.compile(scopes + re.escape(name) + r"(_\d+)?")
             known = [i for i, v in enumerate(reference) if numbered.fullmatch(plain(v["name"]))]

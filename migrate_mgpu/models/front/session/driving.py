@@ -199,7 +199,7 @@ class DrivingReader:
         meanings = self.runs.meanings.values()
         if not self.found.event_writers and not any(isinstance(m, followed) for m in meanings):
             return
-        handed = {
+        handed: set[ast.AST] = {
             argument
             for call, _ in self.found.all_client_calls()
             for argument in (*call.args, *(keyword.value for keyword in call.keywords))

@@ -136,7 +136,8 @@ def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = No
         raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
     resets = _resets(module, calls)
     again = () if resets else _again(module, calls)
-    session, apart = calls[0], ()
+    session = calls[0]
+    apart: tuple[ast.With, ...] = ()
     if len(calls) > 1 and not again and not resets:
         session, apart = _apart(module, calls)
     for call in module.names.calls:

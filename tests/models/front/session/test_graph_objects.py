@@ -106,6 +106,17 @@ def test_what_python_asks_of_an_object_stays() -> None:
     assert "if not hasattr(self, 'count'):\n" in native(text)
 
 
+def test_an_attribute_that_the_constructor_gives_several_values_has_the_last_one() -> None:
+    text = PROGRAM.replace(
+        "        self.loss = tf.reduce_mean(self._out) * self.scale\n",
+        "        self._out = tf.nn.relu(self._out)\n        self.loss = tf.reduce_mean(self._out)\n"
+        "        self.loss += 0.1 * tf.nn.l2_loss(self.w)\n",
+    )
+    after = native(text)
+    assert "_out = tf.nn.relu(_out)\n" in after
+    assert "                loss += 0.1 * tf.nn.l2_loss(w)\n" in after
+
+
 GIVEN = (
     PROGRAM.replace("(self, size, rate)", "(self, sess, size, rate, name='net')")
     .replace("        self.sess = tf.Session()\n", "")
@@ -289,6 +300,10 @@ STAYS = {
     ),
     "a method that the constructor calls as well": PROGRAM.replace(
         "_initializer())\n\n", "_initializer())\n        self.weights()\n\n"
+    ),
+    "a part that has another value under a condition": PROGRAM.replace(
+        "        self.train_op",
+        "        if self.size > 1:\n            self.loss = 2.0 * self.loss\n        self.train_op",
     ),
     "a part that is given another value": PROGRAM.replace(
         "        return loss", "        self.loss = loss\n        return loss"

@@ -303,6 +303,7 @@ class Module:
             return False
         for node in ast.walk(test):
             name = getattr(node, "id", None) or getattr(node, "attr", None)
+            asked: ast.AST | None
             if name == "hasattr":
                 call = self.names.parents.get(node)
                 asked = call.args[0] if isinstance(call, ast.Call) and call.args else None

@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow.compat.v1 as tf
 
 
-class DecoupledWeightDecayExtension:
+class DecoupledWeightDecayExtension(tf.train.Optimizer):
     """Takes a part of each weight away before another optimizer's step."""
 
     def __init__(self, weight_decay: Any, **kwargs: Any) -> None:

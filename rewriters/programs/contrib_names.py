@@ -300,6 +300,7 @@ class _Renaming:
             if self._find(use) is not None:
                 self.found.nodes.add(use.node)
         for use in self.variables:
+            assert isinstance(use.node, ast.Name)
             values = [b.value for b in self.names.bindings_of(use.node) if b.value is not None]
             if not any(u.node in values and u.node not in self.found.nodes for u in self.mentions):
                 self.found.nodes.add(use.node)

@@ -447,6 +447,16 @@ def measured(first: Side, *others: Side) -> Rounding:
     return Rounding.load(first.arrays.parent / "rounding.npz")
 
 
+def test_rounding_may_explain_curves_that_part_by_little_at_first(tmp_path):
+    one = side(tmp_path, "a", series=series(3.0, 2.0, 1.0, 1.0))
+    late = side(tmp_path, "b", series=series(3.0, 2.0001, 1.01, 3.0))
+    assert verdict.rounding_may_explain(verdict.judge(1, one, late, Tolerances()))
+    soon = side(tmp_path, "c", series=series(3.0, 2.1, 1.01, 3.0))
+    judged = verdict.judge(1, one, soon, Tolerances())
+    assert judged.verdict == outcome.NOT_EQUIVALENT
+    assert not verdict.rounding_may_explain(judged)
+
+
 def test_what_rounding_does_is_allowed_and_no_more(tmp_path):
     one = side(tmp_path, "a", "loss 0.51234567\n", series=series(3.0, 2.0, 1.0))
     moved = {"final/1": numpy.full([3], 0.5005, "float32")}

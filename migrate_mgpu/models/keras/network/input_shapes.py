@@ -53,7 +53,7 @@ def _shape(module: Module, mention: ast.Name) -> ast.expr | None:
 
 
 def _forms(module: Module, shape: ast.expr) -> Iterator[tuple[ast.AST, Replacement]]:
-    """A shape, its list, its items: all that is asked for in `build`."""
+    """A shape's list, its length, its items: what a tuple and a TensorShape both have."""
     parents = module.names.parents
     whole: ast.AST = shape
     listed = parents.get(shape)
@@ -61,11 +61,13 @@ def _forms(module: Module, shape: ast.expr) -> Iterator[tuple[ast.AST, Replaceme
     if isinstance(listed, ast.Attribute) and listed.attr == "as_list" and call is not None:
         whole = call
     item = parents.get(whole)
-    if not isinstance(item, ast.Subscript) or item.value is not whole:
-        text = INPUT_SHAPE if whole is shape else f"list({INPUT_SHAPE})"
-        yield whole, _always(text)
+    one = isinstance(item, ast.Subscript) and item.value is whole
+    if not isinstance(item, ast.Subscript) or not one or isinstance(item.slice, ast.Slice):
+        if whole is not shape:
+            yield whole, _always(f"list({INPUT_SHAPE})")
+        elif isinstance(item, ast.Call) and module.names.qualname(item.func) == "builtins.len":
+            yield whole, _always(INPUT_SHAPE)
         return
-    assert isinstance(item, ast.Subscript)
     outer = parents.get(item)
     valued = isinstance(outer, ast.Attribute) and outer.attr == "value"
 

@@ -349,3 +349,18 @@ sess.run(tf.global_variables_initializer())
 print(sess.run([train, loss], {x: np.ones([3, 4])}))
 """
     assert "slim" not in native(text)
+
+
+def test_what_is_asked_of_a_shape_is_what_a_tuple_has_too() -> None:
+    net = (
+        "def net(a):\n    n = {}\n    v = tf.Variable(tf.random_normal([n, 1]))\n"
+        "    return tf.matmul(tf.reshape(a, [-1, n]), v)\n\n\n"
+    )
+    model = net + MODEL.replace("tf.matmul(x, w)", "net(x) + tf.matmul(x, w)")
+    asked = "int(np.prod(a.get_shape().as_list()[1:]))"
+    after = native(program(model.replace("{}", asked)))
+    assert "    def build(self, input_shape):\n" in after
+    assert "        self.n = int(np.prod(list(input_shape)[1:]))\n" in after
+    assert "self.n = input_shape[1]" in native(program(model.replace("{}", "a.shape[1].value")))
+    kept = run(program(model.replace("{}", "a.get_shape().ndims")), native_sessions=True)
+    assert [one.state for one in kept.programs] != ["native"]

@@ -60,6 +60,10 @@ estimator.optimizer.build(estimator.trainable_variables)
 checkpoint = tf.train.Checkpoint(model=estimator)
 manager = tf.train.CheckpointManager(checkpoint, 'line', max_to_keep=3)
 if manager.latest_checkpoint:
+    reader = tf.train.load_checkpoint(manager.latest_checkpoint)
+    if reader.has_tensor('global_step'):
+        raise ValueError(
+            'a TF1 checkpoint: `migrate-mgpu checkpoint` converts it')
     checkpoint.restore(manager.latest_checkpoint).assert_existing_objects_matched()
 steps = 100 - int(estimator.optimizer.iterations.numpy())
 if steps > 0:

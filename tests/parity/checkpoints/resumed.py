@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -209,6 +210,17 @@ def serve(
     made.serve(runtime, folder, [_program(folder, name, text, argv=list(argv))])
 
 
+<<<<<<< HEAD
+=======
+def unconverted(made: Servers, runtime: str, text: str, model: Path, folder: Path) -> str:
+    """How a program ends that finds a checkpoint of 1.15.5 in its folder: its error's text."""
+    folder.mkdir()
+    shutil.copytree(model, folder / "model")
+    made.serve(runtime, folder, [_program(folder, "after", text)])
+    return (folder / "after.err").read_text(encoding="utf-8")
+
+
+>>>>>>> 6d1fcbc (Migrated Estimators that find a checkpoint of TF1's name the command that converts it)
 def go_back(
     made: Servers, runtime: str, programs: Mapping[str, str], trained: Path, folder: Path
 ) -> dict[str, dict[str, Any]]:

@@ -261,6 +261,10 @@ def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
     worst = {key: max(one["worst"].values()) for key, one in found.items()}
     assert worst.pop("adam:weights") > 1e-2
     assert {key: value for key, value in worst.items() if value > RTOL} == {}
+    model = trained / "adam" / "model"
+    error = resumed.unconverted(servers, name, programs["adam"], model, tmp_path / "unconverted")
+    said = "ValueError: a TF1 checkpoint: `migrate-mgpu checkpoint` converts it"
+    assert error.splitlines()[-1] == said
     programs = {key: programs[key] for key in BACK[name]}
     found = resumed.go_back(servers, name, programs, trained, tmp_path)
     for key, one in found.items():

@@ -3,7 +3,8 @@
 An Estimator restores the latest checkpoint of its folder before it trains, evaluates or
 predicts, and saves one when training ends. In TF2 a ``tf.train.CheckpointManager`` does,
 once the variables exist: Keras 3 restores nothing, and says nothing, into a model whose
-layers have not been built.
+layers have not been built. A checkpoint of TF1's names variables as Keras does not: a program
+that finds one stops, and says how it is converted.
 """
 
 from __future__ import annotations
@@ -310,7 +311,8 @@ def _at_firsts(
         layout = Layout(source, place)
         gap = [""] * (2 if isinstance(names.parents[place], ast.Module) else 1)
         given = names.fresh(scope, "features", "shown")
-        lines = [*restoring.managing(layout.indent), *gap, *restoring.function(function, given)]
+        made = restoring.function(function, given, layout.indent)
+        lines = [*restoring.managing(layout.indent), *gap, *made]
         changes.edit(module, layout.insert_before([*lines, *gap]))
 
 

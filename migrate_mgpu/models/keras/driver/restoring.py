@@ -18,6 +18,9 @@ from migrate_mgpu.source.style import FileStyle
 
 _WHY = "# The variables must exist before a checkpoint can be restored into them."
 _LISTS = "# Keras 3 leaves the layers of a list out, where only the model is named."
+# Each Estimator of TF1's saves it, and nothing of Keras's is called so.
+_STEP = "global_step"
+_OF_TF1 = "a TF1 checkpoint: `migrate-mgpu checkpoint` converts it"
 
 
 @record()
@@ -68,6 +71,7 @@ class Restoring:
         names = module.names
         scope = names.scope_at(point.statement)
         self.checkpoint = point.owner + names.fresh(scope, "checkpoint", "restored")
+        self.reader = names.fresh(scope, "reader", "checkpoint_reader")
         self.extra = ["max_to_keep=5"]
         keep, every = checkpoints.keep, checkpoints.every
         if keep is not None:
@@ -99,18 +103,18 @@ class Restoring:
         if self.lists:
             lines.append(_LISTS)
             kept = f", weights={self.manager.receiver}.weights"
-        return [*lines, *self._managing(indent, kept), *self._restore()]
+        return [*lines, *self._managing(indent, kept), *self._restore(indent)]
 
     def managing(self, indent: str) -> list[str]:
         """What there is once, above a function that restores."""
         return self._managing(indent, "")
 
-    def function(self, name: str, features: str) -> list[str]:
+    def function(self, name: str, features: str, indent: str) -> list[str]:
         """A function that makes the variables, of ``features``, and restores into them."""
         lines = [_WHY, *self._variables(made_of(self.tf, self.manager.receiver, features))]
         if self.lists:
             lines += [_LISTS, f"{self.checkpoint}.weights = {self.manager.receiver}.weights"]
-        lines += self._restore()
+        lines += self._restore(indent + self.unit)
         return [f"def {name}({features}):", *(self.unit + line for line in lines)]
 
     def _variables(self, made: str) -> list[str]:
@@ -135,11 +139,16 @@ class Restoring:
             lines += [line.removeprefix(indent) for line in made.split("\n")]
         return lines
 
-    def _restore(self) -> list[str]:
-        restore = f"{self.checkpoint}.restore({self.manager.name}.latest_checkpoint)"
+    def _restore(self, indent: str) -> list[str]:
+        latest, unit, style = f"{self.manager.name}.latest_checkpoint", self.unit, self.style
+        inside = indent + 2 * unit
+        stops = style.call("raise ValueError", [style.string(_OF_TF1)], inside, len(inside))
         return [
-            f"if {self.manager.name}.latest_checkpoint:",
-            f"{self.unit}{restore}.assert_existing_objects_matched()",
+            f"if {latest}:",
+            f"{unit}{self.reader} = {self.tf}.train.load_checkpoint({latest})",
+            f"{unit}if {self.reader}.has_tensor({style.string(_STEP)}):",
+            *(2 * unit + line.removeprefix(inside) for line in stops.split("\n")),
+            f"{unit}{self.checkpoint}.restore({latest}).assert_existing_objects_matched()",
         ]
 
 

@@ -216,6 +216,10 @@ SAVES = """\
     checkpoint = tf.train.Checkpoint(model=estimator)
     manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=3)
     if manager.latest_checkpoint:
+        reader = tf.train.load_checkpoint(manager.latest_checkpoint)
+        if reader.has_tensor("global_step"):
+            raise ValueError(
+                "a TF1 checkpoint: `migrate-mgpu checkpoint` converts it")
         checkpoint.restore(manager.latest_checkpoint).assert_existing_objects_matched()
 """
 

@@ -224,6 +224,10 @@ est.optimizer.build(est.trainable_variables)
 checkpoint = tf.train.Checkpoint(model=est)
 manager = tf.train.CheckpointManager(checkpoint, 'folder', max_to_keep=5)
 if manager.latest_checkpoint:
+    reader = tf.train.load_checkpoint(manager.latest_checkpoint)
+    if reader.has_tensor('global_step'):
+        raise ValueError(
+            'a TF1 checkpoint: `migrate-mgpu checkpoint` converts it')
     checkpoint.restore(manager.latest_checkpoint).assert_existing_objects_matched()
 est.fit(train_dataset, steps_per_epoch=5, verbose=0)
 manager.save(est.optimizer.iterations)

@@ -210,8 +210,6 @@ def serve(
     made.serve(runtime, folder, [_program(folder, name, text, argv=list(argv))])
 
 
-<<<<<<< HEAD
-=======
 def unconverted(made: Servers, runtime: str, text: str, model: Path, folder: Path) -> str:
     """How a program ends that finds a checkpoint of 1.15.5 in its folder: its error's text."""
     folder.mkdir()
@@ -220,7 +218,6 @@ def unconverted(made: Servers, runtime: str, text: str, model: Path, folder: Pat
     return (folder / "after.err").read_text(encoding="utf-8")
 
 
->>>>>>> 6d1fcbc (Migrated Estimators that find a checkpoint of TF1's name the command that converts it)
 def go_back(
     made: Servers, runtime: str, programs: Mapping[str, str], trained: Path, folder: Path
 ) -> dict[str, dict[str, Any]]:

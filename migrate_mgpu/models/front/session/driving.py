@@ -135,6 +135,9 @@ class DrivingReader:
         if self.found.iterators:
             text = "a later session begins its iterators anew"
             raise Refused(self.module, block, text, "give the program one session")
+        if self.found.metrics:
+            text = "a later session begins its metrics anew"
+            raise Refused(self.module, block, text, "give the program one session")
         for statement in block.body:
             calls = self.runs.calls(statement)
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):

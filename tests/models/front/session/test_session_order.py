@@ -145,6 +145,21 @@ STAYS = {
         .replace("tf.train.Saver()", "tf.train.Saver([w])"),
         "a later session restores some of the variables alone",
     ),
+    "metrics that begin anew": (
+        FUNCTIONS.replace(
+            "loss = tf.reduce",
+            "mean, add = tf.metrics.mean(out)\nloss = tf.reduce",
+        ).replace(
+            "global_variables_initializer())",
+            "global_variables_initializer())\n        sess.run(tf.local_variables_initializer())",
+        ).replace(
+            "        saver.restore(sess, './model')\n",
+            "        sess.run([tf.global_variables_initializer(), "
+            "tf.local_variables_initializer()])\n        saver.restore(sess, './model')\n"
+            "        sess.run(add, feed_dict={x: data})\n        print(sess.run(mean))\n",
+        ),
+        "a later session begins its metrics anew",
+    ),
     "one within another": (
         PROGRAM.replace(
             "            self.saver.save(sess, './model')\n",

@@ -311,8 +311,8 @@ def _at_firsts(
         layout = Layout(source, place)
         gap = [""] * (2 if isinstance(names.parents[place], ast.Module) else 1)
         given = names.fresh(scope, "features", "shown")
-        made = restoring.function(function, given, layout.indent)
-        lines = [*restoring.managing(layout.indent), *gap, *made]
+        restores = restoring.function(function, given, layout.indent)
+        lines = [*restoring.managing(layout.indent), *gap, *restores]
         changes.edit(module, layout.insert_before([*lines, *gap]))
 
 

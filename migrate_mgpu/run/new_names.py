@@ -62,16 +62,34 @@ class LostNames:
         if module not in self._left:
             found = [new for _, new in self.of(module)]
             left = incompatibilities(module, {node for new in found for node in new.nodes})
-            stay = (node for new in found if not new.edits for node in new.nodes)
+            stay = {node for new in found if not new.edits for node in new.nodes}
+            # All of a module's names are written, or none: what stays fails as well.
             if any(_runs_when_imported(module, node) for node in stay):
-                # All of a module's names are written, or none: its imports stay, and they fail.
                 left = [replaced(w, key="gone-name") if w.key in _LATE else w for w in left]
+            elif stay:
+                written = {node for new in found if new.edits for node in new.nodes}
+                left += _stays_with(left, incompatibilities(module, written))
             self._left[module] = left
         return self._left[module]
 
     def names(self, module: Module) -> set[str]:
         """The names of TensorFlow's v1 API that a bridge uses in a module beside the author's."""
         return {name for _, new in self.of(module) for name in new.names}
+
+
+def _stays_with(left: list[Diagnostic], every: list[Diagnostic]) -> list[Diagnostic]:
+    """What of names that could be written stays, because others of their module do."""
+    first = next((why for why in left if why.key in _LATE), None)
+    known = {(why.symbol, why.node) for why in left}
+    return [
+        replaced(
+            why,
+            reason=f"`tensorflow.{why.symbol}` stays as long as `tensorflow.{first.symbol}` does",
+            advice=first.advice,
+        )
+        for why in every
+        if first is not None and why.key in _LATE and (why.symbol, why.node) not in known
+    ]
 
 
 def _runs_when_imported(module: Module, node: ast.AST) -> bool:

@@ -2,13 +2,13 @@
 
     PYTHON importer.py JOBS.json RESULTS.json
 
-A job has ``entry`` (a script's path), ``root`` (its repository), ``above`` and ``path``
-(PYTHONPATHs: the folders around it, and all where its repository's modules may lie, for those
-that the first lacks), ``package`` (its dotted name, if it is in a package) and ``own`` (names of
-the run's modules). Modules that are neither of the run, nor installed, nor TensorFlow's or Keras's
-stand for anything: what is asked is whether the program's own code meets a TensorFlow that it can
-use. A script without a main guard runs, for ``LIMIT`` seconds at most. A result is the job with
-``error`` and ``where``, None when all went well or time ran out.
+A job has ``entry`` (a script's path), ``root`` (its repository), ``above`` (a PYTHONPATH: the
+folders around it) and ``path`` (all folders where its repository's modules may lie: of these,
+each that has a module which is lacking), ``package`` (its dotted name, if it is in a package) and
+``own`` (names of the run's modules). Modules that are neither of the run, nor installed, nor
+TensorFlow's or Keras's stand for anything: what is asked is whether the program's own code meets a
+TensorFlow that it can use. A script without a main guard runs, for ``LIMIT`` seconds at most. A
+result is the job with ``error`` and ``where``, None when all went well or time ran out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import importlib
 import importlib.machinery
 import json
 import os
+import re
 import runpy
 import signal
 import sys
@@ -183,6 +184,17 @@ def forked(job, path):
     return (json.loads(text) if text else ("died", job["entry"])) or (None, None)
 
 
+def lacking(error, folders, path):
+    """The first folder, of those not on a path, with the module that an import did not find."""
+    found = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", error or "")
+    name = found.group(1).replace(".", os.sep) if found else None
+    for folder in folders if name else ():
+        place = os.path.join(folder, name)
+        if folder not in path and (os.path.isdir(place) or os.path.isfile(place + ".py")):
+            return folder
+    return None
+
+
 def main():
     with open(sys.argv[1]) as file:
         jobs = json.load(file)
@@ -193,9 +205,11 @@ def main():
 
     results = []
     for job in jobs:
-        error, where = forked(job, job["above"])
-        if error and error.startswith("ModuleNotFoundError"):
-            error, where = forked(job, job["path"])
+        path = list(job["above"])
+        error, where = forked(job, path)
+        while lacking(error, job["path"], path):
+            path.append(lacking(error, job["path"], path))
+            error, where = forked(job, path)
         results.append({**job, "error": error, "where": where})
     with open(sys.argv[2], "w") as file:
         json.dump(results, file)

@@ -159,3 +159,17 @@ def test_a_folder_of_data_is_no_package(more: str, error: str | None, tmp_path: 
     )
     found = attempted(tmp_path, text, ("train",))
     assert found == error if error is None else (found or "").startswith(error)
+
+
+def test_the_folder_of_a_module_that_is_lacking(tmp_path: Path) -> None:
+    """No other one, which may have a module of the same name as a package of the program."""
+    (tmp_path / "a/utils").mkdir(parents=True)
+    (tmp_path / "a/utils/utils.py").write_text("")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/nets.py").write_text("")
+    folders = [str(tmp_path / name) for name in ("a/utils", "a", "b")]
+    error = "ModuleNotFoundError: No module named '{}'"
+    assert importer.lacking(error.format("nets"), folders, []) == folders[2]
+    assert importer.lacking(error.format("utils.utils"), folders, []) == folders[1]
+    assert importer.lacking(error.format("nets"), folders, folders[2:]) is None
+    assert importer.lacking("KeyError: 'nets'", folders, []) is None

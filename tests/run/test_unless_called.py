@@ -192,3 +192,17 @@ def test_versions_of_other_things_are_no_switch(test: str, state: str) -> None:
     )
     result = run(program, bridge=True)
     assert [p.state for p in result.programs] == [state], said(result)
+
+
+def test_what_stays_with_another_name_of_its_module_is_told_where_it_runs() -> None:
+    """All of a module's names are written, or none: what it calls was said to run."""
+    ops = OPS.format(code="tf.contrib.bayesflow.entropy(x)") + (
+        "\n\ndef flat(x):\n    return tf.contrib.layers.flatten(x)\n"
+    )
+    result = run(("train.py", TRAIN + "ops.flat(1)\n"), ("ops.py", ops), bridge=True)
+    (program,) = result.programs
+    (reason,) = program.reasons
+    assert program.state == "refused"
+    assert "`tensorflow.contrib.layers.flatten` stays as long as" in reason.message
+    result = run(("train.py", TRAIN + "ops.relu(1.0)\n"), ("ops.py", ops), bridge=True)
+    assert [p.state for p in result.programs] == ["bridge"], said(result)

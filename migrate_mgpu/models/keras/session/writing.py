@@ -96,6 +96,8 @@ _TOGETHER = (
     "what one of these optimizers minimizes may depend on variables that another one trains: TF1 "
     "computes it before or after these change, in no fixed order; here all of it is of before"
 )
+# Keras 2 compiles each variable's update where it finds a GPU.
+_NO_XLA = "# XLA wants a variable and what is kept of it on one device."
 # What is made where it stands, on the device that is told there.
 _PLACED = (Role.VARIABLES, Role.CELLS)
 # What a strategy has to own, where there is one.
@@ -1046,6 +1048,8 @@ class _Writer:
             lines.append(f"{optimizer}.build({every[0]})")
         elif update is alike[-1]:
             lines.append(f"{optimizer}.build([{', '.join(f'*{name}' for name in every)}])")
+        if self._names_devices and update is alike[-1]:
+            lines += [_NO_XLA, f"{optimizer}.jit_compile = False"]
         if update.averages is not None:
             names = self.names
             made = f"{self.style.tensorflow}.Variable({names.variable}, trainable=False)"
@@ -1058,6 +1062,19 @@ class _Writer:
         return lines
 
     # -- devices --------------------------------------------------------------------------
+
+    @cached_property
+    def _names_devices(self) -> bool:
+        """Whether variables may lie on another device than what an optimizer keeps of them.
+
+        On GPU 0 both lie without a word; under a strategy each replica has its own of both.
+        """
+        if self.scope.towers is not None:
+            return False
+        functions = (*self.program.builders.values(), *self.program.makers.values())
+        modules = dict.fromkeys([self.module, *(one.module for one in functions)])
+        calls = [(module, call) for module in modules for call in module.names.calls]
+        return any(name_of(*one) == "device" and not _is_first_gpu(one[1]) for one in calls)
 
     @cached_property
     def _placed(self) -> dict[ast.stmt, Edit]:
@@ -1138,6 +1155,12 @@ class _Writer:
                 break
             last = number if comment else last
         return last
+
+
+def _is_first_gpu(device: ast.Call) -> bool:
+    """`tf.device("/gpu:0")`."""
+    told = constant(device.args[0]) if device.args else None
+    return isinstance(told, str) and told.lower().replace("device:", "") == "/gpu:0"
 
 
 def _reads_trained(step: Step) -> bool:

@@ -99,3 +99,25 @@ def test_what_is_built_where_it_runs_has_no_device() -> None:
     line = "sess.run(train, {x: rows})\nprint(sess.run(out * 2.0, {x: rows}))\n"
     result = run(within(line), bridge=True, native_sessions=True)
     assert any("built where it is run, on a device" in one for one in said(result)), said(result)
+
+
+@pytest.mark.parametrize(
+    ("devices", "told"),
+    [
+        (("/gpu:0", "/gpu:1"), True),
+        (("/cpu:0", "/cpu:0"), True),
+        (("/gpu:0", "/device:GPU:0"), False),
+    ],
+)
+def test_an_update_is_not_compiled_for_one_device_alone(
+    devices: tuple[str, str], told: bool
+) -> None:
+    """Where Keras 2 finds a GPU, it compiles updates, and XLA stops with variables elsewhere."""
+    head = HEAD.replace("with tf.device('/cpu:0'):\n    x", "x")
+    model = MODEL.replace("/gpu:1", "second").replace("/gpu:0", devices[0])
+    after = native(program(model.replace("second", devices[1]) + TRAIN, head=head))
+    line = "optimizer.build(variables)\n"
+    assert line in after
+    after = after[after.index(line) + len(line) :]
+    no_xla = "# XLA wants a variable and what is kept of it on one device.\n"
+    assert after.startswith(f"{no_xla}optimizer.jit_compile = False\n") is told

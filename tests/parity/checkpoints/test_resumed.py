@@ -203,6 +203,7 @@ if sys.argv[1].endswith('.h5'):
 else:
     parallel_model.fit(x, y, epochs=2, batch_size=16, shuffle=False)
     parallel_model.save_weights('copies.h5')
+    parallel_model.save('whole.h5')
 np.save('predicted.npy', parallel_model.predict(x, batch_size=16))
 """
 PROGRAMS = {
@@ -385,10 +386,13 @@ def test_weights_of_copied_models(runtime, servers, trained, tmp_path, monkeypat
     resumed.serve(servers, name, tmp_path, "after", after, [to])
     wanted = numpy.load(trained / "copies" / "predicted.npy")
     assert abs(numpy.load(tmp_path / "predicted.npy") - wanted).max() < 1e-6
-    # A program that names another file takes the weights up where it uses its model.
-    status, out, err = run(*programs, *old, "--to", tmp_path / f"again.{to}", *end[:-1], "else.h5")
+    # A file of the whole model, and a program that names another one: where it uses its model.
+    whole = ("--from", trained / "copies" / "whole.h5", "--to", tmp_path / f"whole.{to}")
+    status, out, err = run(*programs, *whole, *end[:-1], "else.h5")
     assert status == 0, err
     assert out.startswith(table)
+    resumed.serve(servers, name, tmp_path, "after", after, [f"whole.{to}"])
+    assert abs(numpy.load(tmp_path / "predicted.npy") - wanted).max() < 1e-6
     if name == "tf2-latest":
         status, out, err = run(*programs, *old, "--to", tmp_path / "other.h5", *end)
         assert status == 1 and "let --to end in .weights.h5" in err

@@ -76,6 +76,9 @@ several replicas; `global_clipnorm=` and the like with one | weights differ from
 | `l2_regularizer(s)`: s / 2 * sum | s * sum | half the scale | twice the decay |
 | `tf.nn.l2_loss` over all variables | none | `kernel_regularizer`, `bias_regularizer` of each \
 layer | the loss lacks the term |
+| rows of a table that a step looks up several times: their gradients are added up | Keras 3 \
+squares each | `tf.convert_to_tensor` of each gradient in a `train_step` | other steps of Adam and \
+Adagrad |
 | a regularizer that no loss takes up | Keras adds it | left out | TF1 ignored it |
 | batch normalization's statistics: the mean over the replicas | each replica's own | a callback \
 `AverageStatistics` | up to 14 % of the evaluation's loss |

@@ -20,7 +20,8 @@ class ModelPlan(EditSet):
     known.
     ``callbacks`` are the classes beside the function that ``fit`` needs as callbacks
     (batch normalization's statistics under several replicas). ``by_batch``: the loss of an
-    evaluation is the mean over batches, as TF1's. ``has_layer_lists``: a class of the model
+    evaluation is the mean over batches, as TF1's. ``labels``: the model_fn asks for the labels,
+    else what it is fed may be features alone. ``has_layer_lists``: a class of the model
     keeps its layers in a list, or a list that may have layers in it.
     """
 
@@ -33,4 +34,5 @@ class ModelPlan(EditSet):
     callbacks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     by_batch: bool = False
+    labels: bool = True
     has_layer_lists: bool = False

@@ -43,7 +43,7 @@ def normalized(
     some = _concerned(files, first)
     while some:  # each time one Estimator more at least is left as it was
         attempt, found = _attempt(some, first, plan, left_out, known)
-        named += attempt.renamed(first, attempt.mistakes)
+        named += attempt.renamed(first, attempt.reasons)
         if found is None:
             break
         stays = attempt.stays(found)
@@ -108,7 +108,7 @@ class _Attempt:
     touched: set[Key] = field(default_factory=set)
     layers: History = field(default_factory=dict)
     contents: dict[Path, bytes] = field(default_factory=dict)
-    mistakes: dict[Key, Diagnostic] = field(default_factory=dict)
+    reasons: dict[Key, Diagnostic] = field(default_factory=dict)  # what passes ended with
     told: list[Finding] = field(default_factory=list)
     numbered: list[Key] = field(default_factory=list)  # before anything was normalized
 
@@ -137,7 +137,10 @@ class _Attempt:
         for key, refused in real.items():
             stays = plain.get(key)
             if refused is not None and stays is not None:
-                here, there = _finding(stays, {}), _finding(refused, self.layers)
+                here = _finding(stays, {})
+                # Where a pass wrote the place, it is told of the Estimator's own.
+                moved = replaced(refused, place=stays.place)
+                there = _finding(refused, self.layers) or _finding(moved, {})
                 if here is not None and there is not None and here != there:
                     for state in (REFUSED, KEPT):
                         pairs.append((replaced(here, state=state), replaced(there, state=state)))
@@ -167,11 +170,13 @@ class _Attempt:
             for known in answering(one.flow, one.refused):
                 try:
                     edits = known.normalize(one.flow, graph)
-                except Refused:  # what it would write cannot be said there
+                except Refused as refused:  # what it would write cannot be said there
+                    if known.explains:
+                        self.reasons[key] = refused.diagnostic
                     continue
                 except Exception as error:  # a mistake of ours: the Estimator stays
                     place = Place(one.flow.module, one.flow.call)
-                    self.mistakes[key] = internal_error(place, error)
+                    self.reasons[key] = internal_error(place, error)
                     continue
                 if edits and fits(edits) and not edits.keys() & found.keys():
                     told = [

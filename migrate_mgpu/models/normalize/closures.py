@@ -53,7 +53,7 @@ class _Closure:
             return {}
         home, source = self.maker.module, self.maker.module.source
         name = inner.name
-        if name in home.names.module_scope.bindings:
+        if name in home.names.module_scope.bindings or self._hidden(name):
             name = self.maker.name
         block = Block(source, source.indent_of(self.maker.node))
         header = Edit(*read_header(source, inner).name, name)
@@ -70,6 +70,12 @@ class _Closure:
         if self.module is not home and not self._imported(name, found):
             return {}
         return found
+
+    def _hidden(self, name: str) -> bool:
+        """Whether a variable of the function that makes the Estimator has the name."""
+        names = self.module.names
+        home = names.defining_scope(name, names.scope_at(self.call))
+        return home is not None and home is not names.module_scope
 
     def _docstring(self, inner: ast.FunctionDef) -> list[Edit]:
         """What was said of the outer function, where nothing is said of the inner one."""

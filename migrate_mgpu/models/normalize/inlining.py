@@ -89,7 +89,7 @@ class _Inlined:
             block.statement(inner, self._written(inner, renamed, returns))
         start = start_with_comments(self.source.text, layout.line_start)
         text = block.text()
-        if isinstance(statement, ast.Return) and statement.value is not self.call:
+        if isinstance(self.module.names.parents[self.call], ast.keyword):
             at = self.source.span(self.call)
             code = self.source.text[layout.line_start : layout.next_line]
             offset = layout.line_start
@@ -120,12 +120,10 @@ class _Inlined:
             target = statement.targets[0]
             named = len(statement.targets) == 1 and isinstance(target, ast.Name)
             return target.id if named and isinstance(target, ast.Name) else None
-        if not isinstance(statement, ast.Return):
-            return None
-        if statement.value is self.call:
+        if isinstance(statement, ast.Return) and statement.value is self.call:
             return ""
         parent = self.module.names.parents[self.call]
-        spec = statement.value
+        spec = statement.value if isinstance(statement, (ast.Assign, ast.Return)) else None
         if isinstance(parent, ast.keyword) and isinstance(spec, ast.Call) and parent.arg:
             taken = self.module.names.scopes[self.function].bindings
             if parent in spec.keywords and parent.arg not in taken:

@@ -7,6 +7,7 @@ as parameters, and each call gives it them: a part of a network can be a class t
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
@@ -23,12 +24,20 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         return {}
     if not isinstance(function.module.names.parents[function.node], ast.Module):
         return {}
-    for inner in function.node.body:
-        if isinstance(inner, ast.FunctionDef):
-            edits = _edits(function.module, function.node, inner)
-            if edits:
-                return {function.module: edits}
+    for inner in _own_functions(function.node.body):
+        edits = _edits(function.module, function.node, inner)
+        if edits:
+            return {function.module: edits}
     return {}
+
+
+def _own_functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    """The functions of a body, those in its branches too."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef):
+            yield statement
+        elif isinstance(statement, ast.If):
+            yield from _own_functions([*statement.body, *statement.orelse])
 
 
 def _edits(module: Module, outer: ast.FunctionDef, inner: ast.FunctionDef) -> list[Edit]:
@@ -38,7 +47,7 @@ def _edits(module: Module, outer: ast.FunctionDef, inner: ast.FunctionDef) -> li
         return []
     if not arguments.args or arguments.defaults or arguments.posonlyargs:
         return []
-    if inner.name in names.module_scope.bindings or len(outer.body) < 2:
+    if inner.name in names.module_scope.bindings or len(names.block(inner)) < 2:
         return []
     if any(isinstance(n, (ast.Nonlocal, ast.Global, ast.FunctionDef)) for n in _inside(inner)):
         return []

@@ -31,6 +31,7 @@ from migrate_mgpu.models.normalize import (
     towers,
     tpu_arms,
     tpu_estimators,
+    tpu_flags,
     variable_makers,
     variables,
 )
@@ -56,12 +57,14 @@ class Pass:
     """``normalize`` gives the edits for an Estimator of this form, none for any other.
 
     ``answers`` are the kinds of obstacles (``obstacles.py``) that it may take away. ``tell``
-    gives what the owner of the program should know of its edits.
+    gives what the owner of the program should know of its edits. ``explains``: where it refuses,
+    that is why the Estimator stays.
     """
 
     normalize: Callable[[EstimatorFlow, CallGraph], dict[Module, list[Edit]]]
     answers: frozenset[str] = frozenset({MODEL_FN})
     tell: Callable[[EstimatorFlow, CallGraph], list[Diagnostic]] = _nothing
+    explains: bool = False
 
 
 def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
@@ -72,7 +75,8 @@ def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
 
 PASSES = (
     Pass(tpu_arms.normalize, frozenset({TPU_ARMS}), tpu_arms.tell),
-    Pass(tpu_estimators.normalize, frozenset({TPU_ESTIMATOR}), tpu_estimators.tell),
+    Pass(tpu_flags.normalize, frozenset({TPU_ESTIMATOR})),
+    Pass(tpu_estimators.normalize, frozenset({TPU_ESTIMATOR}), tpu_estimators.tell, True),
     Pass(
         normalization_pairs.normalize,
         frozenset({MODEL_FN, NORMALIZATION_PAIR}),

@@ -8,7 +8,7 @@ use a `CrossShardOptimizer`: TF1 stops there, so its arms for TPUs go away.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
@@ -78,7 +78,7 @@ def _found(module: Module) -> Iterator[Arm]:
         if last not in ("TPUEstimator", "TPUEstimatorSpec", "CrossShardOptimizer"):
             continue
         node = _around(module, call)
-        if node is None or node in seen or _mentions(module, node.orelse):
+        if node is None or node in seen or mentions_tpus(module, node.orelse):
             continue
         first = node.body[0]
         if last == "TPUEstimator" and node.orelse:
@@ -121,7 +121,7 @@ def _in_function(module: Module, node: ast.AST, around: ast.AST) -> bool:
     return False
 
 
-def _mentions(module: Module, body: list[ast.stmt]) -> bool:
+def mentions_tpus(module: Module, body: Sequence[ast.stmt]) -> bool:
     """Whether something of TPUs stands in statements."""
     inside = {node for statement in body for node in ast.walk(statement)}
     return any(use.node in inside and "tpu" in use.symbol.name.lower() for use in module.uses)

@@ -84,11 +84,15 @@ def test_a_class_method_that_does_not_ask_for_its_class() -> None:
     [
         "def model_fn():\n    pass\n\n\n",
         "class Other(Model):\n    pass\n\n\nother = tf.estimator.Estimator(Other.model_fn)\n",
-        "print(Model.model_fn(1, 2, 3))\n",
     ],
 )
 def test_a_static_method_that_is_asked_for_elsewhere_stays(more: str) -> None:
     stays(whole(STATIC.replace("estimator = ", f"{more}estimator = ", 1)), NOT_FOLLOWED)
+
+
+def test_a_static_method_that_is_called_stays() -> None:
+    program = STATIC.replace("estimator = ", "print(Model.model_fn(1, 2, 3))\nestimator = ", 1)
+    stays(whole(program), "model_fn is also called here, not only by its Estimator")
 
 
 def test_an_object_that_is_called() -> None:

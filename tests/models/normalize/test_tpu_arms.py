@@ -44,7 +44,7 @@ def test_the_arm_stops_and_is_told() -> None:
         (
             "estimator = tf.estimator.Estimator(model_fn, config=config, params=params)",
             "estimator = tf.contrib.tpu.TPUEstimator(model_fn, config, params=params)",
-            "TPUEstimator` is not converted",
+            "the TPUEstimator is for a TPU",
         ),
     ],
 )

@@ -7,13 +7,11 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.models.front.decayed_tables import decays_tables
 from migrate_mgpu.models.ir import Optimizer
-from migrate_mgpu.models.properties import adds_up, moves_same_rows
+from migrate_mgpu.models.properties import moves_same_rows
 
 
-def check_lookups(optimizers: Iterable[Optimizer], distributed: bool) -> None:
+def check_lookups(optimizers: Iterable[Optimizer]) -> None:
     """TF1's optimizers leave rows alone that a step does not look up; Keras's move them.
-
-    Of the same row on several replicas Keras 3 squares each gradient, TF1 their sum.
 
     Raises:
         Refused: an optimizer that trains otherwise then.
@@ -25,7 +23,3 @@ def check_lookups(optimizers: Iterable[Optimizer], distributed: bool) -> None:
                 "in TF1 momentum and moving averages stay unchanged for rows that are not looked up"
             )
             raise Refused(module, node, text, "train it by AdamOptimizer, or without")
-        if distributed and not adds_up(optimizer):
-            text = "Keras 3 takes rows that several replicas look up one by one, not their sum"
-            advice = "train it by GradientDescentOptimizer, or multiply by tf.one_hot"
-            raise Refused(module, node, text, advice)

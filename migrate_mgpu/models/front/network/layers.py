@@ -210,10 +210,8 @@ def _given_name(call: ast.Call, argument: str = "name") -> str | None:
 
 
 def class_name(name: str) -> str:
-    """`cnn_model_fn` -> `CnnModel`, `build_network` -> `Network`."""
-    base = name.strip("_")
-    if base.endswith("_fn"):
-        base = base[:-3]
+    """`cnn_model_fn` -> `CnnModel`, `build_network` -> `Network`, `model_fn_builder` -> `Model`."""
+    base = name.strip("_").removesuffix("_builder").removesuffix("_fn")
     for verb in _VERBS:
         if base.startswith(verb) and len(base) > len(verb):
             base = base[len(verb) :]

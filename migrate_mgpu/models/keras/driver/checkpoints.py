@@ -131,7 +131,9 @@ def write_checkpoints(
         changes.needs(module, "tempfile")
     found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), point.receiver)
     trains, lists = any(call.trains for call in places), _keeps_lists(flow, model)
-    restoring = Restoring(flow, checkpoints, setup, point, found, folder, lists, trains)
+    restoring = Restoring(
+        flow, checkpoints, setup, point, found, folder, lists, trains, model.labels
+    )
     complete = point.statement if at_once else place
     firsts = None if fixed or strategy is not None else _firsts(flow, point, place, datasets)
     if firsts is not None:
@@ -140,7 +142,7 @@ def write_checkpoints(
     else:
         layout = Layout(source, complete)
         inner = layout.indent + source.indent_unit if strategy is not None else layout.indent
-        batch = _batch(flow, places, datasets.inputs, place, inner)
+        batch = _batch(restoring, places, datasets.inputs, place, inner)
         _tell_call(setup, places, changes)
         made = f"{point.receiver}({batch.drawn})"
         if strategy is None:
@@ -324,9 +326,9 @@ def _fed(
     layout: Layout,
 ) -> tuple[list[str], str]:
     """The statements that make the dataset of a call, and the features that it has."""
-    flow, call, module = restoring.flow, one.call, restoring.point.module
+    call, module = one.call, restoring.point.module
     if not one.is_fed:
-        return [], _batch(flow, places, datasets.inputs, one.statement, layout.indent).spec
+        return [], _batch(restoring, places, datasets.inputs, one.statement, layout.indent).spec
     lines: list[str] = []
     spec = call.train_spec
     name = datasets.named[spec.node] if spec is not None else ""
@@ -346,7 +348,7 @@ def _fed(
         lines = [line.removeprefix(indent) for line in f"{head}{made}".split("\n")]
         datasets.held[call] = name
     spec_text = f"{name}.element_spec"
-    if call.kind == PREDICT:
+    if call.kind == PREDICT or not restoring.labels:
         unpack = f"{restoring.tf}.keras.utils.unpack_x_y_sample_weight"
         return lines, f"{unpack}({spec_text})[0]"
     return lines, f"{spec_text}[0]"
@@ -379,13 +381,13 @@ def _position(one: DriverCall | Query) -> tuple[int, int]:
 
 
 def _batch(
-    flow: EstimatorFlow, places: list[DriverCall], inputs: Inputs, place: ast.stmt, indent: str
+    restoring: Restoring, places: list[DriverCall], inputs: Inputs, place: ast.stmt, indent: str
 ) -> _Features:
     """The features of one batch, from the first input function that also gives labels."""
     node = _shown(places)
     if node is None:
         text = "a model_dir, and nothing that shows the model's features"
-        raise Refused(flow.module, flow.call, text)
+        raise Refused(restoring.flow.module, restoring.flow.call, text)
     call = next(u for u in places if node in (*u.arguments.values(), *_of_spec(u)))
     module = call.module if call.train_spec is None else call.train_spec.module
     own = module.names.scope_at(call.train_spec.node) if call.train_spec is not None else None
@@ -403,7 +405,7 @@ def _batch(
                     )  # fmt: skip
     given = inputs.dataset(module, node, MODES[call.kind], indent)
     drawn, spec = f"next(iter({given}))", f"{_operand(given)}.element_spec"
-    if call.kind == PREDICT:
+    if call.kind == PREDICT or not restoring.labels:
         unpack = f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight"
         return _Features(f"{unpack}({drawn})[0]", f"{unpack}({spec})[0]")
     return _Features(f"{drawn}[0]", f"{spec}[0]")

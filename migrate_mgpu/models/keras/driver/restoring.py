@@ -44,8 +44,8 @@ class Manager:
 class Restoring:
     """Writes these statements for one model; ``folder`` is the expression of its folder.
 
-    ``lists``: the model keeps layers in lists. Lines have no indentation of the place where they
-    will stand, which is what their length is measured by.
+    ``lists``: the model keeps layers in lists. ``labels``: it is fed labels too. Lines have no
+    indentation of the place where they will stand, which is what their length is measured by.
     """
 
     def __init__(
@@ -58,8 +58,10 @@ class Restoring:
         folder: str,
         lists: bool,
         trains: bool,
+        labels: bool,
     ) -> None:
         self.flow = flow
+        self.labels = labels
         self.point = point
         self.manager = manager
         self.folder = folder
@@ -98,7 +100,7 @@ class Restoring:
             lines[0] = step + lines[0]
         elif strategy is not None:
             lines.append(f"with {strategy}.scope():")
-        lines += [step + line for line in self._variables(made)]
+        lines += [step + line for line in self._variables(made, indent + step)]
         kept = ""
         if self.lists:
             lines.append(_LISTS)
@@ -111,15 +113,19 @@ class Restoring:
 
     def function(self, name: str, features: str, indent: str) -> list[str]:
         """A function that makes the variables, of ``features``, and restores into them."""
-        lines = [_WHY, *self._variables(made_of(self.tf, self.manager.receiver, features))]
+        made = made_of(self.tf, self.manager.receiver, features)
+        lines = [_WHY, *self._variables(made, indent + self.unit)]
         if self.lists:
             lines += [_LISTS, f"{self.checkpoint}.weights = {self.manager.receiver}.weights"]
         lines += self._restore(indent + self.unit)
         return [f"def {name}({features}):", *(self.unit + line for line in lines)]
 
-    def _variables(self, made: str) -> list[str]:
+    def _variables(self, made: str, indent: str) -> list[str]:
         receiver = self.manager.receiver
-        lines = [made, f"{receiver}.optimizer.build({receiver}.trainable_variables)"]
+        if not self.labels:
+            made = self.style.fitted(made, indent, len(indent), nested=True)
+        lines = [line.removeprefix(indent) for line in made.split("\n")]
+        lines += [f"{receiver}.optimizer.build({receiver}.trainable_variables)"]
         return [*lines, *also_built(self.flow, receiver, self.style)]
 
     def _managing(self, indent: str, kept: str) -> list[str]:

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, Modes
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
@@ -46,7 +47,7 @@ from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
 from migrate_mgpu.models.model_plan import ModelPlan
-from migrate_mgpu.models.properties import result_fits_compile
+from migrate_mgpu.models.properties import adds_up, result_fits_compile
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
@@ -74,10 +75,15 @@ def convert(
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
     """
-    conversion = _Conversion(
-        function, graph, style, predicts, distributed, bound, towers, uncounted
-    )
-    return conversion.plan()
+    given = (function, graph, style, predicts, distributed, bound, towers, uncounted)
+    try:
+        return _Conversion(*given).plan()
+    except _NeedsSteps:
+        return _Conversion(*given, stepwise=True).plan()
+
+
+class _NeedsSteps(Exception):
+    """Keras's own training step would not train as TF1's."""
 
 
 class _Conversion:
@@ -91,6 +97,7 @@ class _Conversion:
         bound: Collection[str],
         towers: bool,
         uncounted: bool,
+        stepwise: bool = False,
     ) -> None:
         self.function = function
         self.uncounted = uncounted
@@ -117,7 +124,7 @@ class _Conversion:
         self.steps: Steps | None = None
         self.results: dict[str, Result] = {}  # the metrics of `compile`
         self.predictions: Predictions | None = None  # where they are not what the model gives
-        if not self._fits_compile(graph):
+        if stepwise or not self._fits_compile(graph):
             self._with_steps(graph)
         self.classes = HelperClasses(self.helpers)
         self.plain = PlainFunctions(graph, style, self.helpers)
@@ -180,7 +187,9 @@ class _Conversion:
         module = self.module
         plan = ModelPlan(module, self.node, metrics=tuple(self.reading.metrics))
         plan.by_batch = self.steps is not None
+        plan.labels = any(name.id == "labels" for name in names_in(self.node))
         predictions = self.predictions
+        read_optimizers(self.reading, self.training)
         text, make_model = self._model(predictions)
         compiling = Compiling(
             self.reading,
@@ -192,10 +201,9 @@ class _Conversion:
             self.distributed,
             self.variable,
         )
-        read_optimizers(self.reading, self.training)
         builder = compiling.write()
         if self.lookup is not None:
-            check_lookups(self.training.optimizers.values(), self.distributed)
+            check_lookups(self.training.optimizers.values())
             if self.training.clipping is not None:
                 text = "the gradients of looked up rows are clipped before equal ones are summed up"
                 raise Refused(module, self.lookup, text, "do not clip them")
@@ -323,6 +331,7 @@ class _Conversion:
         output = reading.output[0] if outputs is None else ", ".join(outputs.names)
         names = self.module.names
         name = names.fresh(names.module_scope, class_name(self.node.name), "KerasModel")
+        self.classes.taken.add(name)
         body = [s for s in self.node.body if not _is_docstring(s)]
         plan = Plan(
             self.module,
@@ -346,6 +355,7 @@ class _Conversion:
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
         plain = predictions is None and steps is None
+        self._sum_rows()
         own = direct(network) if plain else None
         if own is not None:
             self.variable = own
@@ -374,6 +384,19 @@ class _Conversion:
             return network.parameters
 
         return text, instance
+
+    def _sum_rows(self) -> None:
+        """Keras 3 squares each gradient of a row that a step looks up several times, TF1 their sum.
+
+        Raises:
+            _NeedsSteps: it would, for the model has no step of its own.
+        """
+        optimizers = self.training.optimizers.values()
+        if self.lookup is None or all(adds_up(optimizer) for optimizer in optimizers):
+            return
+        if self.steps is None:
+            raise _NeedsSteps
+        self.steps.sums_rows = True
 
     def _write_helpers(self) -> None:
         """Writes the classes of helper functions, those that they use among them."""

@@ -66,6 +66,7 @@ class Steps:
         self.tf = style.tensorflow
         self.distributed = distributed
         self.uncounted = uncounted
+        self.sums_rows = False  # of what a step looks up, as it is known before it is written
         if distributed and not averages(reading, loss.value, loss.unit):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
             text = (
@@ -114,20 +115,23 @@ class Steps:
         return Block(self.module.source, indent + self.module.source.indent_unit)
 
     def _property(self, network: Network, indent: str) -> str:
-        block, source = self._block(indent), self.module.source
+        block = self._block(indent)
         block.line("@property")
         block.line("def metrics(self):")
         names = [f"self.{name}" for name in (MEAN, *(m.attribute for m in self.metrics))]
-        base = block.indent + source.indent_unit
-        line = f"return [{', '.join(names)}]"
-        if len(base) + len(line) <= source.width:
-            block.line(line, 1)
-        else:
-            block.line("return [", 1)
-            for name in names:
-                block.line(f"{name},", 2)
-            block.line("]", 1)
+        self._listed(block, f"return [{', '.join(names)}]", [f"{name}," for name in names])
         return block.text()
+
+    def _listed(self, block: Block, line: str, parts: Sequence[str]) -> None:
+        """A statement that ends in a list, whose parts get lines of their own where it is long."""
+        source = self.module.source
+        if len(block.indent + source.indent_unit + line) <= source.width:
+            block.line(line, 1)
+            return
+        block.line(line[: line.index("[") + 1], 1)
+        for part in parts:
+            block.line(part, 2)
+        block.line("]", 1)
 
     def _context(self, network: Network, places: Sequence[Place], mode: str) -> Context:
         replaced: dict[ast.AST, Replacement] = {}
@@ -213,6 +217,10 @@ class Steps:
             block.line("share = loss / self.distribute_strategy.num_replicas_in_sync", 2)
             target = "share"
         block.line(f"gradients = tape.gradient({target}, self.trainable_variables)", 1)
+        if self.sums_rows:
+            block.line("# TF1 added up what a step looked up of a row, Keras 3 does not.", 1)
+            each = f"None if g is None else {self.tf}.convert_to_tensor(g) for g in gradients"
+            self._listed(block, f"gradients = [{each}]", [each])
         pairs = "zip(gradients, self.trainable_variables)"
         block.line(f"self.optimizer.apply_gradients({pairs})", 1)
         block.line(f"self.{MEAN}.update_state(loss)", 1)

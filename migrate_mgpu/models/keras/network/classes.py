@@ -44,18 +44,23 @@ class HelperClass:
 
 
 class HelperClasses:
-    """The classes of one conversion's helpers, each with a name of its own in its module."""
+    """The classes of one conversion's helpers, each with a name of its own in its module.
+
+    ``taken`` are the names of other classes that the conversion makes.
+    """
 
     def __init__(self, helpers: Helpers) -> None:
         self.helpers = helpers
+        self.taken: set[str] = set()
         self._made: dict[ast.AST, HelperClass] = {}
 
     def of(self, function: Function) -> HelperClass:
         """The class of a function."""
         if function.node not in self._made:
             names, name = function.module.names, class_name(function.name)
-            if name != function.name:  # which is free again
-                name = names.fresh(names.module_scope, name)
+            if name != function.name or name in self.taken:  # which is free again
+                free = [n for n in (name, f"{name}Layer") if n not in self.taken]
+                name = names.fresh(names.module_scope, *free)
             made = HelperClass(self.helpers.found[function.node], name)
             self._made[function.node] = made
         return self._made[function.node]

@@ -1,0 +1,150 @@
+"""What a TPUEstimator's functions do for a TPU alone, where its flag is handed on to them.
+
+``model_fn_builder(..., use_tpu=FLAGS.use_tpu)``: a program that asks for a TPU stops where its
+Estimator is made (``tpu_estimators.py``), so ``if use_tpu:`` is decided in its functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import arguments_of
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
+from migrate_mgpu.models.normalize.tpu_arms import mentions_tpus
+from migrate_mgpu.source.blank_lines import blank_lines
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_DEEP = 8  # functions that hand a flag on to each other
+
+
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits that take such arms away; none where there is none."""
+    if flow.kind != CUSTOM or flow.class_name != "TPUEstimator":
+        return {}
+    flag = TpuFlag(flow, graph)
+    found: dict[Module, list[Edit]] = {}
+    for module in graph.modules:
+        if "tpu" not in module.source.text.lower() or not module.writable:
+            continue
+        edits = [edit for node in flag.decided(module) for edit in _edits(flag, module, node)]
+        if edits:
+            found[module] = blank_lines(module.source, edits)
+    return found
+
+
+class TpuFlag:
+    """What says whether an Estimator is for a TPU, which its program stops at."""
+
+    def __init__(self, flow: EstimatorFlow, graph: CallGraph) -> None:
+        self.module = flow.module
+        self.graph = graph
+        given = arguments_of(flow.module, flow.call, ("model_fn",))
+        self.node = given.get("use_tpu")
+        self.code = flow.module.source.code(self.node) if self.node is not None else ""
+        self.never = constant(assigned(flow.module, self.node)) is False
+        self.optional = self.node is not None and is_off(flow.module, self.node)
+        self.model_fn: Function | None = None
+        if "model_fn" in given:
+            origins = ValueFlow(graph).definitions(flow.module, given["model_fn"])
+            if len(origins) == 1 and origins[0].node is not None:
+                self.model_fn = graph.target(origins[0].module, origins[0].node)
+
+    def value(self, module: Module, node: ast.expr | None, depth: int = 0) -> bool | None:
+        """What an expression is, as far as the flag decides it."""
+        if constant(node) is False:
+            return False if self.never else None
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.value(module, node.operand, depth)
+            return None if inner is None else not inner
+        if isinstance(node, ast.BoolOp):
+            each = [self.value(module, one, depth) for one in node.values]
+            ends = isinstance(node.op, ast.Or)  # what one value alone makes of all
+            return ends if ends in each else None if None in each else not ends
+        if isinstance(node, ast.Name):
+            return self._named(module, node, depth)
+        if isinstance(node, ast.Attribute) and self.optional and module is self.module:
+            return False if module.source.code(node) == self.code else None
+        return None
+
+    def _named(self, module: Module, node: ast.Name, depth: int) -> bool | None:
+        if node not in module.names.scope_of_name or depth > _DEEP:
+            return None
+        binding = module.names.only_binding(node)
+        if binding is None or binding.kind != "parameter":
+            return None if binding is None else self.value(module, binding.value, depth + 1)
+        home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
+        if home is None or not isinstance(home.node, ast.FunctionDef):
+            return None
+        function = Function(module, home.node)
+        given = set()
+        for reference in self.graph.references(function):
+            value = None
+            if reference.call is not None:
+                known = bind(reference.call, function)
+                value = known.value(node.id) if known.unclear is None else None
+            given.add(self.value(reference.module, value, depth + 1) if value else None)
+        return given.pop() if len(given) == 1 else None
+
+    def decided(self, module: Module) -> Iterator[ast.If]:
+        """The outermost conditions that the flag decides, in the model_fn and around TPUs' API."""
+        todo: list[ast.AST] = [module.tree]
+        own = self.model_fn.node if self.model_fn is not None else None
+        while todo:
+            node = todo.pop()
+            if isinstance(node, ast.If) and self.value(module, node.test) is not None:
+                around = (*node.body, *node.orelse)
+                inside = own is not None and own in module.names.ancestors(node)
+                if not isinstance(node.test, ast.Constant) and (
+                    inside or mentions_tpus(module, around)
+                ):
+                    yield node
+                    continue
+            todo += ast.iter_child_nodes(node)
+
+
+def _edits(flag: TpuFlag, module: Module, node: ast.If) -> Iterator[Edit]:
+    """The arm that runs, in the place of the condition."""
+    source = module.source
+    layout = Layout(source, node)
+    if not layout.owns_lines or source.text[layout.start :].startswith("elif"):
+        return
+    stays = node.body if flag.value(module, node.test) else node.orelse
+    block = Block(source, layout.indent)
+    for statement in stays:
+        block.statement(statement, [])
+    while block.lines and not block.lines[0]:
+        block.lines.pop(0)
+    if not block.lines and module.names.block(node) == [node]:
+        block.line("pass")
+    text = block.text() if block.lines else ""
+    yield Edit(layout.line_start, layout.next_line, text)
+
+
+def is_off(module: Module, node: ast.expr) -> bool:
+    """`FLAGS.use_tpu` and `args.use_tpu` whose default is False."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    for call in module.names.calls:
+        name = constant(call.args[0]) if call.args else None
+        if not isinstance(name, str) or name.lstrip("-").replace("-", "_") != node.attr:
+            continue
+        shown = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        default = given.get("default")
+        if shown.startswith("DEFINE_bool"):
+            default = call.args[1] if len(call.args) > 1 else default
+            return default is not None and constant(default) is False
+        if shown == "add_argument":
+            if constant(given.get("action")) == "store_true":
+                return default is None or constant(default) is False
+            return False
+    return False

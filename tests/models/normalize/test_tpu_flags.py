@@ -1,0 +1,68 @@
+"""A TPUEstimator whose flag is handed on to the function that makes its model_fn.
+
+The program is the fixture ``tpu_builder``, which is proved.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.migration import migrated, stays
+
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "estimator" / "tpu_builder"
+PROGRAM = (FIXTURE / "before.py").read_text(encoding="utf-8")
+
+
+def changed(*pairs: tuple[str, str]) -> str:
+    program = PROGRAM
+    for old, new in pairs:
+        assert old in program, old
+        program = program.replace(old, new)
+    return program
+
+
+def test_what_is_for_a_tpu_alone_goes() -> None:
+    after, said = migrated(PROGRAM)
+    assert "    if FLAGS.use_tpu:\n        raise ValueError(" in after, said
+    assert "tf.contrib" not in after and "scaffold" not in after
+    assert "cluster_resolver" not in after and "is_per_host" not in after
+
+
+def test_features_may_be_all_that_it_is_fed() -> None:
+    after, said = migrated(PROGRAM)
+    assert "unpack_x_y_sample_weight(train_dataset.element_spec)[0]" in after, said
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("if use_tpu:", "if not use_tpu:\n                pass\n            else:")],
+        [("            if use_tpu:", "            if use_tpu and num_labels > 2:")],
+        [("        scaffold_fn = None\n", ""), (", scaffold_fn=scaffold_fn", "")],
+    ],
+)
+def test_other_ways_to_say_it(pairs: list[tuple[str, str]]) -> None:
+    after, said = migrated(changed(*pairs))
+    assert "class Model(tf.keras.Model)" in after, said
+
+
+ELSEWHERE = "def other():\n    return model_fn_builder(2, 0.1, True)\n\n\ndef main(_):\n"
+NONE = "        scaffold_fn = None\n"
+ONE = "            scaffold_fn = tf.train.Scaffold\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("def main(_):\n", ELSEWHERE, "which is for TPUs, is not made by the flag alone"),
+        ("if use_tpu:", "if num_labels:", "is not made by the flag alone"),
+        (NONE, ONE[4:], "the TPUEstimatorSpec has a `scaffold_fn`"),
+        (NONE, f"{NONE}        if num_labels > 2:\n{ONE}", "has a `scaffold_fn`"),
+        ('"use_tpu", False', '"use_tpu", True', "is not said by a flag that is off"),
+        ("label_ids, logits])", "label_ids, logits] * 1)", "which metrics an evaluation has"),
+    ],
+)
+def test_what_stays_says_why(old: str, new: str, why: str) -> None:
+    stays(changed((old, new)), why)

@@ -226,7 +226,8 @@ class Training:
     ``unit``; ``optimizers`` are all that are made on the way to it, by their calls.
     ``gone`` are the statements that a framework with a training loop does itself: gradients,
     update operations, the train_op. ``updates``: the update operations of batch normalization
-    run with a step; ``scope`` says which of them, where that are not all.
+    run with a step; ``scope`` says which of them, where that are not all. ``beside`` is what
+    counts the steps, where it may do so before the optimizer reads the step, or after it.
     """
 
     value: ast.expr
@@ -236,6 +237,7 @@ class Training:
     updates: bool = False
     scope: ast.expr | None = None
     optimizers: dict[ast.Call, Optimizer] = field(default_factory=dict)
+    beside: ast.expr | None = None
 
 
 # -- losses -------------------------------------------------------------------

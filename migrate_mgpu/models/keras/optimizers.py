@@ -46,6 +46,7 @@ class OptimizerWriter:
             names = optimizer.module.names
             self.name = self.function = names.fresh(names.module_scope, definition.name)
             self.classes = (definition.written(self.function, style),)
+        self.rate = ""  # what makes its rate, where that is a schedule of the program's own
         self.reads: list[ast.expr] = []
         schedule = optimizer.learning_rate.schedule
         if schedule is not None:
@@ -82,6 +83,8 @@ class OptimizerWriter:
         schedule = optimizer.learning_rate.schedule
         if schedule is not None:
             edit.value("learning_rate", _in_place(schedule, self.style))
+        elif self.rate:
+            edit.value("learning_rate", self.rate)
         given = optimizer.arguments.get("name")
         name = constant(given)
         if self.classes or not isinstance(name, str) or "/" in name:

@@ -1,7 +1,7 @@
 """A part of a model_fn that stands in a function of its own: training step, metrics, ...
 
 ``train_op = get_train_op(loss, params)`` becomes the statements of ``get_train_op``, which
-goes away. Functions that make layers stay: they become classes.
+goes away, from another module too. Functions that make layers stay: they become classes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import Block, leading, outermost
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments, without_function
 
@@ -32,11 +33,11 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         return {}
     for call in [n for n in walk(function.node) if isinstance(n, ast.Call)]:
         helper = graph.target(function.module, call.func)
-        if helper is None or helper.module is not function.module or helper.owner is not None:
+        if helper is None or not helper.module.writable or helper.owner is not None:
             continue
         edits = _Inlined(function.module, function.node, call, helper, graph).edits()
         if edits:
-            return {function.module: edits}
+            return edits
     return {}
 
 
@@ -55,31 +56,36 @@ class _Inlined:
         self.helper = helper
         self.graph = graph
         self.source = module.source
+        self.home = helper.module
 
-    def edits(self) -> list[Edit]:
+    def edits(self) -> dict[Module, list[Edit]]:
         """The statements of the function in the place of its call."""
-        node = self.helper.node
+        node, home = self.helper.node, self.home
         names = self.module.names
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
-            return []
-        if not isinstance(names.parents[node], ast.Module) or not self._belongs(node):
-            return []
+            return {}
+        if not isinstance(home.names.parents[node], ast.Module) or not self._belongs(node):
+            return {}
         if len(self.graph.references(self.helper)) != 1:
-            return []
+            return {}
         statement = names.statement(self.call)
         layout = Layout(self.source, statement)
         place = self._place(statement)
         renamed = self._renamed(node, place or "")
         if place is None or renamed is None or not layout.owns_lines:
-            return []
+            return {}
         if place and not _ends(node.body):
-            return []
-        block = Block(self.source, layout.indent)
-        block.comments(statement)
-        for line in (text for text in leading(self.source, node) if text):
+            return {}
+        names_here = self._names_here(node)
+        if names_here is None:
+            return {}
+        self.names_here, imports = names_here
+        block = Block(home.source, layout.indent)
+        block.lines += self._comments(statement, layout)
+        for line in (text for text in leading(home.source, node) if text):
             block.line(line)
         for name, value in self.given.items():
-            block.line(f"{name} = {self.source.code(value)}")
+            block.line(f"{name} = {self._value(value)}")
         returns = {n: place for n in walk(node) if isinstance(n, ast.Return)}
         for inner in node.body:
             if inner is node.body[0] and _is_text(inner):
@@ -88,13 +94,71 @@ class _Inlined:
                 continue
             block.statement(inner, self._written(inner, renamed, returns))
         start = start_with_comments(self.source.text, layout.line_start)
-        text = block.text()
-        if isinstance(self.module.names.parents[self.call], ast.keyword):
+        text = block.text().replace(home.source.newline, self.source.newline)
+        if isinstance(names.parents[self.call], ast.keyword):
             at = self.source.span(self.call)
             code = self.source.text[layout.line_start : layout.next_line]
             offset = layout.line_start
             text += code[: at[0] - offset] + place + code[at[1] - offset :]
-        return [Edit(start, layout.next_line, text), without_function(self.source, node)]
+        found = {self.module: [Edit(start, layout.next_line, text), *imports]}
+        found.setdefault(home, []).append(without_function(home.source, node))
+        return found
+
+    def _comments(self, statement: ast.stmt, layout: Layout) -> list[str]:
+        """What stands above the call's statement."""
+        block = Block(self.source, layout.indent)
+        block.comments(statement)
+        return block.lines
+
+    def _value(self, node: ast.expr) -> str:
+        """What a parameter gets: of the call, or its default."""
+        inside = node in self.module.names.parents
+        return (self.source if inside else self.home.source).code(node)
+
+    def _names_here(self, node: ast.FunctionDef) -> tuple[dict[str, str], list[Edit]] | None:
+        """What names of the other module are called here, and the import that brings them.
+
+        None where one has no name here, or another meaning.
+        """
+        if self.home is self.module:
+            return {}, []
+        home, names, function = self.home.names, self.module.names, self.call.func
+        read = {n for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        own: list[str] = []
+        for name in sorted(read, key=lambda n: n.id):
+            defined = home.defining_scope(name.id, home.scope_of_name[name])
+            there = home.qualname(name) or ""
+            if defined is None or not defined.is_module:
+                if defined is None and names.module_scope.bindings.get(name.id):
+                    return None  # a builtin there, something else here
+                continue
+            if all(binding.kind == "import" for binding in defined.bindings[name.id]):
+                if there not in names.roots(name.id, names.module_scope):
+                    return None
+            elif name.id not in own:
+                own.append(name.id)
+        if isinstance(function, ast.Attribute):
+            head = self.source.code(function.value)
+            return {name: f"{head}.{name}" for name in own}, []
+        return self._imported(own)
+
+    def _imported(self, own: list[str]) -> tuple[dict[str, str], list[Edit]] | None:
+        """`from optimization import create_optimizer` names what the function used instead."""
+        assert isinstance(self.call.func, ast.Name)
+        binding = self.module.names.only_binding(self.call.func)
+        statement = binding.node if binding is not None else None
+        if not isinstance(statement, ast.ImportFrom) or len(own) > 1:
+            return None
+        if any(name in self.module.names.module_scope.bindings for name in own):
+            return None
+        gone = [alias for alias in statement.names if alias.name == self.helper.name]
+        if len(gone) != 1 or gone[0].asname is not None:
+            return None
+        if own:
+            return {}, [import_edit(self.source, statement, renamed={self.helper.name: own[0]})]
+        if len(statement.names) == 1:
+            return {}, [Layout(self.source, statement).replace([])]
+        return {}, [import_edit(self.source, statement, gone)]
 
     def _belongs(self, node: ast.FunctionDef) -> bool:
         """Whether a function does what only a model_fn can be asked for."""
@@ -105,7 +169,7 @@ class _Inlined:
             if isinstance(part, (ast.Global, ast.Nonlocal)):
                 return False
         for call in (c for c in walk(node) if isinstance(c, ast.Call)):
-            name = tensorflow_name(self.module, call.func)
+            name = tensorflow_name(self.home, call.func)
             if name.startswith(("metrics.", "losses.")) or name.endswith(_ASKED):
                 return True
             if name.startswith("train.") and name.endswith("Optimizer"):
@@ -136,13 +200,13 @@ class _Inlined:
         ``given`` are those that become variables of the model_fn.
         """
         self.given: dict[str, ast.expr] = {}
-        helper = Function(self.module, node)
+        helper = Function(self.home, node)
         values = bind(self.call, helper).every()
         if values is None:
             return None
         every = [*helper.parameters(), *(a.arg for a in node.args.kwonlyargs)]
         outer = set(self.module.names.scopes[self.function].bindings)
-        own = set(self.module.names.scopes[node].bindings)
+        own = set(self.home.names.scopes[node].bindings)
         stored = {
             n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
@@ -158,9 +222,17 @@ class _Inlined:
         # The values are read before the function's own names come to be.
         read = {n.id for v in values.values() for n in walk(v) if isinstance(n, ast.Name)}
         local = own - set(every)
-        if local & (read | (outer - {place})) or set(found.values()) & set(self.given):
+        if set(found.values()) & set(self.given):
             return None
+        scope = self.module.names.scopes[self.function]
         inside = stored | {n.arg for n in walk(node) if isinstance(n, ast.arg)} | own
+        for name in sorted(local & (read | (outer - {place}))):
+            if any(isinstance(n, ast.arg) and n.arg == name for n in walk(node)):
+                return None  # of a lambda, too
+            found[name] = self.module.names.fresh(scope, f"{name}_2")
+            inside.discard(name)
+            if found[name] in inside:
+                return None
         if any(new != old and new in inside - {old} for old, new in found.items()):
             return None
         free = {n.id for n in walk(node) if isinstance(n, ast.Name)} - own
@@ -171,15 +243,17 @@ class _Inlined:
     ) -> Iterator[Edit]:
         found = []
         for part in walk(inner):
-            if isinstance(part, ast.Name) and renamed.get(part.id, part.id) != part.id:
-                found.append(Edit(*self.source.span(part), renamed[part.id]))
+            if isinstance(part, ast.Name):
+                name = renamed.get(part.id) or self.names_here.get(part.id, part.id)
+                if name != part.id:
+                    found.append(Edit(*self.home.source.span(part), name))
             if isinstance(part, ast.Return) and returns[part]:
-                start, end = self.source.span(part)
+                start, end = self.home.source.span(part)
                 value = part.value
                 if isinstance(value, ast.Name) and value.id == returns[part]:
                     found.append(Edit(start, end, "pass"))
                 else:
-                    begin = self.source.span(value)[0] if value is not None else end
+                    begin = self.home.source.span(value)[0] if value is not None else end
                     head = f"{returns[part]} = " + ("None" if value is None else "")
                     found.append(Edit(start, begin, head))
         return iter(outermost(found))

@@ -183,14 +183,35 @@ def test_rows_that_are_looked_up_several_times(body: str, optimizer: str, sums: 
         assert ("tf.convert_to_tensor(g) for g in gradients" in after) is sums
 
 
-def test_clipping_of_looked_up_rows_stays() -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "clipped"),
+    [
+        ("", "", "gradients, _ = tf.clip_by_global_norm(gradients, 1.0)\n"),
+        (
+            "gradients, _ = tf.clip_by_global_norm(gradients, 1.0)",
+            "gradients = [tf.clip_by_norm(one, 2.0) for one in gradients]",
+            "[None if g is None else tf.clip_by_norm(g, 2.0) for g in gradients]\n",
+        ),
+        (
+            "gradients, _ = tf.clip_by_global_norm(gradients, 1.0)",
+            "gradients = [tf.clip_by_value(one, -2.0, 2.0) for one in gradients]",
+            "[None if g is None else tf.clip_by_value(g, -2.0, 2.0) for g in gradients]\n",
+        ),
+    ],
+)
+def test_looked_up_rows_are_clipped_one_by_one(old: str, new: str, clipped: str) -> None:
     text = program(LOOKUP).replace(
         "    train_op = optimizer.minimize(loss, tf.train.get_global_step())\n",
         "    gradients, variables = zip(*optimizer.compute_gradients(loss))\n"
         "    gradients, _ = tf.clip_by_global_norm(gradients, 1.0)\n    train_op = optimizer."
         "apply_gradients(zip(gradients, variables), tf.train.get_global_step())\n",
     )
-    stays(whole(text), "looked up rows are clipped")
+    after, said = migrated(whole(text.replace(old, new)))
+    assert clipped in after, said
+    assert after.index(clipped) < after.index("tf.convert_to_tensor(g)")
+    config = "config=tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())"
+    several = text.replace("Estimator(model_fn", f"Estimator(model_fn, {config}")
+    stays(whole(several.replace(old, new)), "looked up rows are clipped")
 
 
 AUTO = 'with tf.variable_scope("a", reuse=tf.AUTO_REUSE):\n'

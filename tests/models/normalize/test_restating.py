@@ -246,19 +246,22 @@ def test_functions_of_a_model_fn_are_part_of_it() -> None:
         ("def get_train_op(loss, rate):", "def get_train_op(loss, rate, *more):"),
         ("    optimizer = tf", "    if rate > 1:\n        return tf.no_op()\n    optimizer = tf"),
         ("    optimizer = tf", "    global logits\n    logits = rate\n    optimizer = tf"),
-        # A name of the model_fn's would mean another thing.
-        ("    optimizer = tf", "    logits = rate\n    rate = logits\n    optimizer = tf"),
         ("estimator = tf", "print(get_train_op)\nestimator = tf"),
-        # Within the comprehension the loss would be another value.
-        (
-            "def get_train_op(loss, rate):",
-            "def get_train_op(value, rate):\n    loss = [value + loss for loss in range(2)][0]",
-        ),
     ],
 )
 def test_functions_that_cannot_be_part_of_it_stay(old: str, new: str) -> None:
     program = PARTS.replace(old, new)
     stays(whole(program), "the optimizer of this train_op cannot be determined")
+
+
+def test_names_that_the_model_fn_has_too() -> None:
+    named = "    logits = rate\n    rate = logits\n    optimizer = tf"
+    after, said = migrated(whole(PARTS.replace("    optimizer = tf", named)))
+    assert "    logits_2 = rate\n    rate = logits_2\n    optimizer = tf.keras." in after, said
+    # Within the comprehension the loss is another value.
+    other = "def get_train_op(value, rate):\n    loss = [value + loss for loss in range(2)][0]"
+    program = PARTS.replace("def get_train_op(loss, rate):", other)
+    stays(whole(program), "the value that is minimized is not the loss of the EstimatorSpec")
 
 
 LOCAL = """\

@@ -53,6 +53,7 @@ class TrainingReader:
         self.updates = False
         self.scope: ast.expr | None = None
         self.clipping: Clipping | None = None
+        self.beside: ast.expr | None = None  # what counts in a group with the step
         self.counted = 0  # how often a step adds one to the global step
 
     def read(self) -> Training:
@@ -71,7 +72,15 @@ class TrainingReader:
             text = "a training step does not add one to the global step"
             advice = "hand tf.train.get_global_step() to minimize(), once"
             raise Refused(self.module, value, text, advice)
-        return Training(optimizer, place, self.clipping, self.gone, self.updates, self.scope)
+        return Training(
+            optimizer,
+            place,
+            self.clipping,
+            self.gone,
+            self.updates,
+            self.scope,
+            beside=self.beside,
+        )
 
     def _operation(self, node: ast.expr, unit: ast.stmt | None) -> Made:
         value, where = self.flow.resolve(node, unit)
@@ -122,21 +131,40 @@ class TrainingReader:
         return False
 
     def _counts(self, node: ast.expr, unit: ast.stmt | None) -> bool:
-        """Whether a value is `tf.assign_add(global_step, 1)`."""
+        """Whether a value is `tf.assign_add(global_step, 1)`, or assigns `global_step + 1`."""
         value, where = self.flow.resolve(node, unit)
         if not isinstance(value, ast.Call):
             return False
         arguments = value.args
-        if isinstance(value.func, ast.Attribute) and value.func.attr == "assign_add":
-            if name_of(self.module, value) != "assign_add":  # global_step.assign_add(1)
+        called = value.func.attr if isinstance(value.func, ast.Attribute) else ""
+        if called in ("assign", "assign_add"):
+            if name_of(self.module, value) != called:  # global_step.assign_add(1)
+                assert isinstance(value.func, ast.Attribute)
                 arguments = [value.func.value, *arguments]
-            if len(arguments) == 2 and not value.keywords and constant(arguments[1]) == 1:
-                if self._is_global_step(arguments[0], where):
+            if len(arguments) == 2 and not value.keywords:
+                first, second = arguments
+                adds = self._next_step if called == "assign" else self._is_one
+                if self._is_global_step(first, where) and adds(second, where):
                     self.counted += 1
+                    self.beside = value
                     if where is not None:
                         self.gone.add(where)
                     return True
         return False
+
+    def _is_one(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        return constant(node) == 1
+
+    def _next_step(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        """`global_step + 1`."""
+        value, where = self.flow.resolve(node, unit)
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+            return False
+        if not self._is_global_step(value.left, where) or constant(value.right) != 1:
+            return False
+        if where is not None:
+            self.gone.add(where)
+        return True
 
     def _is_global_step(self, node: ast.expr | None, unit: ast.stmt | None) -> bool:
         value, _ = self.flow.resolve(node, unit)

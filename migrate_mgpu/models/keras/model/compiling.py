@@ -8,13 +8,24 @@ from collections.abc import Callable, Mapping
 from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.model_fn.losses import settings_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
-from migrate_mgpu.models.ir import Clipping, Computation, Objective, Result, Training
+from migrate_mgpu.models.ir import (
+    Clipping,
+    Computation,
+    LearningRate,
+    Objective,
+    Optimizer,
+    Result,
+    Training,
+    Variation,
+)
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.losses import loss_object, written_nodes
 from migrate_mgpu.models.keras.metrics import function_names, result_object
 from migrate_mgpu.models.keras.model.loss_functions import LossWriter
+from migrate_mgpu.models.keras.model.rates import RateWriter, calculated_rate
 from migrate_mgpu.models.keras.model.replicas import clipping_argument, clipping_class
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.properties import fits_compile
@@ -87,7 +98,8 @@ class Compiling:
     @property
     def classes(self) -> list[str]:
         """The classes that stand above the function, each with `\\n` between its lines."""
-        found = [text for o in self.optimizers.values() for text in o.classes]
+        found = [rate.written() for rate in self.rates.values()]
+        found += [text for o in self.optimizers.values() for text in o.classes]
         return list(
             dict.fromkeys(
                 [
@@ -96,6 +108,11 @@ class Compiling:
                 ]
             )
         )
+
+    @property
+    def calculated(self) -> list[ast.stmt]:
+        """The author's statements that rates are calculated in."""
+        return [unit for rate in self.rates.values() for unit in rate.rate.units]
 
     @property
     def _limits(self) -> list[ast.expr]:
@@ -142,17 +159,31 @@ class Compiling:
     def _context(self) -> None:
         """The statements of the optimizer, and how they are written."""
         training = self.training
+        self.rates: dict[ast.AST, RateWriter] = {}
         self.optimizers = {
-            call: OptimizerWriter(optimizer, self.style)
-            for call, optimizer in training.optimizers.items()
+            call: self._writer(call, optimizer) for call, optimizer in training.optimizers.items()
         }
-        replaced: dict[ast.AST, Replacement] = {
+        made: dict[ast.AST, Replacement] = {
             call: self._optimizer(call, writer) for call, writer in self.optimizers.items()
         }
-        self.context = Context(self.module, self.style, self.reading.modes, {}, replaced)
+        self.context = Context(self.module, self.style, self.reading.modes, {}, made)
         self.units = self._needed([training.value, *self._limits], training.unit)
         if fits_compile(self.loss) and self.loss.loss is not None and self.loss.loss.setting:
             self._loss_setting(self.loss.loss.setting)
+
+    def _writer(self, call: ast.AST, optimizer: Optimizer) -> OptimizerWriter:
+        """What writes an optimizer, whose rate may be a schedule of its own."""
+        units = self.reading.paths[TRAIN].units
+        unit = next((one for one in units if call in ast.walk(one)), self.training.unit)
+        rate = calculated_rate(self.reading, optimizer, unit)
+        if rate is None:
+            return OptimizerWriter(optimizer, self.style)
+        made = self.rates[call] = RateWriter(self.reading, rate, self.style)
+        known = LearningRate(rate.value, Variation.SCHEDULED)
+        writer = OptimizerWriter(replaced(optimizer, learning_rate=known), self.style)
+        writer.rate = made.constructor
+        writer.reads += rate.given.values()
+        return writer
 
     def _loss_setting(self, node: ast.expr) -> None:
         """What a loss object's argument is made of: `label_smoothing=smoothing`."""

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
 from migrate_mgpu.models.front.model_fn.label_use import compared_otherwise
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
@@ -32,7 +33,7 @@ from migrate_mgpu.models.front.network.summaries import (
     without_summaries,
 )
 from migrate_mgpu.models.front.network.weights import double_weight
-from migrate_mgpu.models.ir import Predictions, Result
+from migrate_mgpu.models.ir import Predictions, Result, Variation
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
@@ -218,7 +219,7 @@ class _Conversion:
             self.network,
             self.loss,
             self.training,
-            compiling.units,
+            [*compiling.units, *compiling.calculated],
             self.helpers.graph,
         )
         plan.notes += [*residue.notes, *self._warnings()]
@@ -294,6 +295,13 @@ class _Conversion:
                 "all of it: divide it by the replicas to train as before"
             )
             found.append(Note(self.module, self.loss.unit or self.node, text))
+        changes = [o.learning_rate.variation for o in self.training.optimizers.values()]
+        if self.training.beside is not None and changes != [Variation.CONSTANT]:
+            text = (
+                "TF1 counts the step while the optimizer asks for its rate, which is this step's "
+                "or the next one's by chance; Keras takes this step's"
+            )
+            found.append(Note(self.module, self.training.beside, text))
         if self.broadcasts is not None and self.distributed and EVAL in self.reading.specs:
             text = (
                 "where labels have one dimension and the output is a column, TF1 compares each "
@@ -316,6 +324,7 @@ class _Conversion:
 
     def _new_code(self, compiling: Compiling) -> list[ast.AST]:
         found: list[ast.AST] = [*self.network, *self.loss.units, *compiling.units]
+        found += compiling.calculated
         found += self._computed()
         if self.predictions is not None:
             found += self.predictions.units
@@ -355,7 +364,7 @@ class _Conversion:
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
         plain = predictions is None and steps is None
-        self._sum_rows()
+        self._rows()
         own = direct(network) if plain else None
         if own is not None:
             self.variable = own
@@ -385,18 +394,31 @@ class _Conversion:
 
         return text, instance
 
-    def _sum_rows(self) -> None:
+    def _rows(self) -> None:
         """Keras 3 squares each gradient of a row that a step looks up several times, TF1 their sum.
 
+        TF1 clipped them before it added them up, Keras's optimizers clip the sum.
+
         Raises:
-            _NeedsSteps: it would, for the model has no step of its own.
+            _NeedsSteps: the model has no step of its own, which does as TF1.
         """
-        optimizers = self.training.optimizers.values()
-        if self.lookup is None or all(adds_up(optimizer) for optimizer in optimizers):
+        sums = not all(adds_up(one) for one in self.training.optimizers.values())
+        clipping = self.training.clipping
+        clips = clipping is not None and not self.distributed and self._is_known(clipping.limit)
+        if self.lookup is None or not (sums or clips):
             return
         if self.steps is None:
             raise _NeedsSteps
-        self.steps.sums_rows = True
+        self.steps.sums_rows = sums
+        if clips:
+            self.steps.clipping = clipping
+            self.training = replaced(self.training, clipping=None)
+
+    def _is_known(self, limit: ast.expr) -> bool:
+        """Whether the model knows what gradients are clipped by, as a setting or everywhere."""
+        own = self.module.names.scopes[self.node].bindings
+        settings = self.reading.settings
+        return all(name.id not in own or name.id in settings for name in names_in(limit))
 
     def _write_helpers(self) -> None:
         """Writes the classes of helper functions, those that they use among them."""

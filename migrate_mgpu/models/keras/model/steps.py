@@ -20,7 +20,7 @@ from migrate_mgpu.models.front.model_fn.metrics import read_metrics
 from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.reserved import RESERVED
-from migrate_mgpu.models.ir import Metric, Objective
+from migrate_mgpu.models.ir import ClippedBy, Clipping, Metric, Objective
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.metrics import metric_object
@@ -66,7 +66,9 @@ class Steps:
         self.tf = style.tensorflow
         self.distributed = distributed
         self.uncounted = uncounted
-        self.sums_rows = False  # of what a step looks up, as it is known before it is written
+        # What is known of the rows that a step looks up before it is written.
+        self.sums_rows = False
+        self.clipping: Clipping | None = None
         if distributed and not averages(reading, loss.value, loss.unit):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
             text = (
@@ -217,6 +219,8 @@ class Steps:
             block.line("share = loss / self.distribute_strategy.num_replicas_in_sync", 2)
             target = "share"
         block.line(f"gradients = tape.gradient({target}, self.trainable_variables)", 1)
+        if self.clipping is not None:
+            block.line(self._clipped(network, self.clipping), 1)
         if self.sums_rows:
             block.line("# TF1 added up what a step looked up of a row, Keras 3 does not.", 1)
             each = f"None if g is None else {self.tf}.convert_to_tensor(g) for g in gradients"
@@ -227,6 +231,19 @@ class Steps:
         quote = self.module.source.quote
         block.line(f"return {{{quote}loss{quote}: self.{MEAN}.result()}}", 1)
         return block.text()
+
+    def _clipped(self, network: Network, clipping: Clipping) -> str:
+        """The statement that clips gradients, of rows one by one as in TF1."""
+        context = network.context({})
+        limit = context.render(clipping.limit)
+        network.reads(context)
+        if clipping.by is ClippedBy.GLOBAL_NORM:
+            return f"gradients, _ = {self.tf}.clip_by_global_norm(gradients, {limit})"
+        each = f"{self.tf}.clip_by_norm(g, {limit})"
+        if clipping.by is ClippedBy.VALUE:
+            plain = isinstance(clipping.limit, (ast.Constant, ast.Name))
+            each = f"{self.tf}.clip_by_value(g, -{limit if plain else f'({limit})'}, {limit})"
+        return f"gradients = [None if g is None else {each} for g in gradients]"
 
     def _test(self, network: Network, indent: str) -> str:
         units = self.outputs.metrics

@@ -36,6 +36,11 @@ class BindingTimes:
         self.assigned: set[str] = set()
         self.in_loops: set[str] = set()
         nodes = [node for statement in statements for node in walk(statement)]
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        # What a function's function does with names of its own, it does in `call`.
+        self.tensors.update(function.name for function in functions)
+        inside = {part for function in functions for part in walk(function)}
+        nodes = [node for node in nodes if node not in inside]
         own = {  # a comprehension's names are its own
             name
             for node in nodes

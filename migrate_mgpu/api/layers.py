@@ -184,6 +184,7 @@ _CONV_NAMES = {**_SHARED, "num_outputs": "filters", "stride": "strides", "rate":
 _SAME = {"padding": "{quote}same{quote}"}
 _CONV_ORDER = ("filters", "kernel_size", "strides")
 _OWN_LAYER = "write it as a separate layer, after this one"
+_LAST_AXIS = "give it begin_norm_axis=-1, begin_params_axis=-1"
 _CONTRIB_PARAMETERS = _known([
     *_without_effect("inputs", "ids", "is_training", "variables_collections", "outputs_collections",
            "updates_collections", "normalizer_params", "renorm_clipping", "renorm_decay", "fused"),
@@ -207,6 +208,7 @@ def _contrib(
     defaults: Mapping[str, str] | None = None,
     stem: str = "",
     known: Iterable[Parameter] = (),
+    constants: tuple[tuple[str, str], ...] = (),
 ) -> LayerRow:
     """A layer of contrib's: Keras's names of its parameters, and what TF1 did unasked."""
     special = {**_CONTRIB_PARAMETERS, **_known(known)}
@@ -218,7 +220,7 @@ def _contrib(
     return LayerRow(
         (f"contrib.layers.{name}",), f"contrib.{name}", tuple(parameters), f"keras.layers.{keras}",
         order, stem=stem or name, inputs=given[0],
-        training="is_training" if "is_training" in given else "",
+        training="is_training" if "is_training" in given else "", constants=constants,
     )  # fmt: skip
 
 
@@ -293,6 +295,29 @@ LAYERS = Table(
                 reason="batch normalization with an activation",
             )
         ],
+    ),
+    _contrib(
+        "layer_norm",
+        "LayerNormalization",
+        ("inputs", "center", "scale", "activation_fn", "reuse", "variables_collections",
+         "outputs_collections", "trainable", "begin_norm_axis", "begin_params_axis", "scope"),
+        (),
+        {"scope": "name"},
+        known=[
+            Parameter(
+                "activation_fn", target="", only=(None,), advice=_OWN_LAYER,
+                reason="layer normalization with an activation",
+            ),
+            Parameter(
+                "begin_norm_axis", target="", only=(-1,), advice=_LAST_AXIS,
+                reason="it normalizes more than the last axis",
+            ),
+            Parameter(
+                "begin_params_axis", "-1", target="", only=(-1,), advice=_LAST_AXIS,
+                reason="its parameters are of more than the last axis",
+            ),
+        ],
+        constants=(("epsilon", "1e-12"),),
     ),
     _contrib(
         "embed_sequence",

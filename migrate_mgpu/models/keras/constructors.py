@@ -106,7 +106,7 @@ def layer_edits(
     rename(edit, row)
     told = [p.name for p in row.parameters if p.name in given or p.new_name in more]
     _state(edit, row, told, style)
-    for name, text in more.items():
+    for name, text in (*row.constants, *more.items()):
         edit.add(name, text)
     return edit.edits()
 

@@ -152,8 +152,8 @@ class Context:
                 found.append(Edit(start, end, text))
         if isinstance(node, ast.withitem) and scope_kind(self.module, node.context_expr):
             return []
-        if isinstance(node, ast.Lambda):
-            return [*found, *self._lambda(node)]
+        if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+            return [*found, *self._function(node)]
         gone = [edit for edit in found if edit.end > edit.start]
         for child in inner:
             if not (gone and self._covered(child, gone)):
@@ -181,9 +181,9 @@ class Context:
     def _tensorflow(self, node: ast.AST) -> bool:
         return symbol(self.module.names.qualname(node)) is not None
 
-    def _lambda(self, node: ast.Lambda) -> Iterable[Edit]:
-        """A lambda's own parameters keep their names."""
-        own = {a.arg for a in (*node.args.args, *node.args.kwonlyargs)}
+    def _function(self, node: ast.Lambda | ast.FunctionDef) -> Iterable[Edit]:
+        """The names that a function inside of another one has of its own stay."""
+        own = self.module.names.scopes[node].bindings
         hidden = {name: self.names.pop(name) for name in own if name in self.names}
         try:
             return [e for child in children(node) for e in self._visit(child)]

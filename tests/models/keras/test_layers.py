@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.migration import migrated
+from tests.support.migration import migrated, stays
 
 PROGRAM = """\
 import tensorflow as tf
@@ -36,3 +36,34 @@ def test_a_layer_is_made_with_its_model(layer: str) -> None:
     """Made in ``call``, its variables would be new in each step."""
     after, said = migrated(PROGRAM.format(layer=layer))
     assert "model = tf.keras.Sequential([tf.keras.layers.Dense(1)])" in after, said
+
+
+NORMALIZED = """\
+def build(features):
+    net = tf.contrib.layers.fully_connected(features, 3)
+    return tf.contrib.layers.layer_norm(net, {arguments})
+"""
+
+
+def normalized(arguments: str) -> str:
+    network = NORMALIZED.format(arguments=arguments)
+    program = PROGRAM.format(layer="tf.layers.Dense").replace("(features)\n", "(build(features))\n")
+    return program.replace("\n\n\ndef model_fn", f"\n\n\n{network}\n\ndef model_fn")
+
+
+def test_layer_normalization_of_the_last_axis() -> None:
+    after, said = migrated(normalized("begin_norm_axis=-1, begin_params_axis=-1, scope='norm'"))
+    assert "tf.keras.layers.LayerNormalization(name='norm', epsilon=1e-12)" in after, said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("scope='norm'", "normalizes all axes but the first"),
+        ("begin_norm_axis=1", "it normalizes more than the last axis"),
+        ("begin_norm_axis=-1, begin_params_axis=1", "its parameters are of more than the last"),
+        ("begin_norm_axis=-1, activation_fn=tf.nn.relu", "layer normalization with an activation"),
+    ],
+)
+def test_other_layer_normalization_stays(arguments: str, why: str) -> None:
+    stays(normalized(arguments), why)

@@ -389,3 +389,39 @@ def test_regularization_of_the_training_loss_alone_is_refused() -> None:
         with_loss(LOSS + train + "        loss += tf.losses.get_regularization_loss()\n"),
         "evaluation has a different loss",
     )
+
+
+def beside(functions: str, network: str) -> str:
+    return program(network).replace("def model_fn", f"{functions}\n\ndef model_fn", 1)
+
+
+def test_a_function_inside_of_a_network_keeps_its_own_names() -> None:
+    function = """\
+def net(x, size):
+    shape = [-1, size]
+
+    def flat(x):
+        shape = [-1, 2 * size // 2]
+        y = tf.reshape(x, shape)
+        return y
+
+    net = tf.layers.dense(flat(x), size)
+    return tf.reshape(net, shape)
+"""
+    after, said = migrated(beside(function, "    logits = tf.layers.dense(net(features, 4), 3)\n"))
+    assert "def flat(x):\n            shape = [-1, 2 * self.size // 2]\n" in after, said
+    assert "            y = tf.reshape(x, shape)\n            return y\n" in after
+    assert "return tf.reshape(net, self.shape)" in after
+
+
+def test_an_initializer_that_a_function_returns() -> None:
+    function = "def small():\n    return tf.truncated_normal_initializer(stddev=0.02)\n"
+    network = """\
+    weights = tf.get_variable("weights", [4, 3], initializer=small())
+    logits = tf.matmul(features, weights)
+"""
+    after, said = migrated(beside(function, network))
+    assert "    return tf.keras.initializers.TruncatedNormal(stddev=0.02)" in after, said
+    assert "initializer=small()" in after
+    other = "def small():\n    return lambda shape, **more: tf.zeros(shape)\n"
+    stays(beside(other, network), "what this variable begins with cannot be determined")

@@ -77,6 +77,9 @@ def read_layer(
     if contrib and row.training and training is None:
         text = f"`{given.shown}` trains during evaluation and prediction, too"
         raise Refused(module, call, text, "give it is_training=mode == ModeKeys.TRAIN")
+    if row.keras == "LayerNormalization" and given.given("begin_norm_axis") is None:
+        text = f"`{given.shown}` normalizes all axes but the first"
+        raise Refused(module, call, text, "give it begin_norm_axis=-1")
     _check(given, row, regularized)
     return Layer(row.kind, module, call, given.rest, (inputs,), training)
 

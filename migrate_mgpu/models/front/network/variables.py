@@ -77,9 +77,22 @@ def _check_shape_and_initializer(given: NamedArguments) -> None:
         given.drop("initializer")
         return
     made = assigned(given.module, initializer) or initializer
-    if read_initializer(given.module, made) is None:
+    if not _begins_with(given.module, made):
         text = "what this variable begins with cannot be determined"
         raise Refused(given.module, initializer, text, "give it an initializer of TensorFlow's")
+
+
+def _begins_with(module: Module, node: ast.expr) -> bool:
+    """Whether an expression makes an initializer, itself or by a function that returns one."""
+    made = None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        made = module.names.only_definition(node.func)
+    if not isinstance(made, ast.FunctionDef):
+        return read_initializer(module, node) is not None
+    values = [part.value for part in walk(made) if isinstance(part, ast.Return)]
+    return bool(values) and all(
+        value is not None and read_initializer(module, value) is not None for value in values
+    )
 
 
 def _check_shape(module: Module, node: ast.expr) -> None:

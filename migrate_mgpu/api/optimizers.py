@@ -216,6 +216,8 @@ OPTIMIZERS = Table(
         rows=Rows.SAME_FROM_ZERO,
         slots=2,
     ),
+    # A class of the program's own, which makes a tensor of each gradient.
+    OptimizerRow((), "own", target="keras.optimizers.SGD", rows=Rows.SAME),
 )
 
 # Keras's own of 1.15: what was measured, or is the same code, in Keras 2.15 and 3.

@@ -174,18 +174,60 @@ class LearningRate:
     schedule: Schedule | None = None
 
 
+@record(frozen=True)
+class Slot:
+    """A variable beside each trained one, by its name in the loop, and what it is called."""
+
+    name: str
+    stem: str
+
+
+@record(frozen=True, eq=False)
+class OwnOptimizer:
+    """What such a class does.
+
+    ``rate`` is the parameter of its constructor that is the learning rate, kept in ``kept``.
+    ``gradient`` and ``variable`` are names in ``loop``, ``update`` are its statements that
+    compute, ``assigned`` the calls that assign. ``start`` calls the
+    base's constructor, ``named`` are mentions of a variable's name.
+    """
+
+    module: Module
+    node: ast.ClassDef
+    init: ast.FunctionDef
+    apply: ast.FunctionDef
+    loop: ast.For
+    rate: str
+    kept: str
+    gradient: str
+    variable: str
+    slots: tuple[Slot, ...]
+    update: tuple[ast.stmt, ...]
+    assigned: tuple[ast.Call, ...]
+    start: ast.Call
+    named: tuple[ast.Attribute, ...]
+
+    @property
+    def helpers(self) -> list[ast.FunctionDef]:
+        """Its other methods."""
+        methods = [s for s in self.node.body if isinstance(s, ast.FunctionDef)]
+        return [one for one in methods if one not in (self.init, self.apply)]
+
+
 @record(frozen=True, eq=False)
 class Optimizer(Operation):
     """An optimizer.
 
     ``settings`` are hyper-parameters that are neither given nor the default of its class:
     what ``optimize_loss`` or a canned Estimator takes by itself. ``optimize_loss``: the call
-    is one of that function, which makes the training step as well.
+    is one of that function, which makes the training step as well. ``own``: it is one of the
+    program's own.
     """
 
     learning_rate: LearningRate
     settings: Mapping[str, float] = field(default_factory=dict)
     optimize_loss: bool = False
+    own: OwnOptimizer | None = None
 
 
 class ClippedBy(enum.Enum):

@@ -3,7 +3,9 @@
 ## What it does
 ``tf.train.AdamOptimizer(0.01)`` becomes ``tf.keras.optimizers.Adam(0.01, epsilon=1e-8)``:
 TF1's value is written out wherever Keras's default is another one. Schedules lose their
-``global_step``: Keras's count the optimizer's own steps, from 0 as TF1's do.
+``global_step``: Keras's count the optimizer's own steps, from 0 as TF1's do. A rate that is
+calculated from the global step becomes a ``LearningRateSchedule`` of the program's own, a class
+derived from ``tf.train.Optimizer`` that applies gradients itself one of Keras's.
 
 ## Why
 TF2 has no ``tf.train.AdamOptimizer``, and Keras's optimizers differ: in Adam's, Adadelta's
@@ -14,7 +16,9 @@ does to a momentum.
 20 steps on the same gradients, the weights equal to 1e-6 (the docs' table names the
 measurement). TF1's RMSProp starts its mean squares at one; the small class that is written
 for it says so in its epsilon. TF1's momentum sums up gradients and multiplies the sum by the
-learning rate of the step; where the rate changes, a class does that. Proximal optimizers,
+learning rate of the step; where the rate changes, a class does that. An optimizer that decides
+by the names of variables stays where Keras's names have the words that it looks for and TF1's
+have not, or the other way round. Proximal optimizers,
 AdagradDA, SyncReplicas and those of ``tf.contrib.opt`` have no equal: their programs stay.
 
 ## References

@@ -40,6 +40,10 @@ class OptimizerWriter:
             raise Refused(optimizer.module, rate.value or optimizer.node, text, advice)
         self.name = self.row.target.rpartition(".")[2]
         self.function = f"{style.tensorflow}.{self.row.target}"
+        if optimizer.own is not None:
+            assert isinstance(optimizer.node, ast.Call)
+            self.name = optimizer.own.node.name
+            self.function = optimizer.module.source.code(optimizer.node.func)
         self.classes: tuple[str, ...] = ()
         definition = self._definition()
         if definition is not None:
@@ -77,6 +81,8 @@ class OptimizerWriter:
         optimizer, row = self.optimizer, self.row
         assert isinstance(optimizer.node, ast.Call)
         signature = OPTIMIZE_LOSS_PARAMETERS if optimizer.optimize_loss else row.signature
+        if optimizer.own is not None:
+            signature = tuple(a.arg for a in optimizer.own.init.args.args[1:])
         edit = CallEdit(optimizer.module.source, optimizer.node, signature)
         edit.function(function or self.function)
         edit.drop(*(name for name in signature if name not in optimizer.arguments))
@@ -98,7 +104,8 @@ class OptimizerWriter:
                 edit.value(parameter.name, number(known))
         for parameter in row.parameters:
             edit.rename(parameter.name, parameter.new_name)
-        edit.order(row.order)
+        if optimizer.own is None:
+            edit.order(row.order)
         for key, setting in optimizer.settings.items():
             edit.add(key, repr(setting))
         for key, text in [*self._stated(), *([more] if more is not None else [])]:

@@ -220,9 +220,9 @@ class _Restated:
                 if not isinstance(read, (ast.Attribute, ast.Delete, ast.Subscript)):
                     text = "`params` is handed on, to which TF1 adds two items of its own"
                     raise _stays(module, part, text)
-            text = constant(part) if isinstance(part, ast.expr) else None
-            if text in (_BATCH, "use_tpu"):
-                text = f"the model_fn may ask for `{text}`, which TF1 adds to `params`"
+            asked = constant(part) if isinstance(part, ast.expr) else None
+            if asked in (_BATCH, "use_tpu"):
+                text = f"the model_fn may ask for `{asked}`, which TF1 adds to `params`"
                 raise _stays(module, part, text)
         for call in [c for c in module.names.calls if c in inside]:
             last = tensorflow_name(module, call.func).rpartition(".")[2]
@@ -260,13 +260,10 @@ class _Restated:
             return False
         statement = module.names.statement(binding.node)
         layout = Layout(module.source, statement)
-        parents = module.names.parents
-        taken = [
-            isinstance(parents[mention], ast.keyword) and parents[mention].arg in _NOTHING
-            for mention in module.names.mentions(node.id, home)
-            if isinstance(mention.ctx, ast.Load)
-        ]
-        if all(taken) and layout.owns_lines and len(module.names.block(statement)) > 1:
+        loads = [m for m in module.names.mentions(node.id, home) if isinstance(m.ctx, ast.Load)]
+        takers = [module.names.parents[mention] for mention in loads]
+        told = all(isinstance(one, ast.keyword) and one.arg in _NOTHING for one in takers)
+        if told and layout.owns_lines and len(module.names.block(statement)) > 1:
             self.gone.setdefault(statement, Edit(layout.line_start, layout.next_line, ""))
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Optional
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
@@ -19,6 +20,7 @@ from migrate_mgpu.api.optimizers import (
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.optimizers import read_optimizer
+from migrate_mgpu.models.front.own_optimizers import own_class, read_own
 from migrate_mgpu.models.ir import ClippedBy, Clipping, Training
 
 _GLOBAL_STEP = {"get_global_step", "get_or_create_global_step"}
@@ -45,8 +47,9 @@ Made = tuple[ast.expr, Optional[ast.stmt]]
 class TrainingReader:
     """Follows a train_op to its optimizer."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, graph: CallGraph) -> None:
         self.reading = reading
+        self.graph = graph
         self.module: Module = reading.module
         self.flow = reading.flows[TRAIN]
         self.gone: set[ast.stmt] = set()
@@ -171,8 +174,13 @@ class TrainingReader:
         name = name_of(self.module, value) if value is not None else ""
         return name.rpartition(".")[2] in _GLOBAL_STEP
 
-    def _count(self, node: ast.expr | None, unit: ast.stmt | None) -> None:
-        """What an optimizer is given as the step to count."""
+    def _count(
+        self, node: ast.expr | None, unit: ast.stmt | None, optimizer: ast.expr | None = None
+    ) -> None:
+        """What an optimizer is given as the step to count: one of the program's own does not."""
+        made, _ = self.flow.resolve(optimizer, unit)
+        if isinstance(made, ast.Call) and own_class(self.module, made, self.graph) is not None:
+            return
         if node is not None and not is_none(node):
             if not self._is_global_step(node, unit):
                 raise Refused(self.module, node, "it is not known to be the global step")
@@ -206,8 +214,8 @@ class TrainingReader:
         self._check_arguments(call, unit, _MINIMIZE)
         given = by_parameter(call, _MINIMIZE)
         self._check_loss(call, given.get("loss"), unit)
-        self._count(given.get("global_step"), unit)
         assert isinstance(call.func, ast.Attribute)
+        self._count(given.get("global_step"), unit, call.func.value)
         return call.func.value, unit
 
     def _check_arguments(
@@ -273,7 +281,7 @@ class TrainingReader:
         assert isinstance(call.func, ast.Attribute)
         if pairs is None:
             raise Refused(self.module, call, "apply_gradients() without gradients")
-        self._count(given.get("global_step"), unit)
+        self._count(given.get("global_step"), unit, call.func.value)
         self._gradients(pairs, unit)
         return call.func.value, unit
 
@@ -419,7 +427,7 @@ def _is_negative(node: ast.expr | None, other: ast.expr) -> bool:
     return ast.dump(node.operand) == ast.dump(other)
 
 
-def read_optimizers(reading: Reading, training: Training) -> None:
+def read_optimizers(reading: Reading, training: Training, graph: CallGraph) -> None:
     """Reads the optimizers that are made on the way to the one that trains.
 
     Raises:
@@ -430,7 +438,7 @@ def read_optimizers(reading: Reading, training: Training) -> None:
     nodes = [value, *([clipping.limit] if clipping is not None else [])]
     units = sorted(flow.slice(nodes, training.unit), key=lambda unit: unit.lineno)
     calls = (c for n in (value, *units) for c in ast.walk(n) if isinstance(c, ast.Call))
-    made = ((call, read_optimizer(module, call)) for call in calls)
+    made = ((call, read_optimizer(module, call) or read_own(module, call, graph)) for call in calls)
     training.optimizers = {call: one for call, one in made if one is not None}
     if not training.optimizers:
         text = "its optimizer is not one of tf.train"

@@ -27,6 +27,7 @@ from migrate_mgpu.models.front.network.network_classes import (
     read_network_class,
 )
 from migrate_mgpu.models.front.network.reuse import ReuseReader
+from migrate_mgpu.models.front.own_optimizers import is_own
 
 
 @record(eq=False)
@@ -80,7 +81,7 @@ class Helpers:
             Refused: it is a network that cannot be analyzed.
         """
         found = self.graph.class_of(module, call.func)
-        if found is None:
+        if found is None or is_own(*found):
             return None
         home, node = found
         if node not in self.networks:

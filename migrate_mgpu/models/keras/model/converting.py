@@ -25,7 +25,7 @@ from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.residue import check_residue
 from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
 from migrate_mgpu.models.front.network.functions import Helpers
-from migrate_mgpu.models.front.network.layers import class_name
+from migrate_mgpu.models.front.network.layers import Found, class_name
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
 from migrate_mgpu.models.front.network.summaries import (
     LEFT_OUT,
@@ -33,6 +33,7 @@ from migrate_mgpu.models.front.network.summaries import (
     without_summaries,
 )
 from migrate_mgpu.models.front.network.weights import double_weight
+from migrate_mgpu.models.front.variable_names import check_names
 from migrate_mgpu.models.ir import Predictions, Result, Variation
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes
@@ -47,6 +48,7 @@ from migrate_mgpu.models.keras.network.direct import direct, write_direct
 from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
+from migrate_mgpu.models.keras.own_optimizers import own_optimizer
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import adds_up, result_fits_compile
 from migrate_mgpu.source.blocks import Block
@@ -122,6 +124,8 @@ class _Conversion:
         self.reading = Reading(self.module, node, bound)
         self.outputs: Outputs | None = None
         self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
+        self.layers: list[tuple[str, Found]] = []  # by the class that they stand in
+        self.applied: list[ast.Call] = []  # the calls of layers that it keeps in variables
         self.steps: Steps | None = None
         self.results: dict[str, Result] = {}  # the metrics of `compile`
         self.predictions: Predictions | None = None  # where they are not what the model gives
@@ -154,7 +158,7 @@ class _Conversion:
         self.broadcasts = compared_otherwise(self.reading, self.loss)
         if self.broadcasts is not None:
             return False
-        self.training = TrainingReader(self.reading).read()
+        self.training = TrainingReader(self.reading, graph).read()
         self.results = read_results(self.reading, read_metrics(self.reading))
         if not all(result_fits_compile(result) for result in self.results.values()):
             return False
@@ -171,7 +175,7 @@ class _Conversion:
     def _with_steps(self, graph: CallGraph) -> None:
         """Reads them as they are, for a model that has steps of its own."""
         self.loss = LossReader(self.reading).term()
-        self.training = TrainingReader(self.reading).read()
+        self.training = TrainingReader(self.reading, graph).read()
         self.results = {}
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
@@ -190,7 +194,7 @@ class _Conversion:
         plan.by_batch = self.steps is not None
         plan.labels = any(name.id == "labels" for name in names_in(self.node))
         predictions = self.predictions
-        read_optimizers(self.reading, self.training)
+        read_optimizers(self.reading, self.training, self.helpers.graph)
         text, make_model = self._model(predictions)
         compiling = Compiling(
             self.reading,
@@ -214,6 +218,10 @@ class _Conversion:
         plan.predicts = predictions is not None and predictions.named
         plan.prediction_keys = predictions.keys if predictions is not None else ()
         plan.steps = predictions is not None
+        classes = [made.name for made in self.classes.all()]
+        for optimizer in self.training.optimizers.values():
+            known = [*classes, *self.classes.taken]
+            check_names(optimizer, self.layers, self.applied, known, self.helpers.graph)
         residue = check_residue(
             self.reading,
             self.network,
@@ -228,6 +236,7 @@ class _Conversion:
         for other, function in unused_functions(summaries, self.helpers.graph):
             plan.edit(other, _without(other.source, function))
             plan.gone.add(function)
+        self.plain.known.update(self.training.optimizers)
         for node in self._new_code(compiling):
             self.plain.visit(module, node)
         self._finish_classes(plan)
@@ -360,6 +369,8 @@ class _Conversion:
             ["labels"] if steps is not None else [],
         )
         network = Network(plan, self.style, self.classes)
+        self.layers += ((name, found) for found in network.layers.values())
+        self.applied += network.applied
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
@@ -402,10 +413,20 @@ class _Conversion:
         Raises:
             _NeedsSteps: the model has no step of its own, which does as TF1.
         """
-        sums = not all(adds_up(one) for one in self.training.optimizers.values())
+        optimizers = self.training.optimizers.values()
+        looks = self.lookup is not None
+        own = next((one for one in optimizers if one.own is not None), None)
+        if own is not None and self.distributed:
+            text = "an optimizer of the program's own under a strategy"
+            raise Refused(own.module, own.node, text, "use one of tf.train")
+        sums = looks and not all(adds_up(one) for one in optimizers)
         clipping = self.training.clipping
         clips = clipping is not None and not self.distributed and self._is_known(clipping.limit)
-        if self.lookup is None or not (sums or clips):
+        clips = clips and (looks or own is not None)
+        if own is not None and clipping is not None and not clips:
+            text = "what the gradients are clipped by is not known in the model's training step"
+            raise Refused(self.module, clipping.limit, text, "write the limit as a number")
+        if not (sums or clips):
             return
         if self.steps is None:
             raise _NeedsSteps
@@ -449,6 +470,8 @@ class _Conversion:
             self.distributed,
         )
         network = Network(plan, self.style, self.classes)
+        self.layers += ((made.name, found) for found in network.layers.values())
+        self.applied += network.applied
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         for found in network.layers.values():
@@ -486,6 +509,13 @@ class _Conversion:
             self.plain.visit(home, own)
         for module, edits in self.classes.import_edits().items():
             plan.edit(module, *edits)
+        for made_by in (one.own for one in self.training.optimizers.values()):
+            if made_by is not None:
+                source = made_by.module.source
+                style = FileStyle.of(source, self.style.tensorflow)
+                text = own_optimizer(made_by, style)
+                plan.edit(made_by.module, Edit(*source.span(made_by.node), text))
+                plan.gone.add(made_by.node)
 
     # -- predictions ----------------------------------------------------------
 

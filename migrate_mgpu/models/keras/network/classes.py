@@ -131,6 +131,7 @@ class PlainFunctions:
         self.helpers = helpers
         self.edits: dict[Module, list[Edit]] = {}
         self.functions: list[Function] = []
+        self.known: set[ast.AST] = set()  # calls of what is read apart
         self._seen: set[ast.AST] = set()
 
     def visit(self, module: Module, node: ast.AST) -> None:
@@ -142,7 +143,8 @@ class PlainFunctions:
         for call in (c for c in walk(node) if isinstance(c, ast.Call)):
             function = self.helpers.target(module, call)
             if function is None:
-                self._check_unknown(module, call)
+                if call not in self.known:
+                    self._check_unknown(module, call)
                 continue
             if function.node in self._seen or self.helpers.makes_layers(function):
                 continue

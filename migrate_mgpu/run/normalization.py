@@ -28,7 +28,7 @@ Attempts = dict[
     tuple[tuple[tuple[Path, bytes], ...], frozenset[Key]], tuple["_Attempt", Optional[Planned]]
 ]
 
-_ROUNDS = 8  # passes within each other
+_ROUNDS = 16  # passes within each other
 
 
 def normalized(

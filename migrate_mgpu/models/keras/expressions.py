@@ -148,7 +148,10 @@ class Context:
                 item = scope.item
                 start, _ = self.module.source.span(item.context_expr)
                 _, end = self.module.source.span(item.optional_vars or item.context_expr)
-                text = f"{self.tf}.name_scope({self.render(scope.name)})"
+                named = self.render(scope.name)
+                if scope.default is not None:
+                    named = f"{named} or {self.render(scope.default)}"
+                text = f"{self.tf}.name_scope({named})"
                 found.append(Edit(start, end, text))
         if isinstance(node, ast.withitem) and scope_kind(self.module, node.context_expr):
             return []

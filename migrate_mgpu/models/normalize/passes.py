@@ -12,8 +12,10 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.normalize import (
     branches,
+    built_objects,
     callables,
     closures,
     digits,
@@ -86,6 +88,7 @@ PASSES = (
     Pass(variables.normalize),
     Pass(variable_makers.normalize),
     Pass(closures.normalize),
+    Pass(built_objects.normalize, frozenset({MODEL_FN, OWN_CLASS})),
     Pass(callables.normalize),
     Pass(optimizers.normalize),
     Pass(methods.normalize),

@@ -40,10 +40,14 @@ def repeats_scope(module: Module, call: ast.Call) -> bool:
 
 @record(frozen=True)
 class NameScope:
-    """An item of a `with` that opens a scope, which does no more than give names."""
+    """An item of a `with` that opens a scope, which does no more than give names.
+
+    ``default`` is its name where ``name`` may be None.
+    """
 
     item: ast.withitem
     name: ast.expr
+    default: ast.expr | None = None
 
 
 def name_scopes(module: Module, node: ast.With, modes: Modes | None = None) -> list[NameScope]:
@@ -81,7 +85,10 @@ def name_scopes(module: Module, node: ast.With, modes: Modes | None = None) -> l
         if item.optional_vars is not None and _is_used(item.optional_vars, node, modes):
             text = f"the scope of tf.{kind} is used as a value"
             raise Refused(module, item.optional_vars, text, "layers own their weights in TF2")
-        found.append(NameScope(item, name))
+        defaults = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "default_name")]
+        default = defaults[0] if defaults and kind == "variable_scope" else None
+        given = default is not name and not isinstance(name, ast.Constant)
+        found.append(NameScope(item, name, default if given else None))
     return found
 
 

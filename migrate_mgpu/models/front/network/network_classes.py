@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.network.reserved import KERAS_OWN
 
 _CALLS = ("call", "__call__")
+OWN_CLASS = "class-in-a-network"  # the key of what stands in the way of one
 
 
 @record()
@@ -125,7 +126,8 @@ class _Reader:
         return self.found
 
     def _refuse(self, node: ast.AST, reason: str) -> None:
-        raise Refused(self.module, node, reason, "make it a function, or a Keras model")
+        advice = "make it a function, or a Keras model"
+        raise Refused(self.module, node, reason, advice, OWN_CLASS)
 
     def _attributes(self) -> None:
         """What `__init__` keeps, and which of it must be told whether it trains."""

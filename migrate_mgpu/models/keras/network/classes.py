@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.functions import Helper, Helpers
 from migrate_mgpu.models.front.network.layers import class_name
+from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.front.network.summaries import only_writes_summaries
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.source.import_edit import import_edit
@@ -25,6 +26,9 @@ _KNOWN = {
     "builtins", "collections", "copy", "functools", "itertools", "logging", "math", "numpy",
     "operator", "os", "random", "re", "six", "sys", "time", "types", "typing", "warnings",
 }  # fmt: skip
+
+
+_ADVICE = "make it a function, or a Keras layer"
 
 
 @record(eq=False)
@@ -186,7 +190,7 @@ class PlainFunctions:
                 continue
             if binding.kind == "class" and not self._is_keras(module, binding.node):
                 text = f"`{base.id}` is a class, and classes are not converted inside of a model"
-                raise Refused(module, call, text, "make it a function, or a Keras layer")
+                raise Refused(module, call, text, _ADVICE, OWN_CLASS)
             made = binding.value
             if isinstance(made, ast.Call) and base is not call.func:
                 function = self.helpers.graph.target(module, made.func)
@@ -197,7 +201,7 @@ class PlainFunctions:
                             f"`{base.id}` is an object of the program's own class, which cannot be "
                             f"analyzed"
                         )
-                        raise Refused(module, call, text, "make it a function, or a Keras layer")
+                        raise Refused(module, call, text, _ADVICE, OWN_CLASS)
 
     def _is_keras(self, module: Module, node: ast.AST) -> bool:
         """Whether a class is a Keras model or layer."""

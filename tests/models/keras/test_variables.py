@@ -183,6 +183,14 @@ def test_rows_that_are_looked_up_several_times(body: str, optimizer: str, sums: 
         assert ("tf.convert_to_tensor(g) for g in gradients" in after) is sums
 
 
+def test_a_table_that_is_handed_on_may_be_looked_up() -> None:
+    body = "table = tf.get_variable('table', [10, 4])\nnet = rows(table, features)\n"
+    text = program(body + "logits = tf.layers.dense(net, 3)")
+    function = "def rows(table, ids):\n    return tf.gather(table, tf.cast(ids[:, 0], tf.int64))\n"
+    after, said = migrated(whole(text.replace("def model_fn", f"{function}\n\ndef model_fn", 1)))
+    assert "tf.convert_to_tensor(g) for g in gradients" in after, said
+
+
 @pytest.mark.parametrize(
     ("old", "new", "clipped"),
     [

@@ -80,11 +80,14 @@ def test_what_counts_otherwise_stays(old: str, new: str, why: str) -> None:
         (("WORDS, LENGTH", "sum = 1\nWORDS, LENGTH"), ("    tvars", "    sum([1])\n    tvars"), ""),
         (("import optim", "re = 1\nimport optim"), ("    tvars", "    re\n    tvars"), ""),
         (("WORDS, LENGTH", "WORDS, LENGTH"), ("init_lr * warmup", "loss * warmup"), "depends on"),
+        (("import tensorflow", "import random\n\nimport tensorflow"),
+         ("init_lr * warmup", "random.random() * warmup"), "which TF1 asked once"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_written_there_stays(
     main: tuple[str, str], step: tuple[str, str], why: str
 ) -> None:
-    text = changed(STEP, *step).replace("import tensorflow", "import re\n\nimport tensorflow", 1)
+    more = "import random\nimport re\n\nimport tensorflow"
+    text = changed(STEP, *step).replace("import tensorflow", more, 1)
     reason = why or "the optimizer of this train_op cannot be determined"
     stays(("main.py", changed(MAIN, *main)), reason, ("optimization.py", text))

@@ -19,6 +19,9 @@ from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
 
+# What may say another thing each time: a schedule is asked more than once.
+_ONCE = ("random.", "numpy.random.", "time.", "datetime.", "os.", "builtins.input", "builtins.open")
+
 
 @record()
 class CalculatedRate:
@@ -47,6 +50,11 @@ def calculated_rate(
     nodes: list[ast.AST] = [*units, value]
     if not any(name_of(module, part) in COUNTERS for node in nodes for part in walk(node)):
         return None
+    for call in (part for node in nodes for part in walk(node) if isinstance(part, ast.Call)):
+        name = module.names.qualname(call.func) or ""
+        if name.startswith(_ONCE):
+            text = f"the learning rate is calculated of `{name}`, which TF1 asked once"
+            raise Refused(module, call, text, "ask it above the model_fn")
     made = {name for one in units for name in stored(one)[0] | stored(one)[1]}
     own = module.names.scopes[reading.function].bindings
     given: dict[str, ast.Name] = {}

@@ -85,9 +85,19 @@ class Network:
         inside = {s for s in statements if s in plan.kept}
         self.recurrents = Recurrents(self.module, plan.function, self.layers, inside, looped)
         self.double = are_double(self.module, self.layers, plan.base != "Model")
-        self.lookup = lookup_of(self.module, self.layers, nodes) or self.objects.embedding
+        looked_up = lookup_of(self.module, self.layers, nodes) or self.objects.embedding
+        self.lookup = looked_up or self._handed_on(calls)
 
     # -- names ------------------------------------------------------------
+
+    def _handed_on(self, calls: list[ast.Call]) -> ast.Call | None:
+        """A call of the run's that is given a weight, and may take rows of it."""
+        for call in calls:
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if any(isinstance(node, ast.Name) and node.id in self.weights for node in given):
+                if self.classes.helpers.target(self.module, call) is not None:
+                    return call
+        return None
 
     def _kept_nodes(self, statement: ast.stmt) -> list[ast.AST]:
         """The nodes of a statement, in the order of evaluation, without what is left out."""

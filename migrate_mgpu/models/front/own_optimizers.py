@@ -200,7 +200,7 @@ class _Reader:
                 "get_variable", "Variable", "assign", "assign_add", "assign_sub",
             ):  # fmt: skip
                 raise self._refuse(part, "makes or assigns a variable beside its slots")
-        return slots, update, assigned
+        return slots, _without_unread(update, assigned), assigned
 
     def _slot(self, statement: ast.stmt) -> Slot | None:
         """`m = tf.get_variable(name=param_name + "/m", shape=..., initializer=zeros)`."""
@@ -266,6 +266,28 @@ def _skips_none(statement: ast.stmt, gradient: str, variable: str) -> bool:
         and is_none(part.comparators[0])
         for part in parts
     )
+
+
+def _without_unread(update: list[ast.stmt], assigned: list[ast.Call]) -> list[ast.stmt]:
+    """Statements without those that give names to slots alone."""
+    found = list(update)
+    while True:
+        read = {
+            part.id
+            for one in (*found, *assigned)
+            for part in walk(one)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+        }
+        stays = [
+            one
+            for one in found
+            if not isinstance(one, ast.Assign)
+            or not all(isinstance(target, ast.Name) for target in one.targets)
+            or read & {target.id for target in one.targets if isinstance(target, ast.Name)}
+        ]
+        if len(stays) == len(found):
+            return found
+        found = stays
 
 
 def _is_self(node: ast.expr) -> bool:

@@ -52,6 +52,18 @@ _ONLY_ALL = {
 }
 
 
+def _own_slots(optimizer: Any, count: int) -> list[tuple[str, list[Any]]]:
+    """What an optimizer of the program's own keeps of each variable, by the attribute."""
+    known = {word for slots in _SLOTS.values() for word, _ in slots}
+    found = []
+    for name, value in sorted(vars(optimizer).items()):
+        if name.startswith("_") or name in known or not isinstance(value, list):
+            continue
+        if count and len(value) == count and all(hasattr(one, "assign") for one in value):
+            found.append((name, list(value)))
+    return found
+
+
 class Ended(BaseException):
     """The checkpoint is written, or cannot be: the program is ended."""
 
@@ -620,14 +632,21 @@ class Holder:
         about["weights"] = list(at)
         if kind == "Adam":
             about["beta"] = [float(optimizer.beta_1), float(optimizer.beta_2)]
-        if kind == "SGD" and not optimizer.momentum:
+        slot: dict[str, Any]
+        for word, kept in _own_slots(optimizer, len(indices)):
+            # A class of the program's own, which calls them as it did in TF1.
+            variables = {i: f"{self.names[i]}/{word}" for i in at}
+            slot = {"word": word, "own": True, "variables": variables, "change": ("copy",)}
+            about["slots"].append(slot)
+            self.slots.update({(place, word, i): kept[index] for i, index in at.items()})
+        if about["slots"] or (kind == "SGD" and not optimizer.momentum):
             return about
         for attribute, option in _SLOTS[kind]:
             if option and not getattr(optimizer, option):
                 continue
             word = attribute.strip("_")
             kept = list(getattr(optimizer, attribute))
-            slot: dict[str, Any] = {"word": word, "variables": None, "change": ("copy",)}
+            slot = {"word": word, "variables": None, "change": ("copy",)}
             slot["reason"] = f"the new program's {kind} has no {word}"
             if kept:
                 slot["variables"] = {i: f"{self.names[i]}/{word}" for i in at}

@@ -183,12 +183,35 @@ def _weights(request: Request, found: Plan) -> dict[int, tuple[str, str]]:
         known = [name for name in request.order if name in there]
         one = [shapes[i] for i in open_]
         if len(known) == len(there) and one == [tuple(source[n]) for n in known]:
-            pairs.update({i: (name, ORDER) for i, name in zip(open_, known)})
+            pairs.update({i: (name, ORDER) for i, name in _in_order(request, open_, known)})
             open_ = []
     for i in open_:
         alike = [name for name in there if tuple(source[name]) == shapes[i]]
         found.lacking.append((weights[i]["name"], alike))
     return pairs
+
+
+def _in_order(request: Request, open_: list[int], known: list[str]) -> list[tuple[int, str]]:
+    """The variables of both programs in their order; those of one layer by their own names.
+
+    Some layers of tf.contrib make beta before gamma, Keras's make gamma before beta.
+    """
+    found: list[tuple[int, str]] = []
+    layers: list[tuple[tuple[str, str], list[int], list[str]]] = []
+    for i, name in zip(open_, known):
+        scopes = request.weights[i]["name"].rpartition("/")[0], name.rpartition("/")[0]
+        if not layers or layers[-1][0] != scopes:
+            layers.append((scopes, [], []))
+        layers[-1][1].append(i)
+        layers[-1][2].append(name)
+    for _, new, old in layers:
+        mine = {_last(request.weights[i]["name"]): i for i in new}
+        yours = {_last(name): name for name in old}
+        if mine.keys() == yours.keys() and len(mine) == len(new):
+            found += [(i, yours[word]) for word, i in mine.items()]
+        else:
+            found += zip(new, old)
+    return found
 
 
 def _is_state(name: str, source: dict[str, list[int]]) -> bool:
@@ -359,6 +382,9 @@ def _slots(
         slots = optimizer["slots"]  # in TF1's order: its word, and by weight the variable's name
         if not slots:
             continue
+        if all(slot.get("own") for slot in slots):
+            known |= _own(place, optimizer, found, pairs, kept)
+            continue
         mine, others = OPTIMIZERS[optimizer["kind"]], {*OPTIMIZERS.values()}
         without = []
         for i in optimizer["weights"]:
@@ -405,6 +431,29 @@ def _slots(
                     name = slot["variables"][i]
                     how = "TF1's optimizer did not train it"
                     found.rows.append(Row("slot", None, name, None, how, ("own",)))
+    return known
+
+
+def _own(
+    place: int,
+    optimizer: dict[str, Any],
+    found: Plan,
+    pairs: dict[int, tuple[str, str]],
+    kept: dict[str, dict[str, list[tuple[int, str]]]],
+) -> set[str]:
+    """Rows for the slots of an optimizer of the program's own, which has TF1's words for them."""
+    known: set[str] = set()
+    for i in (i for i in optimizer["weights"] if i in pairs):
+        for slot in optimizer["slots"]:
+            word = slot["word"]
+            members = kept.get(pairs[i][0], {}).get(word, [])
+            if len(members) != 1:
+                found.problems.append(f"the checkpoint has no {word} of {pairs[i][0]}")
+                continue
+            name = members[0][1]
+            known.add(name)
+            row = Row("slot", (place, word, i), slot["variables"][i], name, NAME, slot["change"])
+            found.rows.append(row)
     return known
 
 

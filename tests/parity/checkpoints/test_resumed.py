@@ -54,6 +54,33 @@ config = tf.estimator.RunConfig(model_dir="model", save_checkpoints_steps=20)
 estimator = tf.estimator.Estimator(model_fn, config=config)
 estimator.train(input_fn, max_steps=int(sys.argv[1]))
 """
+# An optimizer of the program's own.
+OWN = """
+
+class OwnAdam(tf.train.Optimizer):
+    def __init__(self, learning_rate, beta=0.9, name="OwnAdam"):
+        super(OwnAdam, self).__init__(False, name)
+        self.learning_rate = learning_rate
+        self.beta = beta
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        assignments = []
+        for grad, param in grads_and_vars:
+            stem = param.name[:-2]
+            m = tf.get_variable(
+                name=stem + "/mean", shape=param.shape.as_list(), trainable=False,
+                initializer=tf.zeros_initializer())
+            v = tf.get_variable(
+                name=stem + "/squares", shape=param.shape.as_list(), trainable=False,
+                initializer=tf.zeros_initializer())
+            next_m = self.beta * m + (1.0 - self.beta) * grad
+            next_v = 0.99 * v + 0.01 * tf.square(grad)
+            next_param = param - self.learning_rate * next_m / (tf.sqrt(next_v) + 1e-3)
+            assignments.extend([param.assign(next_param), m.assign(next_m), v.assign(next_v)])
+        return tf.group(*assignments, name=name)
+
+
+def model_fn(features"""
 RTOL = 2e-5  # of a weight's size, after 40 steps, or 60
 OPTIMIZERS = {
     "adam": "tf.train.AdamOptimizer(0.02)",
@@ -206,15 +233,19 @@ else:
     parallel_model.save('whole.h5')
 np.save('predicted.npy', parallel_model.predict(x, batch_size=16))
 """
+COUNTED = "train_op = tf.group(optimizer.minimize(loss), step.assign(step + 1))"
 PROGRAMS = {
     **{name: ESTIMATOR.replace("OPTIMIZER", text) for name, text in OPTIMIZERS.items()},
+    "own_optimizer": ESTIMATOR.replace("\n\ndef model_fn(features", OWN)
+    .replace("OPTIMIZER", "OwnAdam(0.02)")
+    .replace("train_op = optimizer.minimize(loss, global_step=step)", COUNTED),
     "canned": CANNED,
     "session_adam": SESSION.replace("OPTIMIZER", OPTIMIZERS["adam"]),
     "session_rmsprop": SESSION.replace("OPTIMIZER", OPTIMIZERS["rmsprop_centered"]),
     "towers_momentum": TOWERS.replace("OPTIMIZER", OPTIMIZERS["momentum"]),
 }
 # What is different enough in Keras 3.
-NEWEST = ("adam", "rmsprop_centered", "session_rmsprop", "towers_momentum")
+NEWEST = ("adam", "own_optimizer", "rmsprop_centered", "session_rmsprop", "towers_momentum")
 # What goes back to 1.15.5: each of the ways in which slots are kept, in each kind of program.
 BACK = {
     "tf2.15": ("adam", "momentum", "rmsprop_centered", "canned", "session_rmsprop"),

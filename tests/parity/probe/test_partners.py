@@ -229,3 +229,37 @@ def test_the_slots_of_rmsprop_have_numbers():
 def test_the_steps_of_a_power(beta):
     assert partners.steps_of(beta**21, beta) == pytest.approx(20)
     assert partners.steps_of(0.0, beta) is None and partners.steps_of(math.inf, beta) is None
+
+
+def test_the_order_of_layers_and_the_names_within_them():
+    """contrib's layer_norm makes beta before gamma, Keras's gamma before beta."""
+    found = planned(
+        {"a/one/gamma": [2], "a/one/beta": [2], "a/two/gamma": [2], "a/two/beta": [2]},
+        {"x/beta": [2], "x/gamma": [2], "y/beta": [2], "y/gamma": [2]},
+        order=["x/beta", "x/gamma", "y/beta", "y/gamma"],
+    )
+    assert pairs(found) == {
+        "a/one/gamma": "x/gamma",
+        "a/one/beta": "x/beta",
+        "a/two/gamma": "y/gamma",
+        "a/two/beta": "y/beta",
+    }
+
+
+def test_an_optimizer_of_the_program_has_its_own_words():
+    own = {
+        "kind": "SGD", "weights": [0], "steps": "own/iterations",
+        "slots": [
+            {"word": word, "own": True, "variables": {0: f"w/{word}"}, "change": ("copy",)}
+            for word in ("mean", "squares")
+        ],
+    }  # fmt: skip
+    source = {"w": [2], "w/mean": [2], "w/squares": [2], "global_step": []}
+    values = {"global_step": 7}
+    found = planned({"w": [2]}, source, optimizers=[own], values=values)
+    assert found.complete, found.problems
+    assert pairs(found)["w/squares"] == "w/squares"
+    del source["w/squares"]
+    lacking = planned({"w": [2]}, source, optimizers=[own], values=values)
+    assert not lacking.complete
+    assert "the checkpoint has no squares of w" in lacking.problems

@@ -51,9 +51,9 @@ def calculated_rate(
     if not any(name_of(module, part) in COUNTERS for node in nodes for part in walk(node)):
         return None
     for call in (part for node in nodes for part in walk(node) if isinstance(part, ast.Call)):
-        name = module.names.qualname(call.func) or ""
-        if name.startswith(_ONCE):
-            text = f"the learning rate is calculated of `{name}`, which TF1 asked once"
+        asked = module.names.qualname(call.func) or ""
+        if asked.startswith(_ONCE):
+            text = f"the learning rate is calculated of `{asked}`, which TF1 asked once"
             raise Refused(module, call, text, "ask it above the model_fn")
     made = {name for one in units for name in stored(one)[0] | stored(one)[1]}
     own = module.names.scopes[reading.function].bindings

@@ -177,6 +177,14 @@ def predicts(driving: Driving) -> bool:
     return bool(driving.exports or asks)
 
 
+def inputs(driving: Driving) -> list[tuple[Module, ast.expr]]:
+    """The input functions of a model."""
+    found: list[Construction | DriverCall] = []
+    for call in driving.calls:
+        found += [one for one in (call, call.train_spec, call.eval_spec) if one is not None]
+    return [(one.module, one.arguments["input_fn"]) for one in found if "input_fn" in one.arguments]
+
+
 def evaluated(driving: Driving) -> list[tuple[Module, ast.expr]]:
     """The input functions that a model is evaluated on until they end."""
     found = []

@@ -12,11 +12,13 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.inputs.batches import CHANGED
 from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.normalize import (
     branches,
     built_objects,
     callables,
+    changed_batches,
     closures,
     digits,
     feature_columns,
@@ -101,5 +103,6 @@ PASSES = (
     Pass(towers.normalize),
     Pass(digits.normalize, frozenset({MNIST})),
     Pass(public_keras.normalize, frozenset({PRIVATE_KERAS})),
+    Pass(changed_batches.normalize, frozenset({CHANGED})),
     Pass(nested_estimators.normalize, frozenset({INSIDE_STATEMENT})),
 )

@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.inputs.tfds import DATASET, loaded
 from migrate_mgpu.models.ir import DrawnBatch
 
 ITERATOR, ELEMENT, UNKNOWN = "iterator", "element", "unknown"
+CHANGED = "batch-changed"  # the key of a diagnostic
 
 # Methods of a Dataset that give a Dataset.
 METHODS = {
@@ -167,13 +168,13 @@ class BatchReader:
             if taken is None:
                 raise Refused(
                     module, node, "the tensors that this input function returns",
-                    "let it return a tf.data.Dataset",
+                    "let it return a tf.data.Dataset", CHANGED,
                 )  # fmt: skip
             element, parts = taken.value, self._parts(module, taken)
             self._unused_elsewhere(module, taken, module.names.statement(node))
             self._check_one_batch(module, node, taken)
             alike = isinstance(node, ast.Tuple) is isinstance(taken.targets[0], ast.Tuple)
-            changed = not alike or _names_in(node) != parts
+            changed = not alike or names_in(node) != parts
             if changed and isinstance(node, ast.Name):
                 raise Refused(module, node, "an input function that returns a part of its batch")
         maker: ast.expr | None = None
@@ -183,7 +184,7 @@ class BatchReader:
             if isinstance(maker, ast.Name):
                 iterator = self._assigned(module, maker)
                 maker = iterator.value if iterator is not None else None
-        dataset = _dataset_of(module, maker)
+        dataset = dataset_of(module, maker)
         if dataset is None or not isinstance(maker, ast.Call) or not isinstance(element, ast.Call):
             text = "which Dataset this iterator goes over cannot be analyzed"
             raise Refused(module, element, text)
@@ -206,7 +207,7 @@ class BatchReader:
     def _parts(self, module: Module, taken: ast.Assign) -> tuple[str, ...]:
         """The variables that a batch is taken apart into, or the one that it is."""
         goal = taken.targets[0]
-        parts = _names_in(goal)
+        parts = names_in(goal)
         if parts is None:
             raise Refused(module, taken, "how the batch is taken apart cannot be analyzed")
         return parts
@@ -234,12 +235,11 @@ class BatchReader:
         for target in ast.walk(step):
             if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
                 for mention in names.mentions(target.id, names.scope_of_name[target]):
-                    if isinstance(mention.ctx, ast.Load):
-                        if names.statement(mention) is not statement:
-                            raise Refused(
-                                module, mention, "the batch is changed before it is returned",
-                                "do it in the Dataset's map()",
-                            )  # fmt: skip
+                    if mention is not target and names.statement(mention) is not statement:
+                        raise Refused(
+                            module, mention, "the batch is changed before it is returned",
+                            "do it in the Dataset's map()", CHANGED,
+                        )  # fmt: skip
 
     def _assigned(self, module: Module, name: ast.Name) -> ast.Assign | None:
         """The one assignment that gives a name its value, if it is of an element or iterator."""
@@ -254,14 +254,14 @@ class BatchReader:
         return None
 
 
-def _names_in(node: ast.expr) -> tuple[str, ...] | None:
+def names_in(node: ast.expr) -> tuple[str, ...] | None:
     """The names that a tuple is made of, or the one that an expression is; None for others."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     names = tuple(part.id for part in parts if isinstance(part, ast.Name))
     return names if len(names) == len(parts) else None
 
 
-def _dataset_of(module: Module, maker: ast.expr | None) -> ast.expr | None:
+def dataset_of(module: Module, maker: ast.expr | None) -> ast.expr | None:
     """The Dataset whose iterator a call makes, as its method or as a function of it."""
     if not isinstance(maker, ast.Call):
         return None

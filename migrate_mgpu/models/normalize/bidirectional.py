@@ -6,19 +6,24 @@
     outputs_bw, _ = tf.nn.static_rnn(other, x[::-1], dtype=tf.float32, scope='bw')
     outputs = [tf.concat([fw, bw], 1) for fw, bw in zip(outputs_fw, outputs_bw[::-1])]
 
+A dynamic one's states, `states[0]` and `states[1]`, get names of their own.
 A `try` around it, for versions of TF1 that gave no states, is what it tries.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -34,17 +39,26 @@ _OF_DYNAMIC = (
 )  # fmt: skip
 
 
-def parted(module: Module) -> list[Edit]:
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for one such network of a model_fn."""
+    if flow.function is None:
+        return {}
+    module, node = flow.function.module, flow.function.node
+    edits = parted(module, [one for one in walk(node) if isinstance(one, ast.Call)])
+    return {module: edits} if edits else {}
+
+
+def parted(module: Module, calls: Iterable[ast.Call] | None = None) -> list[Edit]:
     """The edits for one such network; none where there is none, or it is given more."""
-    for call in module.names.calls:
+    for call in module.names.calls if calls is None else calls:
         name = name_of(module, call)
         if name in _STATIC or name in _DYNAMIC:
             try:
-                edit = _Network(module, call, name in _STATIC).edit()
+                edits = _Network(module, call, name in _STATIC).edits()
             except Refused:  # its arguments are not known
                 continue
-            if edit is not None:
-                return [edit]
+            if edits:
+                return edits
     return []
 
 
@@ -56,28 +70,36 @@ class _Network:
         self.listed = listed
         self.style = style_at(module, call)
 
-    def edit(self) -> Edit | None:
+    def edits(self) -> list[Edit]:
         names = self.module.names
         statement = names.parents[self.call]
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            return None
+            return []
         outer = self._tried(statement)
         layout = Layout(self.source, outer)
         if not layout.owns_lines or "#" in self.source.code(statement):
-            return None
+            return []
         given = NamedArguments(
             self.module, self.call, _PARAMETERS if self.listed else _OF_DYNAMIC
         ).rest
-        if not {"cell_fw", "cell_bw", "inputs"} <= given.keys() <= {*_PARAMETERS[:3], "dtype"}:
-            return None
-        if not all(isinstance(given[name], ast.Name) for name in _PARAMETERS[:3]):
-            return None
+        known = {*_PARAMETERS[:3], "dtype"}
+        known |= set() if self.listed else {"scope", "sequence_length"}
+        if not {"cell_fw", "cell_bw", "inputs"} <= given.keys() <= known:
+            return []
+        named = {*_PARAMETERS[:3], "sequence_length"} & given.keys()
+        if not all(isinstance(given[name], ast.Name) for name in named):
+            return []
+        scope = given.pop("scope", None)
+        within = constant(scope) if scope is not None else ""
+        if not isinstance(within, str):
+            return []
         lines = self._lines(
-            statement.targets[0], {k: self.source.code(v) for k, v in given.items()}
+            statement.targets[0], {k: self.source.code(v) for k, v in given.items()}, within
         )
         indent, newline = self.source.indent_of(outer), self.source.newline
         start, end = self.source.span(outer)
-        return Edit(start, end, f"{newline}{indent}".join(lines)) if lines else None
+        text = f"{newline}{indent}".join(lines)
+        return [Edit(start, end, text), *self.taken] if lines else []
 
     def _tried(self, statement: ast.stmt) -> ast.stmt:
         """The `try` whose only statement this is, where it tries the same in another way."""
@@ -91,48 +113,92 @@ class _Network:
                 return statement
         return statement if outer.orelse or outer.finalbody else outer
 
-    def _lines(self, target: ast.expr, given: dict[str, str]) -> list[str]:
-        names, tf = self.module.names, self.style.tensorflow
+    def _lines(self, target: ast.expr, given: dict[str, str], within: str) -> list[str]:
+        tf = self.style.tensorflow
         parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-        if not parts or not isinstance(parts[0], ast.Name):
-            return []
-        outputs = parts[0].id
-        scope = names.scope_at(self.call)
-        fw, bw = (names.fresh(scope, f"{outputs}_{way}") for way in ("fw", "bw"))
+        outputs = self._outputs(parts[0]) if parts else None
         states = self._states(parts[1:])
-        if states is None:
+        if outputs is None or states is None:
             return []
         function = self.source.code(self.call.func).rpartition(".")[0]
         run = f"{function}.{'static_rnn' if self.listed else 'dynamic_rnn'}"
         inputs, quote = given["inputs"], self.source.quote
-        back = f"{inputs}[::-1]" if self.listed else f"{tf}.reverse({inputs}, [1])"
+        lengths = given.get("sequence_length")
+        reverse, behind = f"{tf}.reverse", ", [1])"
+        if lengths is not None:
+            reverse, behind = f"{reverse}_sequence", f", {lengths}, 1)"
+        back = f"{inputs}[::-1]" if self.listed else f"{reverse}({inputs}{behind}"
+        before, counted = [], ""
+        if lengths is not None:
+            name = self.module.names.fresh(self.module.names.scope_at(self.call), f"{inputs}_back")
+            before, counted = [f"{name} = {back}"], f"sequence_length={lengths}, "
+            back = name
+        scope = f"{within}_" if within else ""
         lines = [
-            f"{name}, {state} = {run}({given[cell]}, {data}, "
-            f"dtype={given.get('dtype', f'{tf}.float32')}, scope={quote}{way}{quote})"
+            f"{name}, {state} = {run}({given[cell]}, {data}, {counted}"
+            f"dtype={given.get('dtype', f'{tf}.float32')}, scope={quote}{scope}{way}{quote})"
             for name, state, cell, data, way in (
-                (fw, states[0], "cell_fw", inputs, "fw"),
-                (bw, states[1], "cell_bw", back, "bw"),
+                (outputs[0], states[0], "cell_fw", inputs, "fw"),
+                (outputs[1], states[1], "cell_bw", back, "bw"),
             )
         ]
-        if self.listed:
-            joined = f"[{tf}.concat([fw, bw], 1) for fw, bw in zip({fw}, {bw}[::-1])]"
+        fw, bw = outputs
+        if not isinstance(parts[0], ast.Name):
+            joined = [f"{bw} = {reverse}({bw}{behind}"]
+        elif fw == bw:  # nothing reads them
+            joined = []
+        elif self.listed:
+            zipped = f"[{tf}.concat([fw, bw], 1) for fw, bw in zip({fw}, {bw}[::-1])]"
+            joined = [f"{parts[0].id} = {zipped}"]
         else:
-            joined = f"({fw}, {tf}.reverse({bw}, [1]))"
-        return [*lines, f"{outputs} = {joined}"]
+            joined = [f"{parts[0].id} = ({fw}, {reverse}({bw}{behind})"]
+        return [*before, *lines, *joined]
+
+    def _outputs(self, target: ast.expr) -> list[str] | None:
+        """What the outputs of both are called; None where they are more than names."""
+        if isinstance(target, ast.Name):
+            if not self.listed and not self._read(target):
+                return ["_", "_"]
+            names, scope = self.module.names, self.module.names.scope_at(self.call)
+            return [names.fresh(scope, f"{target.id}_{way}") for way in ("fw", "bw")]
+        return None if self.listed else _two_names(target)
 
     def _states(self, parts: list[ast.expr]) -> list[str] | None:
-        """What the states of both are called; None where they are more than names."""
-        if self.listed and len(parts) == 2:
-            if all(isinstance(part, ast.Name) for part in parts):
-                return [self.source.code(part) for part in parts]
+        """What the states of both are called; None where they are more than names.
+
+        ``taken`` are the edits of where they are read.
+        """
+        self.taken: list[Edit] = []
+        if self.listed:
+            found = [part.id for part in parts if isinstance(part, ast.Name)]
+            return found if len(found) == len(parts) == 2 else None
+        if len(parts) != 1:
             return None
-        if self.listed or len(parts) != 1:
+        (state,) = parts
+        if not isinstance(state, ast.Name):
+            return _two_names(state)
+        names = self.module.names
+        read = self._read(state)
+        if read and len(names.bindings_of(state)) != 1:
             return None
-        if isinstance(parts[0], (ast.Tuple, ast.List)) and len(parts[0].elts) == 2:
-            return [self.source.code(part) for part in parts[0].elts]
-        if isinstance(parts[0], ast.Name):
-            names = self.module.names
-            home = names.defining_scope(parts[0].id, names.scope_of_name[parts[0]])
-            read = names.mentions(parts[0].id, home) if home is not None else []
-            return None if any(isinstance(one.ctx, ast.Load) for one in read) else ["_", "_"]
-        return None
+        scope = names.scope_at(self.call)
+        found = [names.fresh(scope, f"{state.id}_{way}") for way in ("fw", "bw")]
+        for one in read:
+            item = names.parents[one]
+            if not isinstance(item, ast.Subscript) or constant(item.slice) not in (0, 1):
+                return None
+            self.taken.append(Edit(*self.source.span(item), found[constant(item.slice)]))
+        return found if read else ["_", "_"]
+
+    def _read(self, name: ast.Name) -> list[ast.Name]:
+        """Where a name is read, whatever its value."""
+        names = self.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        mentions = names.mentions(name.id, home) if home is not None else []
+        return [one for one in mentions if isinstance(one.ctx, ast.Load)]
+
+
+def _two_names(target: ast.expr) -> list[str] | None:
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    found = [part.id for part in parts if isinstance(part, ast.Name)]
+    return found if len(found) == len(parts) == 2 else None

@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, Estimat
 from migrate_mgpu.models.front.inputs.batches import CHANGED
 from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.normalize import (
+    bidirectional,
     branches,
     built_objects,
     callables,
@@ -89,6 +90,7 @@ PASSES = (
     Pass(mode_settings.normalize),
     Pass(variables.normalize),
     Pass(variable_makers.normalize),
+    Pass(bidirectional.normalize),
     Pass(closures.normalize),
     Pass(built_objects.normalize, frozenset({MODEL_FN, OWN_CLASS})),
     Pass(callables.normalize),

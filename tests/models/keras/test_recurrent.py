@@ -36,6 +36,8 @@ def make_cell(units):
 """
 LSTM = "tf.nn.rnn_cell.BasicLSTMCell"
 RUN = "tf.nn.dynamic_rnn"
+BOTH = f"one = {LSTM}(6)\nother = {LSTM}(6)\n"
+BIDIRECTIONAL = "tf.nn.bidirectional_dynamic_rnn(one, other, features, dtype=tf.float32"
 
 
 def program(network: str) -> str:
@@ -131,6 +133,28 @@ def program(network: str) -> str:
             ["outputs = tf.unstack(self.rnn(tf.stack(steps, axis=1)), axis=1)",
              "net = tf.add_n(outputs)"],
         ),
+        (
+            f"{BOTH}_, states = {BIDIRECTIONAL}, scope='all')\n"
+            "net = states[0].h + states[1].h",
+            ["_, *states_fw = self.all_fw(features)",
+             "_, *states_bw = self.all_bw(tf.reverse(features, [1]))",
+             "net = states_fw[1] + states_bw[1]"],
+        ),
+        (
+            f"{BOTH}(left, right), (_, last) = {BIDIRECTIONAL})\n"
+            "net = left[:, 0] + right[:, 0] + last.h",
+            ["left = self.fw(features)", "right, *last = self.bw(tf.reverse(features, [1]))",
+             "right = tf.reverse(right, [1])", "right[:, 0] + last[1]"],
+        ),
+        (
+            "lengths = tf.reduce_sum(tf.cast(features[:, :, 0] > 0, tf.int32), 1)\n"
+            f"{BOTH}outputs, _ = {BIDIRECTIONAL}, sequence_length=lengths)\n"
+            "net = tf.reduce_sum(tf.concat(outputs, 2), 1)",
+            ["features_back = tf.reverse_sequence(features, lengths, 1)",
+             "outputs_fw = self.fw(features, mask=mask)",
+             "outputs_bw = self.bw(features_back, mask=mask)",
+             "tf.reverse_sequence(outputs_bw, lengths, 1))"],
+        ),
     ],
 )  # fmt: skip
 def test_native(network: str, expected: list[str]) -> None:
@@ -199,6 +223,9 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "net = outputs[:, -1]", "for everything inside"),
         (f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(6), features,"
          " dtype=tf.float32)\nnet = outputs[0][:, -1]", "no TF2 form"),
+        (f"{BOTH}_, states = {BIDIRECTIONAL})\nnet = last(states)", "no TF2 form"),
+        (f"{BOTH}_, states = {BIDIRECTIONAL}, initial_state_fw=start)\nnet = states[0].h",
+         "no TF2 form"),
     ],
 )  # fmt: skip
 def test_refused(network: str, reason: str) -> None:

@@ -79,17 +79,17 @@ def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
             if seen is not None and not target.failure:
                 found = verdict.with_second_run(found, request.tolerances, seen)
                 if request.reference is not None and verdict.rounding_may_explain(found):
-                    measured = second_run.measure_rounding(
+                    for measured in second_run.measure_rounding(
                         reference,
                         request.reference,
                         request.before,
                         request.options.old_devices(devices),
                         request.options.old,
                         folder,
-                    )
-                    if measured is not None:
-                        tolerances = request.tolerances
-                        found = verdict.with_rounding(found, tolerances, seen, measured)
+                    ):
+                        found = verdict.with_rounding(found, request.tolerances, seen, measured)
+                        if found.verdict != NOT_EQUIVALENT:
+                            break
         crash = reference.crash
         if request.adapt and crash is not None and crash.too_few_devices:
             too_few.append(found)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,9 @@ from migrate_mgpu.parity.runs.programs import Options
 from migrate_mgpu.parity.runs.sides import Side
 from migrate_mgpu.runtimes import Runtime
 
-ROUNDING_RUNS = 2  # of which the larger differences count
+# Of which the larger differences count. More are made where they do not explain what differs, and
+# each moves what the other does not: a few runs miss what is chance.
+ROUNDING_RUNS = (2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -77,29 +80,32 @@ def run(
 
 def measure_rounding(
     side: Side, runtime: Runtime, program: Path, devices: int, options: Options, folder: Path
-) -> Rounding | None:
+) -> Iterator[Rounding]:
     """Run the reference with first values that are rounded otherwise, or remember what that
-    changed; None where it cannot be measured.
+    changed; nothing where it cannot be measured, and more than once where more runs may show more.
 
     Args:
       side: its first run, which left ``initial.npz`` in ``folder``.
     """
     key = _key(side, program, devices, options)
-    stored = storage.folder() / "second-runs" / f"{key}.rounding.npz"
-    if stored.is_file():
-        return Rounding.load(stored)
     initial = folder / "initial.npz"
-    if not initial.is_file():
-        return None
-    runs = []
-    for number in range(1, ROUNDING_RUNS + 1):
-        again = replace(options, rounded=number)
-        where = folder / f"rounding-{number}", "target", initial, _place(side)
-        runs.append(programs.run_one(runtime, program, devices, again, *where))
-    found = rounding.between(side, runs)
-    if found is not None:
-        found.save(stored)
-    return found
+    runs: list[Side] = []
+    for count in ROUNDING_RUNS:
+        stored = storage.folder() / "second-runs" / f"{key}.rounding-{count}.npz"
+        found = Rounding.load(stored) if stored.is_file() else None
+        if found is None and initial.is_file():
+            for number in range(len(runs) + 1, count + 1):
+                again = replace(options, rounded=number)
+                where = folder / f"rounding-{number}", "target", initial, _place(side)
+                runs.append(programs.run_one(runtime, program, devices, again, *where))
+            found = rounding.between(side, runs)
+            if found is not None:
+                found.save(stored)
+        if found is None:
+            return
+        yield found
+        if not any(found.luck.values()):
+            return
 
 
 def _place(side: Side) -> Place:

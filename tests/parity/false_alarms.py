@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
 def references(programs: Mapping[str, str], folder: Path) -> None:
     """Run the old programs, and again with first values that are rounded otherwise."""
     live.run(REFERENCE, {name: (name, text) for name, text in programs.items()}, folder)
-    for n in range(1, second_run.ROUNDING_RUNS + 1):
+    for n in range(1, second_run.ROUNDING_RUNS[0] + 1):
         again = {f"{name}.{ROUNDED}{n}": (name, text) for name, text in programs.items()}
         live.run(REFERENCE, again, folder, rounded=n)
 

@@ -71,7 +71,7 @@ def judged(runtime, tmp_path_factory) -> Judge:
 
     def rounded(case: str) -> list[sides.Side]:
         folder, others = folders[REFERENCE], []
-        for n in range(1, ROUNDING_RUNS + 1):
+        for n in range(1, ROUNDING_RUNS[0] + 1):
             again = f"{case}.rounded{n}"
             if not (folder / f"{again}.json").exists():
                 live.run(REFERENCE, {again: (case, text(case, "before"))}, folder, rounded=n)

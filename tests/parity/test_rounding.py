@@ -13,7 +13,7 @@ import false_alarms
 import live
 import loops
 
-from migrate_mgpu.parity import second_run, verdict
+from migrate_mgpu.parity import verdict
 from migrate_mgpu.parity.compare import outcome
 
 TARGET = "tf2.15"
@@ -82,4 +82,3 @@ def test_what_is_wrong_stays_wrong(folder, name):
 def test_it_is_measured_where_it_may_explain_something(folder):
     wrong = false_alarms.judge(folder, "towers_adam", "not divided by n under Adam", TARGET)
     assert not verdict.rounding_may_explain(wrong)  # the cause is known
-    assert second_run.ROUNDING_RUNS == 2

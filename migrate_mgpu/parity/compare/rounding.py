@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,36 +145,48 @@ def _arrays(first: Side, other: Side, found: dict[str, Array]) -> None:
             a, b = one.get(key), two.get(f"{kind}/{j}")
             if a is None or b is None or a.shape != b.shape or not a.size:
                 continue
-            apart = FACTOR * numpy.abs(a.astype("float64") - b.astype("float64"))
-            apart = numpy.where(numpy.isfinite(apart), apart, 0.0)  # a variable may be one number
-            # An element that was lucky in these runs has the rounding of most others.
-            apart = numpy.maximum(apart, numpy.percentile(apart, MOST))
+            apart = _allowed(numpy.abs(a.astype("float64") - b.astype("float64")))
             found[key] = numpy.maximum(apart, found[key]) if key in found else apart
 
 
-def _luck(first: Side, others: Sequence[Side]) -> dict[str, float]:
-    """The share of each final weight's elements that one run moved further than another allows."""
+def _allowed(apart: Array) -> Array:
+    """What two runs' differences allow each element to differ by."""
     import numpy
 
-    one = first.load_arrays()
+    apart = FACTOR * numpy.where(numpy.isfinite(apart), apart, 0.0)
+    # An element that was lucky in these runs has the rounding of most others.
+    allowed: Array = numpy.maximum(apart, numpy.percentile(apart, MOST))
+    return allowed
+
+
+def _luck(first: Side, others: Sequence[Side]) -> dict[str, float]:
+    """The share of each final weight's elements that one run moved further than another allows.
+
+    The reference is one of these runs: where it is the odd one out, the others agree on what
+    differs from it, and a further run may be as far from all of them.
+    """
+    import numpy
+
     found: dict[str, float] = {}
-    for other in others:
-        alone: dict[str, Array] = {}
-        _arrays(first, other, alone)
-        for second in others:
-            if second is other:
-                continue
-            two = second.load_arrays()
-            for i, j in matching.pair(first.training["variables"], second.training["variables"])[0]:
-                key = f"final/{i}"
-                a, b, allowed = one.get(key), two.get(f"final/{j}"), alone.get(key)
-                if a is None or b is None or allowed is None or a.shape != b.shape:
-                    continue
-                apart = numpy.abs(a.astype("float64") - b.astype("float64"))
-                limit = allowed + tolerances.WEIGHT * float(numpy.abs(a).max())
-                share = float(numpy.mean(apart > limit))
+    runs = [_final_weights(first, side) for side in (first, *others)]
+    for one in runs:
+        for key, a in one.items():
+            known = [run[key] for run in runs if run is not one and key in run]
+            apart = [numpy.abs(a - b) for b in known if b.shape == a.shape and a.size]
+            least = tolerances.WEIGHT * float(numpy.abs(a).max(initial=0.0))
+            limits = [_allowed(distance) + least for distance in apart]
+            for limit, distance in permutations(range(len(apart)), 2):
+                share = float(numpy.mean(apart[distance] > limits[limit]))
                 found[key] = max(share, found.get(key, 0.0))
     return found
+
+
+def _final_weights(first: Side, side: Side) -> dict[str, Array]:
+    """A run's, by the first run's keys."""
+    arrays = side.load_arrays()
+    pairs = matching.pair(first.training["variables"], side.training["variables"])[0]
+    found = {f"final/{i}": arrays.get(f"final/{j}") for i, j in pairs}
+    return {key: array.astype("float64") for key, array in found.items() if array is not None}
 
 
 def _tails(first: Side, others: Sequence[Side], luck: Mapping[str, float]) -> dict[str, Array]:

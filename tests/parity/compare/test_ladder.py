@@ -584,9 +584,15 @@ def test_how_many_weights_rounding_moves_is_chance(tmp_path):
     assert status([5.8e-5] * 1500) == outcome.DIFFERS  # all of them
     assert status([6e-4]) == outcome.DIFFERS  # further than any
     assert status([5e-6] * 25) == outcome.DIFFERS  # less far than these, but 25
-    calm = rounding.between(first, [both[1], both[1]])  # these two move the same elements
+    # Two that agree: the first run is the odd one out, and another one may be as odd, no more.
+    odd = rounding.between(first, [both[1], both[1]])
+    assert odd is not None and odd.luck == {"final/0": 2 / 1600}
+    assert status(_EQUAL[1:3], odd) == outcome.EQUAL
+    assert status(_EQUAL, odd) == outcome.DIFFERS
+    assert status([6e-4], odd) == outcome.DIFFERS
+    calm = rounding.between(first, [first, first])
     assert calm is not None and not any(calm.luck.values()) and not calm.tails
-    assert status(_EQUAL, calm) == outcome.DIFFERS
+    assert status(_EQUAL[:1], calm) == outcome.DIFFERS
 
 
 def test_how_many_rare_events_are_likely():

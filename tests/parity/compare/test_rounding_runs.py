@@ -1,0 +1,55 @@
+"""How often the reference runs to measure what rounding does: more often where it is chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from test_ladder import side
+
+from migrate_mgpu.parity import second_run
+from migrate_mgpu.parity.runs.programs import Options
+
+numpy = pytest.importorskip("numpy")
+
+
+def measured(tmp_path, monkeypatch, moved) -> tuple[list[float], list[int]]:
+    """The luck that is yielded, and the runs that were made, where ``moved`` says which element a
+    run moves."""
+    monkeypatch.setenv("MIGRATE_MGPU_TRACES", str(tmp_path / "traces"))
+    (tmp_path / "p.py").write_text("")
+    (tmp_path / "initial.npz").touch()
+    made: list[int] = []
+
+    def variables(number: int) -> dict:
+        final = numpy.linspace(1.0, 2.0, 400)
+        if number and moved(number) is not None:
+            final[moved(number)] += 1e-2
+        return {"arrays": {"final/0": final}, "variables": [{"name": "w", "shape": [400]}]}
+
+    def run_one(runtime, program, devices, options, folder, *more):
+        made.append(options.rounded)
+        return side(tmp_path, f"run{options.rounded}", **variables(options.rounded))
+
+    monkeypatch.setattr(second_run.programs, "run_one", run_one)
+    monkeypatch.setattr(second_run, "_place", lambda side: None)
+    first = side(tmp_path, "first", **variables(0))
+    about = SimpleNamespace(), Path(tmp_path / "p.py"), 1, Options(), tmp_path
+    found = [one.luck["final/0"] for one in second_run.measure_rounding(first, *about)]
+    again = [one.luck["final/0"] for one in second_run.measure_rounding(first, *about)]
+    assert again == found
+    return found, made
+
+
+def test_two_where_rounding_moves_nothing(tmp_path, monkeypatch):
+    assert measured(tmp_path, monkeypatch, lambda run: None) == ([0.0], [1, 2])
+
+
+def test_eight_where_each_moves_something_else(tmp_path, monkeypatch):
+    found, made = measured(tmp_path, monkeypatch, lambda run: run)
+    assert found == [1 / 400] * 3 and made == list(range(1, 9))
+
+
+def test_eight_where_the_reference_is_the_odd_one(tmp_path, monkeypatch):
+    assert measured(tmp_path, monkeypatch, lambda run: 7)[1] == list(range(1, 9))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
@@ -96,19 +96,24 @@ class TpuFlag:
 
     def decided(self, module: Module) -> Iterator[ast.If]:
         """The outermost conditions that the flag decides, in the model_fn and around TPUs' API."""
-        todo: list[ast.AST] = [module.tree]
         own = self.model_fn.node if self.model_fn is not None else None
-        while todo:
-            node = todo.pop()
-            if isinstance(node, ast.If) and self.value(module, node.test) is not None:
-                around = (*node.body, *node.orelse)
-                inside = own is not None and own in module.names.ancestors(node)
-                if not isinstance(node.test, ast.Constant) and (
-                    inside or mentions_tpus(module, around)
-                ):
-                    yield node
-                    continue
-            todo += ast.iter_child_nodes(node)
+        found: set[ast.AST] = set()
+        for node in _conditions(module):
+            if isinstance(node.test, ast.Constant) or self.value(module, node.test) is None:
+                continue
+            ancestors = list(module.names.ancestors(node))
+            around = (*node.body, *node.orelse)
+            if not found.isdisjoint(ancestors):
+                continue
+            if own in ancestors or mentions_tpus(module, around):
+                found.add(node)
+                yield node
+
+
+@fact
+def _conditions(module: Module) -> list[ast.If]:
+    """Outer ones first."""
+    return [node for node in ast.walk(module.tree) if isinstance(node, ast.If)]
 
 
 def _edits(flag: TpuFlag, module: Module, node: ast.If) -> Iterator[Edit]:

@@ -320,13 +320,17 @@ class NativeSessions:
 
 
 def _first_maker(read: SessionProgram) -> Entry:
-    """The first statement of the scope that builds the graph."""
-    builds = (
-        entry
-        for entry, role in zip(read.scope.entries, read.roles)
-        if role not in (Role.HOST, Role.GONE)
-    )
-    return next(builds, read.scope.entries[0])
+    """The first statement of the scope that builds the graph.
+
+    One that is written anew goes with the blocks that it begins.
+    """
+    entries, roles = read.scope.entries, read.roles
+    builds = (at for at, role in enumerate(roles) if role not in (Role.HOST, Role.GONE))
+    first = next(builds, 0)
+    if roles[first] is Role.UNIT:
+        while first and roles[first - 1] is Role.GONE and entries[first - 1].opens:
+            first -= 1
+    return entries[first]
 
 
 def _outer(edit: Edit, entry: Entry) -> Edit:

@@ -532,11 +532,25 @@ class _Reader(StatementReader):
             return self.units.assigned(statement, target)
         made = self.driving.made(statement, target, call)
         if made is not None:
-            if not self.driving.summaries.are_writers(self.names.bindings_of(target)):
+            if not self._is_like_before(target):
                 self.state.only_binding(target)
             self.meanings[target.id] = made
             return Role.HOST_OBJECT
         return None
+
+    def _is_like_before(self, target: ast.Name) -> bool:
+        """Whether all that a name is given are writers, or savers in statements of the scope."""
+        bindings = self.names.bindings_of(target)
+        if self.driving.summaries.are_writers(bindings):
+            return True
+        own = {entry.statement for entry in self.scope.entries}
+        savers = all(
+            one.value is not None
+            and name_of(self.module, one.value) == "train.Saver"
+            and self.names.statement(one.node) in own
+            for one in bindings
+        )
+        return savers and all(map(self.runs.is_home, self.names.mentions(target.id, self.home)))
 
     def _all_initialize(self, call: ast.Call) -> bool:
         return bool(call.args) and all(

@@ -186,11 +186,13 @@ def lines(
 
 
 def _again(module: Module, calls: list[ast.Call]) -> tuple[ast.With, ...]:
-    """The later blocks of sessions, where each has the first one's name and no settings."""
+    """The later blocks of sessions, where each has the first one's name, graph and no settings."""
     found: list[ast.With] = []
+    if len({ast.dump(one) for call in calls for one in call.keywords}) > 1:
+        return ()
     for call in calls:
         block = module.names.statement(call)
-        if not isinstance(block, ast.With) or call.args or call.keywords:
+        if not isinstance(block, ast.With) or not _has_no_settings(module, call):
             return ()
         if [item.context_expr for item in block.items] != [call]:
             return ()
@@ -198,6 +200,13 @@ def _again(module: Module, calls: list[ast.Call]) -> tuple[ast.With, ...]:
     names = {ast.dump(b.items[0].optional_vars) for b in found if b.items[0].optional_vars}
     same = all(module.names.block(block) is module.names.block(found[0]) for block in found)
     return tuple(found[1:]) if same and len(names) == 1 else ()
+
+
+def _has_no_settings(module: Module, call: ast.Call) -> bool:
+    """Whether a session is given nothing, but the graph perhaps."""
+    keywords = [one for one in call.keywords if one.arg == "graph"]
+    told = all(_named_graph(module, one.value) for one in keywords)
+    return not call.args and keywords == call.keywords and told
 
 
 def _resets(module: Module, calls: list[ast.Call]) -> tuple[ast.stmt, ...]:

@@ -844,8 +844,13 @@ class _Writer:
             self._edit(Edit(start, stop, text.replace("\n", newline)))
 
     def _joined(self, start: int, stop: int, above: int, below: int) -> tuple[int, int]:
-        """Where lines go away without a trace, of the blank lines around the fewer ones go too."""
+        """Where lines go away without a trace, of the blank lines around the fewer ones go too.
+
+        At the end of a file all do.
+        """
         text = self.source.text
+        if not text[stop:].strip() and text[:start].strip():
+            return len(text[:start].rstrip()) + len(self.source.newline), len(text)
         for _ in range(min(above, below)):
             stop = text.index("\n", stop) + 1
         return start, stop

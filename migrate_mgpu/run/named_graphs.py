@@ -38,6 +38,9 @@ _MAKERS = (
     (b"add_to_collection",),
     (b"def ", b"get_variable"),
     (b"def ", b".Variable("),
+    (b"def ", b"placeholder"),
+    (b"def ", b"Optimizer"),
+    (b"def ", b"summary."),
     (b"def ", b"make_one_shot_iterator", b"get_next"),
 )
 

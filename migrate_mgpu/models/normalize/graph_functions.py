@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.normalize.collection_lists import threaded
 from migrate_mgpu.models.normalize.drawing_functions import giving_datasets
 from migrate_mgpu.models.normalize.maker_statements import inlined, named_by_text
+from migrate_mgpu.models.normalize.single_calls import called_once
 from migrate_mgpu.source.source import Edit
 
 
@@ -19,4 +20,5 @@ def normalize(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[
         or inlined(modules, graph)
         or threaded(modules, graph)
         or named_by_text(modules)
+        or called_once(modules, graph)
     )

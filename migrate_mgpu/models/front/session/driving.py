@@ -40,6 +40,7 @@ class DrivingReader:
         self.summaries = SummaryReader(found, names, runs)
         self.assignments = AssignmentReader(found, runs, expressions)
         self._without_values: list[ast.With] = []  # later sessions that restore nothing
+        self._partly: dict[ast.With, tuple[ast.Call, Saver]] = {}  # those that restore some
 
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Meaning | None:
         """What an assignment makes beside the graph; None where it is nothing of that.
@@ -149,8 +150,7 @@ class DrivingReader:
                 saver = self.runs.meaning(receiver) if receiver is not None else None
                 if isinstance(saver, Saver) and self.savers.called(call, saver).kind == "restore":
                     if not self.savers.is_whole(saver):
-                        text = "a later session restores some of the variables alone"
-                        raise Refused(self.module, call, text, "save and restore all of them")
+                        self._partly[block] = call, saver
                     return
             if calls:
                 break
@@ -161,6 +161,30 @@ class DrivingReader:
     def _refuse_values(self, block: ast.With) -> None:
         text = "a later session starts without restoring a checkpoint"
         raise Refused(self.module, block, text, "restore one before anything runs")
+
+    def _check_partly(self, block: ast.With, restored: ast.Call, saver: Saver) -> None:
+        """A session that restores some variables needs no others.
+
+        Raises:
+            Refused: it may, or does more than computing.
+        """
+        text = "a later session restores some of the variables alone"
+        refused = Refused(self.module, restored, text, "save and restore all of them")
+        calls = {node for node in walk(block) if isinstance(node, ast.Call)} - {restored}
+        others: set[ast.AST] = {call for call, _ in self.found.all_client_calls()}
+        if calls & (others | self.runs.assigned | {one.call for one in self._calls}):
+            raise refused
+        saved = {id(named) for _, named in saver.saved}
+        for run in self.found.runs:
+            if run.call not in calls:
+                continue
+            units, step = run.step.units, run.step
+            read = {one for unit in units for one in (*unit.reads, *unit.collects)}
+            acts = step.updates or step.moves or any(unit.assigns for unit in units)
+            if acts or any(fetch.value is None for fetch in run.fetches):
+                raise refused
+            if any(id(named) not in saved for one in read for named in self.savers.names.of(one)):
+                raise refused
 
     def _check_without_values(self, block: ast.With) -> None:
         """A session without values of the variables is one that only computes with Python's own.
@@ -198,6 +222,8 @@ class DrivingReader:
         """
         for block in self._without_values:
             self._check_without_values(block)
+        for block, (restored, saver) in self._partly.items():
+            self._check_partly(block, restored, saver)
         followed = (Saver, Dataset, Iterator, EventWriter)
         meanings = self.runs.meanings.values()
         if not self.found.event_writers and not any(isinstance(m, followed) for m in meanings):

@@ -23,7 +23,7 @@ from migrate_mgpu.models.front.session.helper_names import (
     variables_of,
 )
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
-from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
 from migrate_mgpu.models.front.session.scope import given_once
 from migrate_mgpu.models.ir import Collected, Operation, Variables
 
@@ -91,12 +91,13 @@ class GraphNames:
 
     def _of_layer(self, variables: Variables) -> list[NamedVariable]:
         """The variables of a layer, which are called by its name."""
-        for call, made in sorted(self.found.layers.items(), key=lambda one: _end(one[0])):
+        layers = sorted(self.found.layers.items(), key=lambda one: _order(*one))
+        for call, made in layers:
             if call not in self._layers and call not in self._helped:
                 if made.found.helper is not None:
                     self._helped[call] = self._of_helper(made.found.helper, made.variables)
                 else:
-                    self._layers[call] = self._layer(call, made.variables)
+                    self._layers[call] = self._layer(call, made)
         call = next(c for c, made in self.found.layers.items() if made.variables is variables)
         if call in self._helped:
             return [
@@ -127,10 +128,11 @@ class GraphNames:
             text = "the names of a layer's variables cannot be determined: a function creates it"
             raise Refused(self.module, call, text)
 
-    def _layer(self, call: ast.Call, variables: Variables) -> str:
-        self._check_here(call, variables)
+    def _layer(self, call: ast.Call, made: MadeLayer) -> str:
+        self._check_here(call, made.variables)
         kind = check_known(self.module, call)
-        prefix = self._prefix(variables.unit)
+        prefix = self._prefix(made.variables.unit)
+        prefix += self._prefix_within(call, made) if made.calls else ""
         told = next((k.value for k in call.keywords if k.arg == "name"), None)
         known = constant(told) if told is not None else None
         if told is not None and not isinstance(known, str):
@@ -189,6 +191,24 @@ class GraphNames:
         """What the variable scopes around a statement put before the names of `get_variable`."""
         entry = next(e for e in self.scope.entries if e.statement is statement)
         return "".join(f"{name}/" for kind, name in entry.scopes if kind == "variable_scope")
+
+    def _prefix_within(self, call: ast.Call, made: MadeLayer) -> str:
+        """What the variable scopes around a layer put before its name, within its function."""
+        found: list[str] = []
+        for parent in self.module.names.ancestors(call):
+            if isinstance(parent, ast.FunctionDef):
+                break
+            for item in parent.items[::-1] if isinstance(parent, ast.With) else ():
+                scope = item.context_expr
+                if name_of(self.module, scope) == "variable_scope" and isinstance(scope, ast.Call):
+                    told = scope.args[0] if scope.args else None
+                    told = made.bound.get(told.id, told) if isinstance(told, ast.Name) else told
+                    name = constant(told) if told is not None else None
+                    if not isinstance(name, str):
+                        text = "the name of a layer cannot be determined"
+                        raise Refused(self.module, scope, text, "write that of its scope")
+                    found.insert(0, f"{name}/")
+        return "".join(found)
 
     def variable_scope(self, statement: ast.stmt) -> str:
         """What variable scopes put before an optimizer's slots."""
@@ -290,6 +310,11 @@ def _holds(block: ast.stmt, statement: ast.stmt) -> bool:
     return block.lineno <= statement.lineno <= (block.end_lineno or block.lineno) and (
         statement is not block
     )
+
+
+def _order(call: ast.Call, made: MadeLayer) -> tuple[tuple[int, int], ...]:
+    """By what layers are sorted into the order in which they are made, by functions perhaps."""
+    return _end(made.calls[0] if made.calls else call), _end(call)
 
 
 def _end(node: ast.expr) -> tuple[int, int]:

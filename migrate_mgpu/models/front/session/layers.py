@@ -139,9 +139,6 @@ class UnitLayerReader(StatementReader):
         Raises:
             Refused: they cannot be made once for all its calls.
         """
-        if not isinstance(node, ast.stmt):
-            text = "layers are created inside `Session.run` or `minimize`"
-            raise Refused(self.module, call, text, "give the value a name before")
         if any(isinstance(p, ast.Lambda) for p in self.names.ancestors(call)):
             raise Refused(self.module, call, "layers are made in a lambda")
         bound = self._bound(call, function)
@@ -153,6 +150,9 @@ class UnitLayerReader(StatementReader):
                 text = "a recurrent network in a function whose layers are shared, or are told"
                 raise Refused(self.module, inner, f"{text} whether they train")
             taken = self._taken(found, function, bound)
+            if inner not in self.found.layers and not isinstance(node, ast.stmt):
+                text = "layers are created inside `Session.run` or `minimize`"
+                raise Refused(self.module, call, text, "give the value a name before")
             made = self.found.layers.get(inner) or self._new(
                 found, node, True, taken, found.normalizes
             )

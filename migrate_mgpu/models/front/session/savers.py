@@ -18,7 +18,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     Saver,
     SaverCall,
 )
-from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
+from migrate_mgpu.models.front.session.program import AllVariables, Meaning, SessionProgram
 from migrate_mgpu.models.ir import Collected, Update, Variables
 from migrate_mgpu.models.properties import is_scheduled
 
@@ -97,6 +97,9 @@ class SaverReader:
             return found
         if isinstance(node, ast.Name):
             meaning = self.meaning(node)
+            if isinstance(meaning, AllVariables):
+                every = (named for one in meaning.variables for named in self.names.of(one))
+                return [(named.name, named) for named in every if named.trained]
             if isinstance(meaning, Variables) and meaning.listed:
                 return [(named.name, named) for named in self.names.of(meaning)]
             if isinstance(meaning, Variables) and meaning.collected is Collected.ITEMS:

@@ -1,0 +1,225 @@
+"""What a function does, in the place of the one statement that calls it.
+
+`x, loss = build(3)` becomes the function's statements, with the arguments in the place of its
+parameters, and `loss = cost`. Names that both have get another one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.core.records import record
+from migrate_mgpu.source.blocks import Block, bracketed, trailing
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+# What an argument is that may stand wherever its parameter is mentioned.
+_ATOMS = (ast.Name, ast.Constant, ast.Attribute)
+_PLAIN = (*_ATOMS, ast.List, ast.Tuple, ast.Subscript, ast.Dict)
+_LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
+_INNER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@record(frozen=True)
+class _Names:
+    """What the names of a function become.
+
+    ``texts`` of its parameters, ``given`` to those that are names as well, ``locals`` of its own.
+    """
+
+    texts: Mapping[str, str]
+    given: Mapping[str, str]
+    locals: Mapping[str, str]
+
+
+class MovedCall:
+    """A call whose function's statements take its place; ``me`` is what both call their object."""
+
+    def __init__(
+        self,
+        module: Module,
+        home: ast.FunctionDef | ast.Module,
+        statement: ast.Expr | ast.Assign,
+        function: ast.FunctionDef,
+        me: str = "",
+    ) -> None:
+        self.module = module
+        self.names = module.names
+        self.source = module.source
+        self.home = home
+        self.statement = statement
+        self.function = function
+        self.me = me
+        self.scope = self.names.scopes[function]
+
+    def edit(self) -> Edit | None:
+        """The statement's edit; None where it would do something else, or cannot be written."""
+        arguments = self.function.args
+        if self.function.decorator_list or arguments.kwonlyargs or arguments.posonlyargs:
+            return None
+        if arguments.vararg or arguments.kwarg:
+            return None
+        targets = self.statement.targets if isinstance(self.statement, ast.Assign) else []
+        if len(targets) > 1 or not Layout(self.source, self.statement).owns_lines:
+            return None
+        body = self.function.body
+        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            body = body[1:]
+        last: ast.stmt | None = body[-1] if body else None
+        while isinstance(last, ast.With):
+            last = last.body[-1]
+        returned = last if isinstance(last, ast.Return) else None
+        leaves = [part for part in walk(self.function) if isinstance(part, _LEAVES)]
+        if not body or leaves != ([returned] if returned is not None else []):
+            return None
+        pairs = self._results(returned.value if returned is not None else None)
+        names = self._names(pairs) if pairs is not None else None
+        if pairs is None or names is None:
+            return None
+        return self._written(body, returned, pairs, names)
+
+    # -- names ---------------------------------------------------------------------------
+
+    def _results(self, value: ast.expr | None) -> list[tuple[ast.expr, ast.expr]] | None:
+        """What the statement's targets are given; None where that cannot be told apart."""
+        if not isinstance(self.statement, ast.Assign):
+            return [] if value is None else None
+        target = self.statement.targets[0]
+        if value is None:
+            return None
+        if isinstance(target, (ast.Tuple, ast.List)):
+            if not isinstance(value, (ast.Tuple, ast.List)) or len(value.elts) != len(target.elts):
+                return None
+            return list(zip(target.elts, value.elts))
+        return [(target, value)]
+
+    def _names(self, pairs: list[tuple[ast.expr, ast.expr]]) -> _Names | None:
+        call = self.statement.value
+        assert isinstance(call, ast.Call)
+        given = bind(call, Function(self.module, self.function)).every()
+        if given is None:
+            return None
+        bindings = self.scope.bindings
+        own = [name for name in bindings if name != self.me and name not in given]
+        if any(b.kind in ("import", "class") for n in own for b in bindings[n]):
+            return None
+        texts: dict[str, str] = {}
+        assigned: dict[str, str] = {}
+        stored = {
+            part.attr
+            for part in walk(self.function)
+            if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load)
+        }
+        inner = any(isinstance(p, _INNER) for one in self.function.body for p in walk(one))
+        for name, value in given.items():
+            if any(isinstance(p, ast.Attribute) and p.attr in stored for p in walk(value)):
+                return None  # the function changes what it is given
+            text = self.source.code(value)
+            once = isinstance(value, _ATOMS) or len(self._mentions(name)) < 2
+            calls = any(isinstance(part, ast.Call) for part in walk(value))
+            late = inner and not isinstance(value, ast.Constant)
+            if len(bindings[name]) > 1 or not once or calls or late or "\n" in text:
+                assigned[name] = bracketed(text)
+            else:
+                texts[name] = text if isinstance(value, _PLAIN) else f"({text})"
+        taken = self._taken()
+        used = {n.id for n in ast.walk(self.function) if isinstance(n, ast.Name)}
+        free = used - {*own} - {*given} - {self.me}
+        bound = {*self.names.scopes[self.home].bindings}
+        if isinstance(self.home, ast.FunctionDef) and free & bound:
+            return None  # what is free in the function must mean the same here
+        wanted = {
+            value.id: target.id
+            for target, value in reversed(pairs)
+            if isinstance(value, ast.Name) and isinstance(target, ast.Name) and value.id in own
+        }
+        told = {n.id for v in given.values() for n in walk(v) if isinstance(n, ast.Name)}
+        wanted = {name: new for name, new in wanted.items() if new not in told}
+        found: dict[str, str] = {}
+        for name in (*own, *assigned):
+            new = wanted.get(name, name)
+            known = taken - ({new} if name in wanted and new not in used - {name} else set())
+            number = 2
+            while new in known or new in found.values() or (new != name and new in used):
+                new, number = f"{name}_{number}", number + 1
+            found[name] = new
+        if any(n in bound and n not in wanted.values() for n in found.values()):
+            return None
+        return _Names(texts, assigned, found)
+
+    def _taken(self) -> set[str]:
+        """Names that stand for something else where the function is called."""
+        if isinstance(self.home, ast.FunctionDef):
+            found = {n.id for n in ast.walk(self.home) if isinstance(n, ast.Name)}
+            return found | {one.arg for one in self.home.args.args}
+        own = set(walk(self.function))
+        module_scope = self.names.module_scope
+        return {*module_scope.bindings} | {
+            name.id
+            for name, scope in self.names.scope_of_name.items()
+            if name not in own and self.names.defining_scope(name.id, scope) in (module_scope, None)
+        }
+
+    def _mentions(self, name: str) -> list[ast.Name]:
+        return list(self.names.mentions(name, self.scope))
+
+    # -- the new text -----------------------------------------------------------------------
+
+    def _written(
+        self,
+        body: list[ast.stmt],
+        returned: ast.Return | None,
+        pairs: list[tuple[ast.expr, ast.expr]],
+        names: _Names,
+    ) -> Edit | None:
+        changes = [
+            Edit(*self.source.span(mention), new)
+            for name, new in (*names.texts.items(), *names.locals.items())
+            if name != new
+            for mention in self._mentions(name)
+        ]
+        results: list[str] = []
+        for target, value in pairs:
+            text = self._changed(value, changes)
+            if not isinstance(target, ast.Name) or target.id != text:
+                results.append(f"{self.source.code(target)} = {bracketed(text)}")
+        block = Block(self.source, self.source.indent_of(self.statement))
+        if behind := trailing(self.source, self.statement).strip():
+            block.line(behind)
+        for name, text in names.given.items():
+            block.line(f"{names.locals[name]} = {text}")
+        if returned is not None and returned not in body:
+            changes.append(self._in_block(returned, results))
+        for one in body:
+            if one is not returned:
+                block.statement(one, changes, 0)
+        if returned in body:
+            for text in results:
+                block.line(text)
+        layout = Layout(self.source, self.statement)
+        text = block.text() if block.lines else ""
+        return Edit(layout.line_start, layout.next_line, text)
+
+    def _in_block(self, returned: ast.Return, results: list[str]) -> Edit:
+        """What stands for the statement that ends a function, in the block that it stands in."""
+        start, end = self.source.span(returned)
+        above = self.names.block(returned)[:-1]
+        if results or not above:
+            indent = self.source.indent_of(returned)
+            return Edit(start, end, f"\n{indent}".join(results) or "pass")
+        before = self.source.span(above[-1])[1]
+        plain = "#" not in self.source.text[before:start]
+        return Edit(before, end, "") if plain else Edit(start, end, "pass")
+
+    def _changed(self, node: ast.expr, changes: list[Edit]) -> str:
+        start, end = self.source.span(node)
+        text = self.source.text[start:end]
+        inside = [one for one in changes if start <= one.start and one.end <= end]
+        for one in sorted(inside, key=lambda o: -o.start):
+            text = text[: one.start - start] + one.new + text[one.end - start :]
+        return text

@@ -1,0 +1,150 @@
+"""Functions that build parts of a graph and are called once, as statements where they are called.
+
+`x, y = make_inputs()`, `train_op = make_optimizer(loss)`: no function of TF2 makes a placeholder,
+an optimizer or an operation for its caller to run. What only computes, or makes layers and applies
+them, stays a function.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.idioms import is_main_guard
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import COUNTERS
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
+from migrate_mgpu.models.front.session.scope import Home, is_session, session_calls
+from migrate_mgpu.models.normalize.moved_calls import MovedCall
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import without_function
+
+_OPERATIONS = ("minimize", "compute_gradients", "apply_gradients")
+# What is made once, and is more than a value of a step.
+_MAKES = (
+    *PLACEHOLDERS, *COUNTERS, "train.Saver", "trainable_variables", "global_variables",
+    "get_collection", "assign", "assign_add", "assign_sub",
+)  # fmt: skip
+
+
+def called_once(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for one such function and its call; none where there is none."""
+    for module in modules:
+        home = _home(module, graph)
+        for statement in _in_line(home.body) if home is not None else ():
+            edits = _moved(module, graph, home, statement) if home is not None else []
+            if edits:
+                return {module: edits}
+    return {}
+
+
+def _moved(module: Module, graph: CallGraph, home: Home, statement: ast.stmt) -> list[Edit]:
+    call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+    target = graph.target(module, call.func) if isinstance(call, ast.Call) else None
+    if target is None or target.node is home or not _leaves_more(target, graph):
+        return []
+    references = graph.references(target)
+    if [one.call for one in references] != [call] or not _is_plain(target, module):
+        return []
+    assert isinstance(statement, (ast.Expr, ast.Assign))
+    assert isinstance(target.node, ast.FunctionDef)
+    edit = MovedCall(module, home, statement, target.node).edit()
+    return [edit, without_function(module.source, target.node)] if edit is not None else []
+
+
+def _is_plain(function: Function, module: Module) -> bool:
+    """Whether a function is one of a module's own, and makes no session."""
+    node = function.node
+    own = function.module is module and node in module.tree.body
+    return own and not any(is_session(module, part) for part in walk(node))
+
+
+def _home(module: Module, graph: CallGraph) -> Home | None:
+    """Where the graph is built: around its session, or a function that builds all of it."""
+    around = {graph.enclosing(module, call) for call in session_calls(module)}
+    if len(around) != 1:
+        return None
+    found = around.pop()
+    whole = _whole(module, graph)
+    if whole is not None:
+        return whole
+    node = found.node if found is not None else module.tree
+    if isinstance(node, ast.FunctionDef) and node not in module.tree.body:
+        return None
+    return node if isinstance(node, (ast.Module, ast.FunctionDef)) else None
+
+
+def _whole(module: Module, graph: CallGraph) -> ast.FunctionDef | None:
+    """The function that makes the only step that trains, with placeholders, of nothing given."""
+    steps = [call for call in module.names.calls if _trains(call)]
+    around = {graph.enclosing(module, call) for call in steps}
+    found = around.pop() if len(around) == 1 else None
+    if found is None or not isinstance(found.node, ast.FunctionDef):
+        return None
+    references = graph.references(found)
+    call = references[0].call if len(references) == 1 else None
+    makes = any(name_of(module, part) in PLACEHOLDERS for part in walk(found.node))
+    if call is None or not makes or not _is_plain(found, module):
+        return None
+    for name in (part for part in walk(call) if isinstance(part, ast.Name)):
+        for binding in module.names.bindings_of(name):
+            statement = module.names.statement(binding.node)
+            made = statement.value if isinstance(statement, ast.Assign) else None
+            if made is not None and _is_of_graph(module, made, graph):
+                return None
+    return found.node
+
+
+def _is_of_graph(module: Module, node: ast.expr, graph: CallGraph) -> bool:
+    for call in (part for part in walk(node) if isinstance(part, ast.Call)):
+        target = graph.target(module, call.func)
+        if name_of(module, call) and not is_session(module, call):
+            return True
+        if target is not None and _leaves_more(target, graph):
+            return True
+    return False
+
+
+def _trains(node: ast.AST) -> bool:
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr in _OPERATIONS
+
+
+def _leaves_more(
+    function: Function, graph: CallGraph, seen: frozenset[ast.AST] = frozenset()
+) -> bool:
+    """Whether a function, or one that it calls, leaves more in the graph than what it returns.
+
+    Networks that are built again with the same variables are known where the graph is built.
+    """
+    module = function.module
+    if function.node in seen:
+        return False
+    for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
+        name = name_of(module, call)
+        if name in _MAKES or name.startswith("summary.") or _trains(call):
+            return True
+        target = graph.target(module, call.func)
+        if target is not None and (
+            _shares(target, graph) or _leaves_more(target, graph, seen | {function.node})
+        ):
+            return True
+    return False
+
+
+def _shares(function: Function, graph: CallGraph) -> bool:
+    """Whether the calls of a function share its variables, which its callers' callers own."""
+    reuses = (part.arg == "reuse" for part in walk(function.node) if isinstance(part, ast.keyword))
+    return any(reuses) and len(graph.references(function)) > 1
+
+
+def _in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run one after the other, those of `with` blocks and the main guard too."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With) or is_main_guard(statement):
+            assert isinstance(statement, (ast.With, ast.If))
+            yield from _in_line(statement.body)

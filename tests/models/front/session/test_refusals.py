@@ -682,6 +682,18 @@ REFUSED = {
         ),
         "restores some of the variables alone",
     ),
+    "a later session that reads what it did not restore": (
+        program(
+            before="saver = tf.train.Saver([w])\n",
+            model="v = tf.Variable(2.0)\n" + MODEL.replace("scale", "v"),
+            start="",
+            run="with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
+            "    sess.run(train, {x: rows})\n    saver.save(sess, 'a')\n"
+            "with tf.Session() as sess:\n    saver.restore(sess, 'a')\n"
+            "    print(sess.run(loss, {x: rows}))\n",
+        ),
+        "restores some of the variables alone",
+    ),
     "a later session that computes with a variable": (
         later("print(sess.run(w * 2.0))"),
         "starts without restoring a checkpoint",

@@ -364,3 +364,7 @@ def test_what_is_asked_of_a_shape_is_what_a_tuple_has_too() -> None:
     assert "self.n = input_shape[1]" in native(program(model.replace("{}", "a.shape[1].value")))
     kept = run(program(model.replace("{}", "a.get_shape().ndims")), native_sessions=True)
     assert [one.state for one in kept.programs] != ["native"]
+
+
+def test_a_session_that_ends_its_file_leaves_no_blank_lines_there() -> None:
+    assert native(program(run="print(sess.run(loss, {x: rows}))\n\nsess.close()\n")).endswith(")\n")

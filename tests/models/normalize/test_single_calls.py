@@ -1,0 +1,86 @@
+"""Functions that build parts of a graph and are called once: their statements stand there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+
+def inputs(size):
+    x = tf.placeholder(tf.float32, [None, size])
+    # what is learnt
+    y = tf.placeholder(tf.float32, [None, 1])
+    return x, y
+
+
+def model(x):
+    w = tf.Variable(tf.ones([2, 1]))
+    return tf.matmul(x, w)
+
+
+def training(loss, rate):
+    rate = rate / 2
+    with tf.name_scope('training'):
+        step = tf.train.GradientDescentOptimizer(rate).minimize(loss)
+        return step
+
+
+a, b = inputs(2)  # the placeholders
+out = model(a)
+loss = tf.reduce_mean(tf.square(out - b))
+train = training(loss, 0.1)
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(2):
+        print(sess.run([loss, train], {a: np.ones([3, 2]), b: np.zeros([3, 1])})[0])
+"""
+
+
+def test_the_statements_stand_where_the_function_was_called() -> None:
+    after = native(PROGRAM)
+    assert "def inputs" not in after and "def training" not in after
+    assert (
+        "# the placeholders\n"
+        "a_spec = tf.TensorSpec([None, 2], tf.float32)\n"
+        "# what is learnt\n"
+        "b_spec = tf.TensorSpec([None, 1], tf.float32)\n"
+    ) in after
+    assert "rate = 0.1\nrate = rate / 2\n" in after
+    assert "class Model(tf.keras.layers.Layer):\n" in after  # makes layers, and stays apart
+
+
+def test_a_name_that_both_have_gets_another_one() -> None:
+    after = native(PROGRAM.replace("out = model(a)", "rate = 7\nprint(rate)\nout = model(a)"))
+    assert "rate_2 = 0.1\nrate_2 = rate_2 / 2\n" in after
+    assert "rate = 7\nprint(rate)\n" in after
+
+
+STAYS = {
+    "one that is called again": PROGRAM + "training(loss, 0.2)\n",
+    "one that is handed on": PROGRAM + "print(inputs)\n",
+    "one that may return before its end": PROGRAM.replace(
+        "    rate = rate / 2\n", "    if rate > 1:\n        return None\n"
+    ),
+    "one that is called in a loop": PROGRAM.replace(
+        "train = training(loss, 0.1)", "for _ in range(2):\n    train = training(loss, 0.1)"
+    ),
+    "one that is decorated": PROGRAM.replace("def inputs", "@print\ndef inputs"),
+    "one that takes any arguments": PROGRAM.replace("def inputs(size)", "def inputs(size, *more)"),
+    "one that gives several names at once": PROGRAM.replace(
+        "a, b = inputs(2)", "c = a, b = inputs(2)"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
+def test_what_cannot_stand_there_stays(text: str) -> None:
+    result = run(text, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert any("the session stays" in message for message in said(result))

@@ -28,6 +28,8 @@ HPARAM = "hparam"
 # the second where there is another file of the first.
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
+    "attention_cells": ("attention_cells", "tf1_attention_cells"),
+    "beam_search_decoding": ("beam_search_decoding", "tf1_beam_search_decoding"),
     "bipartite_match": ("bipartite_match", "tf1_bipartite_match"),
     "crf": ("crf", "tf1_crf"),
     "events_writer": ("events_writer", "tf1_events_writer"),
@@ -36,8 +38,10 @@ WRITTEN = {
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
     "loss_scale": ("loss_scale", "tf1_loss_scale"),
+    "recurrent_cells": ("recurrent_cells", "tf1_recurrent_cells"),
     "rnn_decoder": ("rnn_decoder", "tf1_rnn_decoder"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
+    "sequence_decoding": ("sequence_decoding", "tf1_sequence_decoding"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
     "vocabulary_processor": ("vocabulary_processor", "tf1_vocabulary_processor"),
     "weight_decay": ("weight_decay", "tf1_weight_decay"),
@@ -207,8 +211,34 @@ _LITERALS = {
     "contrib.learn.ModeKeys.EVAL": "eval",
     "contrib.learn.ModeKeys.INFER": "infer",
 }
+_SEQ2SEQ = {
+    "attention_cells": (
+        "AttentionMechanism AttentionWrapper AttentionWrapperState BahdanauAttention "
+        "BahdanauMonotonicAttention LuongAttention LuongMonotonicAttention hardmax "
+        "monotonic_attention safe_cumprod"
+    ),
+    "beam_search_decoding": (
+        "BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState "
+        "FinalBeamSearchDecoderOutput gather_tree tile_batch"
+    ),
+    "sequence_decoding": (
+        "BasicDecoder BasicDecoderOutput CustomHelper Decoder GreedyEmbeddingHelper Helper "
+        "InferenceHelper SampleEmbeddingHelper ScheduledEmbeddingTrainingHelper "
+        "ScheduledOutputTrainingHelper TrainingHelper dynamic_decode"
+    ),
+    "sequence_loss": "sequence_loss",
+}
 # What the modules of ``WRITTEN`` have.
 _WRITTEN = {
+    **{
+        f"contrib.seq2seq.{name}": NewName(module, name)
+        for module, names in _SEQ2SEQ.items()
+        for name in names.split()
+    },
+    # Of private modules: the public ones have it by another name.
+    "contrib.seq2seq._BaseAttentionMechanism": NewName("attention_cells", "BaseAttentionMechanism"),
+    "contrib.seq2seq._bahdanau_score": NewName("attention_cells", "bahdanau_score"),
+    "contrib.seq2seq._transpose_batch_time": NewName("sequence_decoding", "transpose_batch_time"),
     **{
         f"contrib.learn.preprocessing.{name}": NewName("vocabulary_processor", last)
         for name, last in (
@@ -232,6 +262,10 @@ _WRITTEN = {
     **{
         f"contrib.rnn.{name}": NewName("fused_rnn", name)
         for name in ("FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN")
+    },
+    **{
+        f"contrib.rnn.{name}": NewName("recurrent_cells", name)
+        for name in ("LayerNormBasicLSTMCell", "NASCell", "stack_bidirectional_dynamic_rnn")
     },
     "contrib.legacy_seq2seq.rnn_decoder": NewName("rnn_decoder", "rnn_decoder"),
     "contrib.legacy_seq2seq.sequence_loss": NewName("sequence_loss", "legacy_sequence_loss"),
@@ -273,7 +307,6 @@ _WRITTEN = {
         )
     },
     "contrib.predictor.from_saved_model": NewName("saved_model_predictor", "from_saved_model"),
-    "contrib.seq2seq.sequence_loss": NewName("sequence_loss", "sequence_loss"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
     "contrib.training.parse_values": NewName(HPARAM, "parse_values"),
     "python.pywrap_tensorflow.EventsWriter": NewName("events_writer", "EventsWriter"),
@@ -315,12 +348,21 @@ _PRIVATE = (
     ("contrib.framework.python.ops.variables.", "contrib.framework."),
     ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
     ("contrib.framework.python.ops.", "contrib.framework."),
+    ("contrib.rnn.python.ops.rnn.", "contrib.rnn."),
+    ("contrib.rnn.python.ops.rnn_cell.", "contrib.rnn."),
+    *(
+        (f"contrib.seq2seq.python.ops.{module}.", "contrib.seq2seq.")
+        for module in (
+            "attention_wrapper", "basic_decoder", "beam_search_decoder", "beam_search_ops",
+            "decoder", "helper", "loss",
+        )
+    ),
     ("contrib.training.python.training.hparam.", "contrib.training."),
     ("contrib.training.python.training.evaluation.", "contrib.training."),
     ("contrib.tpu.python.tpu.tpu_config.", "contrib.tpu."),
     ("contrib.tpu.python.tpu.tpu_estimator.", "contrib.tpu."),
     ("contrib.tpu.python.tpu.tpu_optimizer.", "contrib.tpu."),
-)
+)  # fmt: skip
 # Modules of contrib.layers that contrib.slim has as well.
 _SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
 
@@ -337,8 +379,6 @@ _ADVICE = {
     "them does the same by this name is not proved",
     "contrib.losses": "use tf.losses, whose weights and reductions are others, or tf_slim.losses",
     "contrib.metrics": "use tf.metrics, whose arguments stand in another order, or tf_slim.metrics",
-    "contrib.rnn.LayerNormBasicLSTMCell": "nothing in TensorFlow 2 does the same: copy the class "
-    "from TF 1.15, tensorflow/contrib/rnn/python/ops/rnn_cell.py",
     "contrib.rnn.LSTMBlock": "use tf.nn.rnn_cell.LSTMCell: its variables are others, so "
     "checkpoints do not fit",
     "contrib.rnn.stack_bidirectional": "chain tf.nn.bidirectional_dynamic_rnn, a layer each",
@@ -346,8 +386,8 @@ _ADVICE = {
     "of tf.nn.rnn_cell",
     "contrib.cudnn_rnn": "TF2 has no layer with cuDNN's single buffer of weights: use "
     "tf.keras.layers.LSTM, and convert checkpoints",
-    "contrib.seq2seq": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.seq2seq, for Keras's "
-    "cells); nothing for newer releases",
+    "contrib.seq2seq": "copy it from TF 1.15, tensorflow/contrib/seq2seq; the names of its "
+    "decoders, helpers and attention have forms",
     "contrib.legacy_seq2seq": "copy the function from TF 1.15, tensorflow/contrib/legacy_seq2seq: "
     "it needs nothing else of contrib",
     "contrib.crf": "tensorflow-addons 0.23 has it for TF 2.15 (tfa.text); nothing for newer "

@@ -15,8 +15,13 @@ optimizers with decoupled weight decay from ``weight_decay.py``, ``tf.contrib.mi
 ``batch_and_drop_remainder`` from ``full_batches.py``, tables of
 ``tf.contrib.lookup`` from ``lookup_tables.py``, ``tf.contrib.crf`` from ``crf.py``,
 what TF2 has of ``tf.contrib.summary`` in its private module ``summary_ops_v2`` from there,
-``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``legacy_seq2seq.rnn_decoder`` from
-``rnn_decoder.py``, written beside the program or in its outermost package. The embedding projector
+``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``LayerNormBasicLSTMCell``, ``NASCell``
+and ``stack_bidirectional_dynamic_rnn`` from ``recurrent_cells.py``,
+``legacy_seq2seq.rnn_decoder`` from ``rnn_decoder.py``, the decoders and helpers of
+``tf.contrib.seq2seq`` from ``sequence_decoding.py``, its attention from ``attention_cells.py``, its
+search with beams from ``beam_search_decoding.py``, written beside the program or in its outermost
+package (no living package has them for graphs: tensorflow-addons 0.23, the last, does not import on
+TensorFlow newer than 2.15, and wants Keras's cells). The embedding projector
 is that of the package ``tensorboard``. tf-slim 1.1.0 reads a few names of TensorFlow's private
 modules that TF 2.15 and newer keep elsewhere; a module that calls a function which does
 (``batch_norm``, ``optimize_loss``, ...) puts them there.
@@ -218,11 +223,11 @@ with tf.Session() as sess:
         """\
 import tensorflow as tf
 
-cell = tf.contrib.rnn.LayerNormBasicLSTMCell(4)
+cell = tf.contrib.rnn.UGRNNCell(4)
 with tf.Session() as sess:
     print(cell)
 """,
-        refused="`tensorflow.contrib.rnn.LayerNormBasicLSTMCell` does not exist in TF2",
+        refused="`tensorflow.contrib.rnn.UGRNNCell` does not exist in TF2",
     ),
 )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tests.rewriters import contrib_sequences
+
 _SLIM = "import tensorflow.contrib.slim as slim\n"
 _LAYERS = "layers = tf.contrib.layers\n"
 
@@ -980,7 +982,7 @@ if __name__ == '__main__':
 
 def programs() -> dict[str, str]:
     """Every program's text, by name."""
-    return _texts(_BODIES)
+    return _texts((*_BODIES, *contrib_sequences.BODIES))
 
 
 def earlier_programs() -> dict[str, str]:

@@ -193,6 +193,11 @@ BROKEN = (
     ("top_k=3", "top_k=4", "greedy matches"),
     ("every_n_global_steps(2", "every_n_global_steps(3", "summaries in a graph"),
     ("'y': 4.0", "'y': 4.1", "predictions of a saved model"),
+    ("output_time_major=True", "output_time_major=False", "a decoder that reads its inputs"),
+    ("encoded, lengths, scale=True", "encoded, None, scale=True", "attention in a decoder"),
+    ("length_penalty_weight=0.6", "length_penalty_weight=0.0", "beams with attention"),
+    ("6, encoded, lengths", "6, encoded, None", "TRAIN attention"),
+    ("norm_shift=0.2", "norm_shift=0.3", "cells of contrib"),
     ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip
 

@@ -1,0 +1,163 @@
+"""Cells and networks of cells, as ``tf.contrib.rnn`` of TensorFlow 1 has them."""
+
+from typing import Any, Callable, Optional
+
+import tensorflow.compat.v1 as tf
+
+
+class LayerNormBasicLSTMCell(tf.nn.rnn_cell.RNNCell):
+    """An LSTM with normalized gates, and dropout of what is added to its memory."""
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        input_size: Any = None,
+        activation: Callable[[Any], Any] = tf.tanh,
+        layer_norm: bool = True,
+        norm_gain: float = 1.0,
+        norm_shift: float = 0.0,
+        dropout_keep_prob: Any = 1.0,
+        dropout_prob_seed: Optional[int] = None,
+        reuse: Optional[bool] = None,
+    ) -> None:
+        super().__init__(_reuse=reuse)
+        self._num_units = num_units
+        self._forget_bias = forget_bias
+        self._activation = activation
+        self._layer_norm = layer_norm
+        self._norm_gain = norm_gain
+        self._norm_shift = norm_shift
+        self._keep_prob = dropout_keep_prob
+        self._seed = dropout_prob_seed
+
+    @property
+    def state_size(self) -> Any:
+        return tf.nn.rnn_cell.LSTMStateTuple(self._num_units, self._num_units)
+
+    @property
+    def output_size(self) -> Any:
+        return self._num_units
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        memory, output = state
+        read = tf.concat([inputs, output], 1)
+        shape = [read.shape.as_list()[-1], 4 * self._num_units]
+        gates = tf.matmul(read, tf.get_variable("kernel", shape, read.dtype))
+        if not self._layer_norm:
+            gates = tf.nn.bias_add(gates, tf.get_variable("bias", shape[1:], read.dtype))
+        names = ("input", "transform", "forget", "output")
+        gates = [self._norm(*one) for one in zip(tf.split(gates, 4, axis=1), names)]
+        new = self._activation(gates[1])
+        if not isinstance(self._keep_prob, float) or self._keep_prob < 1:
+            new = tf.nn.dropout(new, self._keep_prob, seed=self._seed)
+        memory = memory * tf.sigmoid(gates[2] + self._forget_bias) + tf.sigmoid(gates[0]) * new
+        memory = self._norm(memory, "state")
+        output = self._activation(memory) * tf.sigmoid(gates[3])
+        return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
+
+    def _norm(self, values: Any, name: str) -> Any:
+        """Each row with mean zero and variance one, scaled and shifted."""
+        if not self._layer_norm:
+            return values
+        with tf.variable_scope(name):
+            gain = tf.constant_initializer(self._norm_gain)
+            shift = tf.constant_initializer(self._norm_shift)
+            shape = values.shape.as_list()[-1:]
+            gamma = tf.get_variable("gamma", shape, values.dtype, gain)
+            beta = tf.get_variable("beta", shape, values.dtype, shift)
+        mean, variance = tf.nn.moments(values, [1], keep_dims=True)
+        least = 1e-3 if values.dtype == tf.float16 else 1e-12
+        return tf.nn.batch_normalization(values, mean, variance, beta, gamma, least)
+
+
+class NASCell(tf.nn.rnn_cell.RNNCell):
+    """The cell that https://arxiv.org/abs/1611.01578 found."""
+
+    def __init__(
+        self,
+        num_units: int,
+        num_proj: Optional[int] = None,
+        use_bias: bool = False,
+        reuse: Optional[bool] = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(_reuse=reuse, **kwargs)
+        self._num_units = num_units
+        self._num_proj = num_proj
+        self._use_bias = use_bias
+
+    @property
+    def state_size(self) -> Any:
+        return tf.nn.rnn_cell.LSTMStateTuple(self._num_units, self.output_size)
+
+    @property
+    def output_size(self) -> Any:
+        return self._num_proj or self._num_units
+
+    def build(self, inputs_shape: Any) -> None:
+        units, size = self._num_units, tf.TensorShape(inputs_shape).as_list()[1]
+        self.recurrent_kernel = self.add_weight("recurrent_kernel", [self.output_size, 8 * units])
+        self.kernel = self.add_weight("kernel", [size, 8 * units])
+        if self._use_bias:
+            self.bias = self.add_weight("bias", [8 * units], initializer=tf.zeros_initializer())
+        if self._num_proj is not None:
+            self.projection_weights = self.add_weight("projection_weights", [units, self._num_proj])
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        memory, before = state
+        recurrent = tf.matmul(before, self.recurrent_kernel)
+        if self._use_bias:
+            recurrent = tf.nn.bias_add(recurrent, self.bias)
+        parts = (tf.matmul(inputs, self.kernel), recurrent)
+        x, m = (tf.split(part, 8, axis=1) for part in parts)
+        first = tf.tanh(tf.sigmoid(x[0] + m[0]) * tf.nn.relu(x[1] + m[1]))
+        second = tf.tanh(tf.sigmoid(x[2] + m[2]) + tf.nn.relu(x[3] * m[3]))
+        third = tf.tanh(tf.tanh(x[4] + m[4]) * tf.sigmoid(x[5] + m[5]))
+        fourth = tf.sigmoid(tf.tanh(x[6] + m[6]) + tf.sigmoid(x[7] + m[7]))
+        memory = tf.tanh(first + memory) * second
+        output = tf.tanh(memory * tf.tanh(third + fourth))
+        if self._num_proj is not None:
+            output = tf.matmul(output, self.projection_weights)
+        return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
+
+
+def stack_bidirectional_dynamic_rnn(
+    cells_fw: list[Any],
+    cells_bw: list[Any],
+    inputs: Any,
+    initial_states_fw: Optional[list[Any]] = None,
+    initial_states_bw: Optional[list[Any]] = None,
+    dtype: Any = None,
+    sequence_length: Any = None,
+    parallel_iterations: Optional[int] = None,
+    time_major: bool = False,
+    scope: Any = None,
+    swap_memory: bool = False,
+) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
+    """Layers that read both ways, each of them what the one below gives."""
+    if not cells_fw or len(cells_fw) != len(cells_bw):
+        raise ValueError("Forward and Backward cells must have the same depth, at least one.")
+    none = [None] * len(cells_fw)
+    states = []
+    with tf.variable_scope(scope or "stack_bidirectional_rnn"):
+        given = zip(cells_fw, cells_bw, initial_states_fw or none, initial_states_bw or none)
+        for index, (forward, backward, state_fw, state_bw) in enumerate(given):
+            with tf.variable_scope(f"cell_{index}"):
+                outputs, last = tf.nn.bidirectional_dynamic_rnn(
+                    forward,
+                    backward,
+                    inputs,
+                    sequence_length=sequence_length,
+                    initial_state_fw=state_fw,
+                    initial_state_bw=state_bw,
+                    dtype=dtype,
+                    parallel_iterations=parallel_iterations,
+                    swap_memory=swap_memory,
+                    time_major=time_major,
+                )
+                inputs = tf.concat(outputs, 2)
+            states.append(last)
+    states_fw, states_bw = zip(*states)
+    return inputs, states_fw, states_bw

@@ -21,9 +21,10 @@ and ``stack_bidirectional_dynamic_rnn`` from ``recurrent_cells.py``,
 ``tf.contrib.seq2seq`` from ``sequence_decoding.py``, its attention from ``attention_cells.py``, its
 search with beams from ``beam_search_decoding.py``, written beside the program or in its outermost
 package (no living package has them for graphs: tensorflow-addons ended with 0.23, which is for
-Keras's cells and has no build for Python 3.12). The embedding projector is that of the package ``tensorboard``. tf-slim 1.1.0 reads a few names of TensorFlow's private
-modules that TF 2.15 and newer keep elsewhere; a module that calls a function which does
-(``batch_norm``, ``optimize_loss``, ...) puts them there.
+Keras's cells and has no build for Python 3.12). The embedding projector is that of the package
+``tensorboard``. tf-slim 1.1.0 reads a few names of TensorFlow's private modules that TF 2.15 and
+newer keep elsewhere; a module that calls a function which does (``batch_norm``,
+``optimize_loss``, ...) puts them there.
 
 ## Why
 TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.

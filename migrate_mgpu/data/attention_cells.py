@@ -429,7 +429,7 @@ def compute_attention(
     return context, alignments, state
 
 
-class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
+class AttentionWrapper(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
     """A cell that reads, and gives, its attention to a memory."""
 
     def __init__(

@@ -5,7 +5,7 @@ from typing import Any, Callable, Optional
 import tensorflow.compat.v1 as tf
 
 
-class LayerNormBasicLSTMCell(tf.nn.rnn_cell.RNNCell):
+class LayerNormBasicLSTMCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
     """An LSTM with normalized gates, and dropout of what is added to its memory."""
 
     def __init__(
@@ -71,7 +71,7 @@ class LayerNormBasicLSTMCell(tf.nn.rnn_cell.RNNCell):
         return tf.nn.batch_normalization(values, mean, variance, beta, gamma, least)
 
 
-class NASCell(tf.nn.rnn_cell.RNNCell):
+class NASCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
     """The cell that https://arxiv.org/abs/1611.01578 found."""
 
     def __init__(

@@ -272,11 +272,19 @@ class TrainingHelper(_IdHelper):
     def initialize(self, name: Optional[str] = None) -> Any:
         return self._read(0)
 
-    def sample(self, time: Any, outputs: Any, name: Optional[str] = None, **_: Any) -> Any:
+    def sample(
+        self, time: Any, outputs: Any, state: Any = None, name: Optional[str] = None, **_: Any
+    ) -> Any:
         return tf.cast(tf.argmax(outputs, axis=-1), tf.int32)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, name: Optional[str] = None, **_: Any
+        self,
+        time: Any,
+        outputs: Any,
+        state: Any,
+        sample_ids: Any = None,
+        name: Optional[str] = None,
+        **_: Any,
     ) -> Any:
         return (*self._read(time + 1), state)
 
@@ -344,7 +352,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         super().__init__(inputs, sequence_length, time_major, name)
 
     def sample(
-        self, time: Any, outputs: Any, state: Any, name: Optional[str] = None, **_: Any
+        self, time: Any, outputs: Any, state: Any = None, name: Optional[str] = None, **_: Any
     ) -> Any:
         taken = _chosen(self._sampling_probability, self.batch_size, self._scheduling_seed)
         return tf.where(taken, _drawn(outputs, self._seed), tf.fill([self.batch_size], -1))
@@ -358,7 +366,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         name: Optional[str] = None,
         **_: Any,
     ) -> Any:
-        ended, base, state = super().next_inputs(time, outputs, state, name)
+        ended, base, state = super().next_inputs(time, outputs, state, name=name)
 
         def embedded(places: Any) -> Any:
             return self._embedding_fn(tf.gather_nd(sample_ids, places))
@@ -396,7 +404,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         super().__init__(inputs, sequence_length, time_major, name)
 
     def sample(
-        self, time: Any, outputs: Any, state: Any, name: Optional[str] = None, **_: Any
+        self, time: Any, outputs: Any, state: Any = None, name: Optional[str] = None, **_: Any
     ) -> Any:
         taken = _chosen(self._sampling_probability, self.batch_size, self._seed)
         return tf.cast(taken, tf.int32)
@@ -410,7 +418,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         name: Optional[str] = None,
         **_: Any,
     ) -> Any:
-        ended, base, state = super().next_inputs(time, outputs, state, name)
+        ended, base, state = super().next_inputs(time, outputs, state, name=name)
         taken = tf.cast(sample_ids, tf.bool)
 
         def extended(made: Any, places: Any = None) -> Any:

@@ -21,6 +21,7 @@ from migrate_mgpu.source.source import Source
 _KERAS = re.compile(
     r"^(keras|tensorflow\.keras|tensorflow\.python\.keras|tensorflow\.compat\.v1\.keras)(\.|$)"
 )
+_PLACES = re.compile(r"(^|\.)(device|DeviceSpec|replica_device_setter|distribute)(\.|$)")
 _KERAS_MODEL = re.compile(
     r"(^|\.)(Model|Sequential|models\.\w+|applications\.\w+.*|multi_gpu_model)$"
 )
@@ -388,6 +389,16 @@ class Module:
                 for part in ast.walk(statement.test)
             )
             for statement in self.tree.body
+        )
+
+    @cached_property
+    def places_operations(self) -> bool:
+        """Whether it has what puts operations on devices: `tf.device`, a strategy, copies of a
+        model. Where nothing does, soft placement has no effect."""
+        return (
+            "device" in self.names.attributes
+            or any(_PLACES.search(use.symbol.name) for use in self.uses)
+            or any(name.endswith(".multi_gpu_model") for name in self.keras_names)
         )
 
     @cached_property

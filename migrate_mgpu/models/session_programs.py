@@ -284,7 +284,9 @@ class NativeSessions:
                 text = "`InteractiveSession` does not read the options that `tf.config` sets"
                 raise Refused(module, session, text)
             # A TF1 session does not place softly, TF2's eager code does.
-            if not sets_softness(module):
+            modules = {other for one in self._users[module] for other in one.modules}
+            places = any(other.places_operations for other in modules)
+            if places and not sets_softness(module):
                 lines.append(f"{style.tensorflow}.config.set_soft_device_placement(False)")
             lines += style.lines(_GROWTH) if interactive else []
         for statement in read.below:

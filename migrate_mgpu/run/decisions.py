@@ -97,7 +97,9 @@ class ConfigDecisions:
             for gone in goes_away(sink, self.graph) or ()
         }
         hoist = (point.module, point.statement) if isinstance(point, Hoist) else None
-        return Outcome(flow, f.APPLIED, [], build(flow, hoist, drop, native, self.graph.converted))
+        places = any(module.places_operations for module in modules)
+        move = build(flow, hoist, drop, native, places, self.graph.converted)
+        return Outcome(flow, f.APPLIED, [], move)
 
     def _apart(self, flow: Flow, session: Session, state: State) -> bool:
         """Whether a process that opens a session comes to nothing of a flow, by an `if`."""

@@ -442,13 +442,15 @@ class _Planner:
 
     def _native_extras(self, state: State) -> None:
         """Sessions without a config that only served Keras, and the switch to eager code."""
+        places = any(module.places_operations for module in state.program.modules)
         for module in state.program.modules:
             for sink in sink_calls(module) if module.writable else ():
                 if sink.argument is None:
                     for one in goes_away(sink, self.graph) or ():
                         if one.statement not in self.changes.gone:
                             self.changes.gone.add(one.statement)
-                            self._drop(replaced(one, states_default=_is_session(one, sink)))
+                            default = places and _is_session(one, sink)
+                            self._drop(replaced(one, states_default=default))
 
     def _remarks(self, module: Module) -> None:
         """What Keras does otherwise in TF2, in a program that loses TF1's session for it."""

@@ -52,6 +52,7 @@ def build(
     hoist: tuple[Module, ast.stmt] | None = None,
     drop: frozenset[ast.stmt] | set[ast.stmt] = frozenset(),
     native: bool = False,
+    places: bool = True,
     converted: frozenset[ast.AST] | set[ast.AST] = frozenset(),
 ) -> Move:
     """The edits that move a flow.
@@ -60,10 +61,11 @@ def build(
     (in a native program all of them); None leaves every call where its setting
     stood. ``drop`` are statements of a native program that go away with their
     session, ``converted`` the RunConfigs that go away with their Estimator.
+    ``places`` says whether its programs put operations on devices.
     """
     move = Move(flow)
     # A TF1 session does not place softly unless told to, TF2's eager code does.
-    sets_default = native and any(
+    sets_default = (native and places) and any(
         sink.kind.name in ("Session", "InteractiveSession") or sink.call in converted
         for sink in flow.sinks
     )

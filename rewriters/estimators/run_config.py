@@ -84,7 +84,6 @@ estimator.train(input_fn, steps=100)
 """,
         MODEL
         + """\
-tf.config.set_soft_device_placement(False)
 for gpu in tf.config.list_physical_devices('GPU'):
     tf.config.experimental.set_memory_growth(gpu, True)
 tf.random.set_seed(7)

@@ -15,8 +15,8 @@ Exact. A session that is used for anything else (``sess.run``), or any other
 name of TF1 left in the program, keeps the program unchanged, and a finding says
 which. An ``InteractiveSession`` with a config, the default session that Keras takes
 for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out,
-its default ``False`` is written, because TF2's eager default is ``True``. ``LSTM`` and
-``GRU`` that leave their gates to Keras do something else in TF2: a finding names each of
+its default ``False`` is written, because TF2's eager default is ``True``; in a program
+that names no device and has no strategy it has no effect, and is not. ``LSTM`` and ``GRU`` that leave their gates to Keras do something else in TF2: a finding names each of
 them.
 
 ## References
@@ -83,7 +83,6 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
         """\
 import tensorflow as tf
 
-tf.config.set_soft_device_placement(False)
 for gpu in tf.config.list_physical_devices('GPU'):
     tf.config.experimental.set_memory_growth(gpu, True)
 
@@ -96,7 +95,8 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 import tensorflow as tf
 from tensorflow.keras import backend as K
 
-model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+with tf.device('/gpu:0'):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
 K.set_session(sess)
 """,
@@ -106,7 +106,8 @@ import tensorflow as tf
 tf.config.set_soft_device_placement(False)
 tf.debugging.set_log_device_placement(True)
 
-model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+with tf.device('/gpu:0'):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 """,
     ),
 )

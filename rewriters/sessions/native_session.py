@@ -100,8 +100,6 @@ with tf.Session() as sess:
         """\
 import tensorflow as tf
 
-tf.config.set_soft_device_placement(False)
-
 x_spec = tf.TensorSpec([None], tf.float32)
 y_spec = tf.TensorSpec([None], tf.float32)
 weight = tf.Variable(1.0)
@@ -148,7 +146,6 @@ print(sess.run(loss, feed_dict=feeds))
         """\
 import tensorflow as tf
 
-tf.config.set_soft_device_placement(False)
 for gpu in tf.config.list_physical_devices("GPU"):
     tf.config.experimental.set_memory_growth(gpu, True)
 
@@ -224,8 +221,6 @@ class Dense(tf.keras.layers.Layer):
 
 
 def build(size):
-    tf.config.set_soft_device_placement(False)
-
     x_spec = tf.TensorSpec([None, size], tf.float32)
 
     dense = Dense(size)

@@ -101,6 +101,7 @@ class Trace:
             "exception": None,
             "sessions": [],
             "servers": [],
+            "names_gpus": False,  # for operations of a graph
             "context": {"initialised": [], "exit": None},
         }
         self.real_gpus: list[int] | None = None  # their indices, when --real-gpus told of them

@@ -93,6 +93,15 @@ def patch_context(trace: Any, module: Any) -> None:
 
 
 def patch_ops(trace: Any, module: Any) -> None:
+    # Whatever named the device (string, function, merged scopes), it arrives here.
+    place = module.Operation._set_device_from_string
+
+    def _set_device_from_string(self: Any, device_str: Any) -> None:
+        if "gpu" in str(device_str).lower():
+            trace.data["names_gpus"] = True
+        place(self, device_str)
+
+    module.Operation._set_device_from_string = _set_device_from_string
     if trace.map_gpus and trace.machine.split_mib is None:
         fake_gpus.map_operations(module)
 

@@ -139,6 +139,26 @@ def test_accepted_differences_keep_their_reason():
     assert "accepted: a limit wins" in str(found[1])
 
 
+def test_soft_placement_has_no_effect_where_no_operation_names_a_gpu():
+    native = trace(initialised=[entry(tf2(allow_soft_placement=True))])
+    soft = entry({"allow_soft_placement": True})
+
+    def found(*sessions, names_gpus, after=native):
+        before = trace(*sessions) | {"names_gpus": names_gpus}
+        return [d.name for d in configuration.compare(before, after)]
+
+    assert found(entry({}), names_gpus=False) == []
+    assert found(entry({}), soft, names_gpus=False) == [], "the two mean the same"
+    assert found(entry({}), names_gpus=True) == ["allow_soft_placement"]
+    assert found(soft, names_gpus=False, after=trace(initialised=[entry(tf2())])) == [
+        "allow_soft_placement"
+    ], "the old program asked for it"
+    v1 = trace(entry(tf2(allow_soft_placement=True)))
+    assert found(entry({}), names_gpus=False, after=v1) == ["allow_soft_placement"], (
+        "a session of TF2 says it as the old one did"
+    )
+
+
 def test_cuda_visible_devices_and_the_list_name_the_same_gpus():
     before = entry({"gpu_options": {"visible_device_list": "1"}}, shown=(3, 2))
     assert configuration.settings(before, TOTALS)["visible_gpus"] == [2]

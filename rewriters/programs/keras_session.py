@@ -16,8 +16,8 @@ name of TF1 left in the program, keeps the program unchanged, and a finding says
 which. An ``InteractiveSession`` with a config, the default session that Keras takes
 for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out,
 its default ``False`` is written, because TF2's eager default is ``True``; in a program
-that names no device and has no strategy it has no effect, and is not. ``LSTM`` and ``GRU`` that leave their gates to Keras do something else in TF2: a finding names each of
-them.
+that names no device and has no strategy it has no effect, and is not. ``LSTM`` and ``GRU``
+that leave their gates to Keras do something else in TF2: a finding names each of them.
 
 ## References
 ``tf.config``, ``tf.keras``

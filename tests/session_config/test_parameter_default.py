@@ -61,9 +61,14 @@ def test_a_default_that_is_written_out_is_told() -> None:
     code = """\
 import tensorflow as tf
 tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto({})))
-model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+with tf.device('/gpu:0'):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 """
     for fields, told in (("log_device_placement=True", 1), ("allow_soft_placement=True", 0)):
         result = run(code.replace("{}", fields), bridge=True)
         assert "set_soft_device_placement" in (result.files[0].after or "")
         assert sum("this line keeps it off" in f.message for f in result.findings) == told
+    plain = code.replace("{}", "log_device_placement=True")
+    plain = plain.replace("with tf.device('/gpu:0'):\n    ", "")
+    after = run(plain, bridge=True).files[0].after or ""
+    assert "set_log_device" in after and "soft" not in after, "nothing names a device"

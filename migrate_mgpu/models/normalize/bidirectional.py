@@ -185,9 +185,10 @@ class _Network:
         found = [names.fresh(scope, f"{state.id}_{way}") for way in ("fw", "bw")]
         for one in read:
             item = names.parents[one]
-            if not isinstance(item, ast.Subscript) or constant(item.slice) not in (0, 1):
+            way = constant(item.slice) if isinstance(item, ast.Subscript) else None
+            if not isinstance(way, int) or way not in (0, 1):
                 return None
-            self.taken.append(Edit(*self.source.span(item), found[constant(item.slice)]))
+            self.taken.append(Edit(*self.source.span(item), found[way]))
         return found if read else ["_", "_"]
 
     def _read(self, name: ast.Name) -> list[ast.Name]:

@@ -113,16 +113,16 @@ class _Function:
             if read & stored - known:
                 return False
             known |= {n.id for n in names}
-        for one in inside:
-            if isinstance(one, ast.stmt) and not isinstance(one, _MOVED):
+        for part in inside:
+            if isinstance(part, ast.stmt) and not isinstance(part, _MOVED):
                 return False
-            if isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.Lambda)):
+            if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.Lambda)):
                 return False
-            if isinstance(one, ast.Expr) and not self._local(one.value):
+            if isinstance(part, ast.Expr) and not self._local(part.value):
                 return False
-            if isinstance(one, ast.Call):
-                name = tensorflow_name(self.module, one.func)
-                if name.startswith(_OF_GRAPHS) or any(k.arg == "seed" for k in one.keywords):
+            if isinstance(part, ast.Call):
+                name = tensorflow_name(self.module, part.func)
+                if name.startswith(_OF_GRAPHS) or any(k.arg == "seed" for k in part.keywords):
                     return False
         return True
 
@@ -216,5 +216,9 @@ class _Function:
 
 
 def _draws(node: ast.expr) -> bool:
-    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    return called and node.func.attr == "get_next" and not node.args
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get_next"
+        and not node.args
+    )

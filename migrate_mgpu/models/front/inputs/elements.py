@@ -99,8 +99,8 @@ class Elements:
         return found.pop() if len(found) == 1 else UNKNOWN
 
 
-def used_as_dictionary(batch: str, node: ast.expr) -> bool:
-    """Whether an expression takes members out of a batch by their names: a tuple has none."""
+def used_as_dictionary(batch: str, node: ast.AST) -> bool:
+    """Whether code takes members out of a batch by their names: a tuple has none."""
     for part in ast.walk(node):
         if not isinstance(part, (ast.Attribute, ast.Subscript)):
             continue

@@ -62,6 +62,9 @@ def test_each_class_has_steps_of_its_own() -> None:
     assert "actor = Actor(2)\n" in after and "critic = Critic(size=2)\n" in after
     assert "Session" not in after and "sess" not in after
     assert after.count("self.train_step = train_step\n") == 2
+    assert "soft_device_placement" not in after, "nothing names a device"
+    named = "        with tf.device('/cpu:0'):\n            self.w = "
+    after = native(PROGRAM.replace("        self.w = ", named))
     assert after.count("tf.config.set_soft_device_placement(False)\n") == 1
 
 

@@ -200,6 +200,9 @@ for step in range(3):
 def test_each_object_has_variables_and_steps_of_its_own() -> None:
     after = native(TWO)
     assert "    other = Model(2, 0.2)\n" in after
+    assert "tf.config" not in after, "nothing names a device"
+    made = "        self.w = "
+    after = native(TWO.replace(made, f"        with tf.device('/cpu:0'):\n    {made}"))
     assert after.index("tf.config.set_soft") < after.index("class Model")
 
 

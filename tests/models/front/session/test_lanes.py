@@ -116,7 +116,10 @@ def test_a_graph_with_a_name_goes_with_its_blocks() -> None:
     after = native(text)
     assert "graph" not in after
     assert after.endswith("\nprint(compute_loss(rows).numpy())\ntrain_step(rows)\n")
-    assert "tf.config.set_soft_device_placement(False)\n" in after
+    assert "soft_device_placement" not in after, "nothing names a device"
+    made = "    w = tf.Variable(tf.zeros([2, 1]))\n"
+    named = native(text.replace(made, f"    with tf.device('/cpu:0'):\n    {made}"))
+    assert "tf.config.set_soft_device_placement(False)\n" in named
 
 
 def test_the_main_function_that_app_run_calls_runs_once() -> None:

@@ -10,7 +10,9 @@ Runs in the interpreter under test: Python 3.7, standard library and numpy only.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
 import threading
 from typing import Any
 
@@ -314,7 +316,7 @@ class EagerWatch:
             outer = self._tracing()
             self._local.tracing = True
             if not outer and tools.tf("eager.context").executing_eagerly():
-                given = (*args, *options.values())
+                given = _as_declared(this, args, options)
                 self.examples.note(given)
                 self._batches.taken(given)
             try:
@@ -373,3 +375,22 @@ class EagerWatch:
                 series = self.recorder.get_series(number)
                 if series.steps == 1 and "after_one" not in series.seen_first:
                     self._read("after_one", number)
+
+
+def _as_declared(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
+    """What a `tf.function` is given, as its signature declares it: a list of rows may be one
+    batch."""
+    import numpy
+
+    signature = function.input_signature
+    if signature is None:
+        return [*args, *options.values()]
+    names = list(inspect.signature(function.python_function).parameters)
+    declared = dict(zip(names[-len(signature) :], signature))
+    found = []
+    for name, value in (*zip(declared, args), *options.items()):
+        if isinstance(value, list) and hasattr(declared.get(name), "dtype"):
+            with contextlib.suppress(ValueError):  # TensorFlow says what it lacks
+                value = numpy.array(value)
+        found.append(value)
+    return found

@@ -121,7 +121,7 @@ BROKEN = [
         ["allow_soft_placement", "exit", "log_device_placement", "printed"],
     ),
     (
-        "keras/tf_keras_backend",
+        "keras/soft_placement_conditional",  # an operation names a GPU
         "after.py",
         "tf.config.set_soft_device_placement(False)\n",
         "",

@@ -93,6 +93,8 @@ def patch_context(trace: Any, module: Any) -> None:
 
 
 def patch_ops(trace: Any, module: Any) -> None:
+    if trace.map_gpus and trace.machine.split_mib is None:
+        fake_gpus.map_operations(module)
     # Whatever named the device (string, function, merged scopes), it arrives here.
     place = module.Operation._set_device_from_string
 
@@ -102,8 +104,6 @@ def patch_ops(trace: Any, module: Any) -> None:
         place(self, device_str)
 
     module.Operation._set_device_from_string = _set_device_from_string
-    if trace.map_gpus and trace.machine.split_mib is None:
-        fake_gpus.map_operations(module)
 
 
 def patch_workers(trace: Any, module: Any) -> None:

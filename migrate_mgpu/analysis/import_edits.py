@@ -28,6 +28,7 @@ def with_imports(module: Module, needed: set[str]) -> list[Edit]:
     if not top:
         return [_after_docstring(module, [_line(name) for name in missing])]
     edits: list[Edit] = []
+    first: list[str] = []  # those of a group of its own, above the author's
     for name in missing:
         if name.startswith("from "):  # `from absl import app`, above TensorFlow's own
             place = next((s for s in module.tensorflow_imports if s in top), top[0])
@@ -40,11 +41,13 @@ def with_imports(module: Module, needed: set[str]) -> list[Edit]:
         plain = _first_group(top)
         later = [s for s in plain if _key(s) > name]
         if not _is_standard_import(plain[0]):
-            edits.append(Layout(module.source, plain[0]).insert_before([f"import {name}", ""]))
+            first.append(f"import {name}")
         elif later:
             edits.append(Layout(module.source, later[0]).insert_before([f"import {name}"]))
         else:
             edits.append(Layout(module.source, plain[-1]).insert_after([f"import {name}"]))
+    if first:
+        edits.append(Layout(module.source, _first_group(top)[0]).insert_before([*first, ""]))
     return edits
 
 

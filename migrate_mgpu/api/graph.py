@@ -128,7 +128,8 @@ INITIALIZES_METRICS = ("local_variables_initializer", "initializers.local_variab
 RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Feature",
            "train.FloatList", "train.Int64List", "train.SequenceExample")  # fmt: skip
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
-            "examples.tutorials.mnist", "test.is_", "train.latest_checkpoint",
+            "examples.tutorials.mnist", "contrib.learn.preprocessing.", "test.is_",
+            "train.latest_checkpoint",
             "train.get_checkpoint_state",
             "train.list_variables", "train.load_checkpoint", "train.load_variable",
             "errors.", "disable_v2_behavior", "disable_eager_execution",

@@ -237,6 +237,8 @@ _COMMENT = (
 )
 # The same numbers as TensorFlow's own initializer, as long as it draws uniformly.
 _XAVIER = ("xavier_initializer", "xavier_initializer_conv2d", "initializers.xavier_initializer")
+# What is Python's own, so that a native program may have it.
+_WITHOUT_GRAPHS = {"vocabulary_processor"}
 _GLOROT = NewName("tensorflow", "glorot_uniform_initializer")
 
 
@@ -317,6 +319,8 @@ class _Renaming:
             for use in (*self.mentions, *self.variables, *self.statements)
         ):
             return self.found
+        packages = {new.package for new in self.targets.values() if new is not None}
+        self.found.eager = packages == _WITHOUT_GRAPHS
         for use in self.mentions:
             self._mention(use)
         self._mend()

@@ -11,7 +11,8 @@ Functions that were given a session and tensors are given the steps that they ru
 that builds the graph returns them. One that makes variables or layers and applies them at once
 becomes a class of layers, also in another module of the program; where it stands beside the
 function that builds the graph, also one with batch normalization, a flag that tells it whether
-it trains, and calls that share its variables by ``reuse``: these are calls of one object.
+it trains, and calls that share its variables by ``reuse``, or because a scope around them says
+``scope.reuse_variables()`` or ``reuse=True``: these are calls of one object.
 
 A class may build the graph in its constructor, and in methods that only the constructor calls:
 they are written there, the object gets the steps in the place of the session and the parts of the
@@ -56,7 +57,8 @@ a function fills it in a loop, perhaps, or twice, the program stays.
 
 A program that builds several graphs one after the other, each behind ``tf.reset_default_graph()``
 and with a session of the same name, gets steps for each. Tensors that a function reads as globals
-become its parameters. ``print`` of a tensor, which showed what the graph calls it, goes.
+become its parameters. ``print`` of a tensor, which showed what the graph calls it, goes, also in
+functions that build the graph.
 
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first

@@ -74,6 +74,11 @@ MUTANTS: dict[str, Mutant] = {
         r"c_hidden_drawn = hidden\(drawn\)",
         "c_hidden_drawn = tf.nn.relu(drawn @ tf.stop_gradient(hidden.kernel) + hidden.bias)",
     ),
+    "a second network, where a scope says that it is the first": Mutant(
+        "shared_by_scope",
+        r"^discriminator = Discriminator\(\)\n((?s:.*?))fake_logits = discriminator\(",
+        r"discriminator = Discriminator()\nsecond = Discriminator()\n\1fake_logits = second(",
+    ),
     "copied the other way": Mutant(
         "target_network", r"zip\(target, evaluated\)", "zip(evaluated, target)"
     ),

@@ -32,6 +32,9 @@ class EagerValueReader(StatementReader):
         target = statement.targets[0]
         if not isinstance(target, ast.Name) or not self.is_eager(statement.value):
             return False
+        others = (self.names.statement(one.node) for one in self.names.bindings_of(target))
+        if any(isinstance(one, ast.AugAssign) for one in others):
+            return False  # what is added may be a part of the graph
         if self.runs.is_home(statement):
             self.meanings[target.id] = Computed()
             return True

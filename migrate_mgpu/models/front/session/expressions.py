@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Binding, children, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.graph import (
     COMPUTES,
@@ -354,8 +354,9 @@ class Expressions:
         module, found = self.module, Parts()
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             raise Refused(module, node, f"`{function.name}` is not a plain function")
+        described = descriptions(module, node)
         for statement in statements_of(node.body):
-            if self._is_named(statement):
+            if self._is_named(statement) or statement in described:
                 continue
             if not isinstance(statement, _STATEMENTS):
                 text = f"`{function.name}` does more than compute a value"
@@ -390,6 +391,16 @@ class Expressions:
         ]
         self._functions[node] = found
         return found
+
+    def tried(self, function: Function) -> Parts | None:
+        """The same; None where it does more, and then nothing is known of it."""
+        known = dict(self._functions)
+        try:
+            return self.of_function(function)
+        except Refused:
+            self._functions.clear()
+            self._functions.update(known)
+            return None
 
     def _is_local(self, node: ast.expr, function: ast.FunctionDef) -> bool:
         """Whether the list that a call appends to is written out in a function."""
@@ -427,6 +438,7 @@ class Expressions:
         }
         modes = Modes(module, node, known)
         gone = set(walk(reuse.statement)) if reuse and reuse.statement else set()
+        gone.update(descriptions(module, node))
         for statement in walk(node):
             if not isinstance(statement, ast.stmt) or statement is node or statement in gone:
                 continue
@@ -558,6 +570,42 @@ class _Layered(Expressions):
 
     def _is_parameter(self, name: ast.Name) -> bool:
         return self.module.names.is_parameter(name)
+
+
+def descriptions(module: Module, function: ast.AST) -> list[ast.Expr]:
+    """The statements of a function that print what tensors are called, and nothing else."""
+    if not isinstance(function, ast.FunctionDef):
+        return []
+    return [
+        statement
+        for statement in function.body
+        if isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and module.names.qualname(statement.value.func) == "builtins.print"
+        and not statement.value.keywords
+        and any(isinstance(part, ast.Name) for part in statement.value.args)
+        and all(
+            isinstance(part, ast.Constant) or _is_made_here(module, part, function)
+            for part in statement.value.args
+        )
+    ]
+
+
+def _is_made_here(module: Module, node: ast.expr, function: ast.FunctionDef) -> bool:
+    """Whether a name is given tensors alone, by statements of a function."""
+    bindings = module.names.bindings_of(node) if isinstance(node, ast.Name) else []
+    return bool(bindings) and all(
+        is_inside(module, one.node, {function}) and _gives_tensors(module, one) for one in bindings
+    )
+
+
+def _gives_tensors(module: Module, binding: Binding) -> bool:
+    statement = module.names.statement(binding.node)
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(call, ast.Call):
+        return False
+    name = name_of(module, call)
+    return name in COMPUTES or name in DRAWS or name in LAYERS.by_name or is_recurrent(module, call)
 
 
 def check_drawn(module: Module, call: ast.Call) -> None:

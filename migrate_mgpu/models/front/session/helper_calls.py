@@ -69,8 +69,12 @@ class HelperReader:
         is_flag: Callable[[ast.AST], bool],
         home: ast.AST,
         beside: AbstractSet[Module],
+        reusing: AbstractSet[ast.AST] = frozenset(),
     ) -> None:
-        """``home`` is the scope that builds the graph."""
+        """``home`` is the scope that builds the graph.
+
+        ``reusing`` is what stands there in scopes whose variables are there already.
+        """
         self.beside = beside
         self.home = home
         self.module = module
@@ -80,7 +84,7 @@ class HelperReader:
         self.is_tensor = is_tensor
         self.is_flag = is_flag
         self.helpers = Helpers(graph, calls, regularized)
-        self.sharing = WeightSharing(graph, self.helpers)
+        self.sharing = WeightSharing(graph, self.helpers, reusing)
 
     def function(self, call: ast.Call) -> Function | None:
         """The function that a call reaches, if that makes layers or variables for tensors."""

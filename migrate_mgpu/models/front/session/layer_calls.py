@@ -38,11 +38,13 @@ class LayerReader:
         is_flag: Callable[[ast.AST], bool],
         home: ast.AST,
         beside: AbstractSet[Module] = frozenset(),
+        reusing: AbstractSet[ast.AST] = frozenset(),
     ) -> None:
         """``is_tensor`` says whether an expression is a part of the graph where it is read.
 
         ``is_flag``: a part that steps may know, and have as a value of Python's. ``home`` is
-        the scope that builds it, ``beside`` are the program's other modules.
+        the scope that builds it, ``beside`` are the program's other modules. ``reusing`` is what
+        stands there in scopes whose variables are there already.
         """
         self.module = module
         self.graph = graph
@@ -50,7 +52,15 @@ class LayerReader:
         self.beside = beside
         self._calls = LayerCalls()
         self.functions = HelperReader(
-            module, graph, self._calls, self.regularized, is_tensor, is_flag, home, beside
+            module,
+            graph,
+            self._calls,
+            self.regularized,
+            is_tensor,
+            is_flag,
+            home,
+            beside,
+            reusing,
         )
         self._found: dict[ast.Call, Found | None] = {}
 

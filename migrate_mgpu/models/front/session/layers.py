@@ -16,6 +16,7 @@ from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.layer_calls import scope_of
 from migrate_mgpu.models.front.session.program import MadeLayer, NamedInitializer, targets_of
+from migrate_mgpu.models.front.session.scope import scopes_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Collected, Layer, Placeholder, Recurrent, Unit, Variables
 from migrate_mgpu.models.properties import has_weights
@@ -44,6 +45,7 @@ class UnitLayerReader(StatementReader):
         assert found is not None
         if found.shares is not None:
             return self._shared(found, node)
+        self.state.makes_anew(call)
         if not isinstance(node, ast.stmt):
             text = "a layer is created inside `Session.run` or `minimize`"
             raise Refused(self.module, call, text, "give its value a name before")
@@ -159,7 +161,9 @@ class UnitLayerReader(StatementReader):
             variables.append(made.variables)
             if call in made.calls:
                 continue
-            if made.calls:
+            if not made.calls:
+                self.state.makes_anew(call)
+            else:
                 self._check_shared(made, function, call, bound, taken)
             made.calls.append(call)
             training = found.training
@@ -229,6 +233,9 @@ class UnitLayerReader(StatementReader):
         if before != {name: ast.dump(value) for name, value in taken.items()}:
             text = f"`{function.name}` makes other layers here than at its first call"
             raise Refused(self.module, call, text)
+        scopes = [list(map(ast.dump, scopes_of(self.module, one))) for one in (made.calls[0], call)]
+        if self.scope.entries[self.place].reuses and scopes[0] == scopes[1]:
+            return
         for parent in self.names.ancestors(made.found.call):
             if parent is function.node:
                 break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Set as AbstractSet
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
@@ -49,6 +49,7 @@ from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.front.session.variable_averages import VariableAverageReader
 from migrate_mgpu.models.front.session.variable_copies import VariableCopyReader
 from migrate_mgpu.models.front.session.variables import VariableReader
+from migrate_mgpu.models.front.towers.loop import shares
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import (
     Collected,
@@ -157,6 +158,7 @@ class _Reader(StatementReader):
         if self.owners.several:
             self.owners.check_parts()
             self.found.several = True
+        self._read_unused()
         complete = CompletenessCheck(self.state, self.units)
         complete.check_mentions()
         self.unit_layers.check_training()
@@ -164,6 +166,28 @@ class _Reader(StatementReader):
         complete.check_captures()
         self.placeholders.find_numbers()
         return self.found
+
+    def _read_unused(self) -> None:
+        """Functions that nothing calls, where they only compute, or make a variable."""
+        if any(self.module in other.imported for other in self.graph.modules):
+            return
+        for node in self.module.tree.body:
+            if not isinstance(node, ast.FunctionDef) or node in self.expressions.functions:
+                continue
+            function = Function(self.module, node)
+            mentions = self.names.mentions(node.name, self.names.module_scope)
+            if mentions or not self.expressions.touches_graph(function):
+                continue
+            parts = self.expressions.tried(function)
+            if parts is not None and not parts.layers:
+                self.found.builders.update({**parts.builders, node: function})
+            elif self.expressions.makes(function):
+                found = self.found
+                known = list(found.made), dict(found.makers), dict(found.builders)
+                try:
+                    self.variables.maker(function)
+                except Refused:  # it stays, and is told
+                    found.made, found.makers, found.builders = known
 
     def _check_graphs(self) -> None:
         """Where several graphs are built, each is used by the statements behind it alone.
@@ -219,6 +243,11 @@ class _Reader(StatementReader):
             return self._of_tower(entry)
         if isinstance(statement, _KEEPS):
             return Role.HOST
+        if isinstance(statement, ast.Expr) and shares(self.module, statement):
+            if not entry.reuses:
+                text = "which variables below are those that there are already"
+                raise Refused(self.module, statement, f"it cannot be determined {text}")
+            return Role.GONE
         if statement in self.state.configs or statement_value(statement) in self.state.configs:
             self._bind_host(statement)
             return Role.HOST

@@ -47,7 +47,8 @@ class Entry:
     ``dedent`` is the indentation that goes away with the blocks around it, ``scopes`` are the
     names of TF1's scopes around it, by what they name (``name_scope``, ``variable_scope``).
     ``towers`` are those whose loop it stands in, ``first``: only for the first of them.
-    ``device`` is where it computes, with what makes it.
+    ``device`` is where it computes, with what makes it. ``reuses``: its variables are those that
+    there are already, as what stands around it says.
     """
 
     statement: ast.stmt
@@ -57,6 +58,7 @@ class Entry:
     device: ast.expr | None = None
     towers: Towers | None = None
     first: bool = False
+    reuses: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -377,6 +379,8 @@ class _EntryReader:
     def read(self, body: list[ast.stmt], around: Entry) -> Iterator[Entry]:
         """``around`` is the entry of the block that has these statements."""
         for statement in body:
+            if around.towers is None and _shares_below(self.module, statement):
+                around = replaced(around, reuses=True)
             found = replaced(around, statement=statement, opens=False)
             inner = self._opened(statement, found)
             if inner is None:
@@ -399,7 +403,8 @@ class _EntryReader:
         if isinstance(statement, ast.With):
             named = _scope(module, statement, found.towers is not None)
             if named:
-                return replaced(found, scopes=(*found.scopes, named))
+                reuses = found.reuses or _reuses(statement.items[0])
+                return replaced(found, scopes=(*found.scopes, named), reuses=reuses)
             if _goes(module, statement, self.session):
                 return found
             return self._only_names(statement, found)
@@ -428,7 +433,13 @@ class _EntryReader:
             kind = name_of(module, node) if isinstance(node, ast.Call) else ""
             if found.towers is not None and kind in ("name_scope", "device"):
                 continue
-            if is_same_scope(module, node) or (self._has_towers and is_cpu(module, node)):
+            if is_same_scope(module, node):
+                if found.towers is None and _reuse_of(item) is not None:
+                    if not _reuses(item):
+                        return None
+                    found = replaced(found, reuses=True)
+                continue
+            if self._has_towers and is_cpu(module, node):
                 continue
             if _is_graph(module, node) and item.optional_vars is None:
                 continue
@@ -458,11 +469,11 @@ def _named(module: Module, item: ast.withitem, shared: bool) -> tuple[str, str] 
     kind = name_of(module, call) if isinstance(call, ast.Call) else ""
     if kind not in ("name_scope", "variable_scope") or not isinstance(call, ast.Call):
         return None
-    reuse = shared and [keyword.arg for keyword in call.keywords] == ["reuse"]
-    more = call.keywords and not reuse
+    reuse = [keyword.arg for keyword in call.keywords] == ["reuse"]
+    more = call.keywords and not (reuse and (shared or _reuses(item)))
     if len(call.args) != 1 or more or not _is_unread(module, item.optional_vars):
         return None
-    value = given_once(module, call.args[0])
+    value = given_once(module, _entered_again(module, call))
     name = constant(value)
     if name is None and _is_of_object(module, call.args[0]):
         return kind, ""
@@ -484,13 +495,94 @@ def _is_of_object(module: Module, node: ast.expr) -> bool:
     return several and constructs and isinstance(node, ast.Name) and module.names.is_parameter(node)
 
 
+def _reuse_of(item: ast.withitem) -> ast.expr | None:
+    """What a scope is told of variables that there are already, if it is told."""
+    call = item.context_expr
+    keywords = call.keywords if isinstance(call, ast.Call) else ()
+    return next((keyword.value for keyword in keywords if keyword.arg == "reuse"), None)
+
+
+def _reuses(item: ast.withitem) -> bool:
+    """`with tf.variable_scope("critic", reuse=True):`"""
+    return constant(_reuse_of(item)) is True
+
+
+def _entered_again(module: Module, call: ast.Call) -> ast.expr:
+    """What names a scope: also that of another block, which gave it a name of Python's.
+
+    `with tf.variable_scope(scope, reuse=True):`, where neither block stands in another scope.
+    """
+    node = call.args[0]
+    binding = module.names.only_binding(node) if isinstance(node, ast.Name) else None
+    block = module.names.statement(binding.node) if binding is not None else None
+    if binding is None or not isinstance(block, ast.With) or len(block.items) != 1:
+        return node
+    made = block.items[0].context_expr
+    if not isinstance(made, ast.Call) or name_of(module, made) != "variable_scope":
+        return node
+    plain = len(made.args) == 1 and not made.keywords
+    if not plain or scopes_of(module, block) or scopes_of(module, module.names.statement(call)):
+        return node
+    return made.args[0]
+
+
+def scopes_of(module: Module, node: ast.AST) -> list[ast.expr]:
+    """What names the scopes of variables around a node, from without.
+
+    A block that enters the scope there is, by `tf.get_variable_scope()`, names none.
+    """
+    calls = [
+        item.context_expr
+        for parent in module.names.ancestors(node)
+        if isinstance(parent, ast.With)
+        for item in reversed(parent.items)
+        if not is_same_scope(module, item.context_expr)
+    ]
+    return [
+        _entered_again(module, call)
+        for call in reversed(calls)
+        if isinstance(call, ast.Call) and name_of(module, call) == "variable_scope" and call.args
+    ]
+
+
 def _is_unread(module: Module, target: ast.expr | None) -> bool:
-    """Whether nothing reads the name that a block gives its scope, if it gives one."""
+    """Whether nothing reads the name that a block gives its scope, if it gives one.
+
+    `scope.reuse_variables()` and blocks that enter the scope again do no more than say it.
+    """
     if not isinstance(target, ast.Name):
         return target is None
     home = module.names.defining_scope(target.id, module.names.scope_of_name[target])
     mentions = module.names.mentions(target.id, home) if home is not None else ()
-    return not any(isinstance(mention.ctx, ast.Load) for mention in mentions)
+    return not any(
+        isinstance(mention.ctx, ast.Load)
+        and not _shares_below(module, module.names.statement(mention))
+        and not _enters_scope(module, mention)
+        for mention in mentions
+    )
+
+
+def _shares_below(module: Module, statement: ast.stmt) -> bool:
+    """`scope.reuse_variables()`, of the scope whose block it stands in, until that ends."""
+    if not isinstance(statement, ast.Expr) or not shares(module, statement):
+        return False
+    assert isinstance(statement.value, ast.Call)
+    assert isinstance(statement.value.func, ast.Attribute)
+    scope, block = statement.value.func.value, module.names.parents[statement]
+    if not isinstance(block, ast.With):
+        whole = isinstance(block, (ast.Module, ast.FunctionDef)) or is_main_guard(block)
+        return whole and name_of(module, scope) == "get_variable_scope"
+    entered = block.items[0].optional_vars if len(block.items) == 1 else None
+    own = isinstance(entered, ast.Name) and isinstance(scope, ast.Name) and entered.id == scope.id
+    named = name_of(module, block.items[0].context_expr) == "variable_scope"
+    return named and (own or name_of(module, scope) == "get_variable_scope")
+
+
+def _enters_scope(module: Module, mention: ast.Name) -> bool:
+    call = module.names.parents.get(mention)
+    if not isinstance(call, ast.Call) or name_of(module, call) != "variable_scope":
+        return False
+    return call.args == [mention] and _entered_again(module, call) is not mention
 
 
 def given_once(module: Module, node: ast.expr) -> ast.expr:

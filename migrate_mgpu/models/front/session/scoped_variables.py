@@ -1,4 +1,7 @@
-"""The trained variables below a scope: `tf.get_collection(TRAINABLE_VARIABLES, "generator")`."""
+"""The trained variables below a scope: `tf.get_collection(TRAINABLE_VARIABLES, "generator")`.
+
+Or those that have a word in their names: `[v for v in tf.trainable_variables() if "d_" in v.name]`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.expressions import is_all_variables
+from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.program import (
     AllVariables,
     Averager,
@@ -28,18 +33,26 @@ from migrate_mgpu.models.ir import Collected, Layer, Update, Variables
 _ADVICE = "make a list of the variables"
 
 
-class ScopedVariables(StatementReader):
-    """Tells which variables of the graph have names that begin with a word."""
+@record(frozen=True)
+class Word:
+    """What the names of some variables begin with, or have anywhere (``inside``)."""
 
-    def word(self, node: ast.expr | None) -> str | None:
-        """What the names of variables begin with that an expression asks for; None for others."""
+    text: str
+    inside: bool = False
+
+
+class ScopedVariables(StatementReader):
+    """Tells which variables of the graph have names that begin with a word, or have it."""
+
+    def word(self, node: ast.expr | None) -> Word | None:
+        """What tells the variables by their names that an expression asks for; None for others."""
         if isinstance(node, ast.ListComp):
             return self._of_comprehension(node)
         if not isinstance(node, ast.Call):
             return None
         kind = name_of(self.module, node)
         if kind == "trainable_variables":
-            return _text(by_parameter(node, ("scope",)).get("scope"))
+            return _word(by_parameter(node, ("scope",)).get("scope"))
         if kind != "get_collection":
             return None
         given = by_parameter(node, ("key", "scope"))
@@ -47,23 +60,23 @@ class ScopedVariables(StatementReader):
         asked = name_of(self.module, key) if isinstance(key, ast.Attribute) else constant(key)
         if asked not in ("GraphKeys.TRAINABLE_VARIABLES", "trainable_variables"):
             return None
-        return _text(given.get("scope"))
+        return _word(given.get("scope"))
 
-    def global_word(self, node: ast.expr | None) -> str | None:
+    def global_word(self, node: ast.expr | None) -> Word | None:
         """The same for `tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, "target")`."""
         if not isinstance(node, ast.Call):
             return None
         kind = name_of(self.module, node)
         if kind in ("global_variables", "all_variables"):
-            return _text(by_parameter(node, ("scope",)).get("scope"))
+            return _word(by_parameter(node, ("scope",)).get("scope"))
         given = by_parameter(node, ("key", "scope")) if kind == "get_collection" else {}
         key = given.get("key")
         asked = name_of(self.module, key) if isinstance(key, ast.Attribute) else constant(key)
         if asked not in ("GraphKeys.GLOBAL_VARIABLES", "variables"):
             return None
-        return _text(given.get("scope"))
+        return _word(given.get("scope"))
 
-    def every_below(self, node: ast.expr, word: str) -> GlobalVariables:
+    def every_below(self, node: ast.expr, word: Word) -> GlobalVariables:
         """All variables whose names begin with a word, trained or not.
 
         Raises:
@@ -77,9 +90,9 @@ class ScopedVariables(StatementReader):
             v for v in self.found.variables if v.collected is not Collected.LAYER or v.trainable
         )
         own = (one for one in every if one not in self.state.earlier)
-        found = [one for one in own if self._begins(one, word, node)]
+        found = [one for one in own if self._fits(one, word, node)]
         if not found:
-            raise Refused(self.module, node, f"no variable is seen whose name begins with `{word}`")
+            self._refuse_none(node, word)
         slots = any(isinstance(m, (Averager, AverageStep)) for m in self.meanings.values())
         for update in self.found.updates:
             if update.optimizer.kind == "gradient_descent":
@@ -123,8 +136,11 @@ class ScopedVariables(StatementReader):
         plain = made.found.helper is None and not made.calls
         return variables.trainable and plain and (given is None or constant(given) is True)
 
-    def _of_comprehension(self, node: ast.ListComp) -> str | None:
-        """`[v for v in tf.trainable_variables() if v.name.startswith("generator")]`"""
+    def _of_comprehension(self, node: ast.ListComp) -> Word | None:
+        """`[v for v in tf.trainable_variables() if v.name.startswith("generator")]`
+
+        Or `if "d_" in v.name`, where all variables of a layer have it in their names, or none.
+        """
         if len(node.generators) != 1 or not isinstance(node.elt, ast.Name):
             return None
         each = node.generators[0]
@@ -133,37 +149,63 @@ class ScopedVariables(StatementReader):
         if not is_all_variables(self.module, source) and not isinstance(meaning, AllVariables):
             return None
         test = each.ifs[0] if len(each.ifs) == 1 else None
+        name = f"{node.elt.id}.name"
+        if ast.unparse(each.target) != node.elt.id:
+            return None
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In):
+            known = [ast.unparse(one) for one in test.comparators] == [name]
+            text = _text(test.left) if known else None
+            word = Word(text, inside=True) if text is not None else None
+            return word if word is not None and self._is_told(node, word) else None
         if not isinstance(test, ast.Call) or len(test.args) != 1 or test.keywords:
             return None
-        named = f"{node.elt.id}.name.startswith"
-        known = ast.unparse(test.func) == named and ast.unparse(each.target) == node.elt.id
-        return _text(test.args[0]) if known else None
+        return _word(test.args[0]) if ast.unparse(test.func) == f"{name}.startswith" else None
 
-    def below(self, node: ast.expr, word: str) -> tuple[Variables, ...]:
-        """The trained variables whose names begin with a word.
+    def _is_told(self, node: ast.expr, word: Word) -> bool:
+        """Whether it is seen which variables have a word in their names, and some do."""
+        try:
+            fits = [self._fits(one, word, node) for one in self._asked(node)]
+        except Refused:
+            return False
+        return any(fits)
+
+    def below(self, node: ast.expr, word: Word) -> tuple[Variables, ...]:
+        """The trained variables whose names begin with a word, or have it.
 
         Raises:
             Refused: TF1's names of some are not known so far, or there are none.
         """
+        found = [one for one in self._asked(node) if self._fits(one, word, node)]
+        if not found:
+            self._refuse_none(node, word)
+        return tuple(found)
+
+    def _asked(self, node: ast.expr) -> list[Variables]:
+        """The trained variables among which an expression chooses."""
         source = node.generators[0].iter if isinstance(node, ast.ListComp) else None
         meaning = self.meanings.get(source.id) if isinstance(source, ast.Name) else None
         every = meaning.variables if isinstance(meaning, AllVariables) else self.found.variables
-        found = [
-            one
-            for one in every
-            if one.trainable and one not in self.state.earlier and self._begins(one, word, node)
-        ]
-        if not found:
-            raise Refused(self.module, node, f"no variable is seen whose name begins with `{word}`")
-        return tuple(found)
+        return [one for one in every if one.trainable and one not in self.state.earlier]
 
-    def _begins(self, variables: Variables, word: str, node: ast.expr) -> bool:
-        """Whether the names of variables begin with a word.
+    def _refuse_none(self, node: ast.expr, word: Word) -> None:
+        way = "has" if word.inside else "begins with"
+        raise Refused(self.module, node, f"no variable is seen whose name {way} `{word.text}`")
+
+    def _fits(self, variables: Variables, wanted: Word, node: ast.expr) -> bool:
+        """Whether the names of variables begin with a word, or have it.
 
         Raises:
             Refused: that cannot be determined.
         """
         answers = set()
+        word = wanted.text
+        if wanted.inside:
+            names = GraphNames(self.found, self.graph).of(variables)
+            answers = {word in f"{one.name}:0" for one in names if one.trained}
+            if len(answers) != 1:
+                text = f"some variables of one statement have `{word}` in their names"
+                raise Refused(self.module, node, text, _ADVICE)
+            return answers.pop()
         if any(one.kind == "Variable" for one in variables.made) and re.search(r"/|_\d+$", word):
             text = f"TF1 may number the scope of `{variables.name}`: `{word}`"  # as `scope_1/w`
             raise Refused(self.module, node, text, _ADVICE)
@@ -244,6 +286,11 @@ class ScopedVariables(StatementReader):
         name = name_of(self.module, call)
         target = self.graph.target(self.module, call.func)
         return name in VARIABLES.by_name or name in LAYERS.by_name or target is not None
+
+
+def _word(node: ast.expr | None) -> Word | None:
+    text = _text(node)
+    return Word(text) if text is not None else None
 
 
 def _text(node: ast.expr | None) -> str | None:

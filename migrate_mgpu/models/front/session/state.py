@@ -47,8 +47,9 @@ class Reading:
         self.others = [one for one in others if one is not owner]
         self.theirs = self._of_others()
         self.found = SessionProgram(self.scope)
+        reusing = {n for one in self.scope.entries if one.reuses for n in walk(one.statement)}
         self.layers = LayerReader(
-            module, graph, self._is_tensor, self._is_flag, self.scope.node, beside
+            module, graph, self._is_tensor, self._is_flag, self.scope.node, beside, reusing
         )
         self.found.layer_helpers = self.layers.functions.helpers
         self.reuse = self.found.layer_helpers.reuse
@@ -174,6 +175,13 @@ class Reading:
             if name not in known and isinstance(self.meanings.get(name.id), GRAPH):
                 text = f"{what} depends on `{name.id}`, a part of the graph"
                 raise Refused(self.module, name, text)
+
+    def makes_anew(self, node: ast.AST) -> None:
+        """Refuses what would make variables where a scope says that they are there already."""
+        if self.scope.entries[self.place].reuses:
+            text = "it has variables that are made elsewhere, as a scope around it says"
+            advice = "make them in a function, and call that twice"
+            raise Refused(self.module, node, text, advice)
 
     def global_of_graph(self, name: ast.Name) -> None:
         """Refuses a function's own mention of a part of the graph."""

@@ -38,6 +38,7 @@ from migrate_mgpu.models.front.session.program import (
     NamedInitializer,
     PartOfStep,
     Role,
+    closure,
     targets_of,
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
@@ -264,12 +265,17 @@ class UnitReader(StatementReader):
                     raise Refused(self.module, parent, text)
 
     def _is_of_tensor(self, call: ast.Call) -> bool:
-        """Whether rows are those of a layer's value: it gets a gradient for all of them."""
+        """Whether rows are those of a layer's value: it gets a gradient for all of them.
+
+        Or those of what follows from no variable, which gets none.
+        """
         params = by_parameter(call, ("params",)).get("params")
         meaning = self.meanings.get(params.id) if isinstance(params, ast.Name) else None
         value = value_of(meaning.node) if isinstance(meaning, Unit) else None
         if not isinstance(params, ast.Name) or not self.runs.is_home(params):
             return False
+        if isinstance(meaning, Unit) and not any(one.reads for one in closure([meaning])):
+            return True
         layer = self.layers.of(value) if isinstance(value, ast.Call) else None
         return layer is not None and layer.kind in ("Dense", "Conv1D", "Conv2D", "Conv3D")
 

@@ -190,6 +190,14 @@ class VariableReader(StatementReader):
             raise Refused(self.module, node, text)
         if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise Refused(self.module, node, "its arguments come from `*`", "write them out")
+        return self.maker(target)
+
+    def maker(self, target: Function) -> Operation:
+        """The variable that a function makes, which does nothing else.
+
+        Raises:
+            Refused: it does more.
+        """
         function = target.node
         if not isinstance(function, ast.FunctionDef) or function.decorator_list:
             raise Refused(target.module, function, f"`{target.name}` is not a plain function")
@@ -244,7 +252,8 @@ class VariableReader(StatementReader):
                 raise Refused(module, statement, text)
             for expression in expressions_of(statement):
                 if expression not in calls and not _is_initializer(module, expression):
-                    self._of(module).read(expression, stays=True)
+                    parts = self._of(module).read(expression, stays=True)
+                    self.found.builders.update(parts.builders)
         for value in given:
             is_held = isinstance(value, ast.Name) and value.id in held - others
             if value not in calls and not is_held:
@@ -277,6 +286,8 @@ class VariableReader(StatementReader):
             if operation.node is call:
                 return operation
         name = name_of(module, call)
+        if name == "get_variable":
+            self.state.makes_anew(call)
         row = VARIABLES.by_name[name]
         if len(call.args) > (2 if name == "Variable" else 4):
             raise Refused(module, call, "this variable has many arguments", "name them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -14,13 +15,15 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.front.session.scope import scopes_of
 
 
 @record(frozen=True, eq=False)
 class Reuse:
     """How a function says whether its variables are those of an earlier call.
 
-    ``parameter`` tells it, and nothing else; without one they are, where there are such.
+    ``parameter`` tells it, and nothing else; without one they are, where there are such, or where
+    a scope around the call says so (``around``).
     ``statement`` is the condition that does nothing else; ``scope`` is the name of the scope that
     the variables are in.
     """
@@ -28,6 +31,7 @@ class Reuse:
     parameter: str | None
     statement: ast.If | None
     scope: ast.expr | None
+    around: bool = False
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -37,7 +41,11 @@ class Reuse:
 class WeightSharing:
     """Tells which calls of functions that make layers share their variables."""
 
-    def __init__(self, graph: CallGraph, helpers: Helpers) -> None:
+    def __init__(
+        self, graph: CallGraph, helpers: Helpers, reusing: AbstractSet[ast.AST] = frozenset()
+    ) -> None:
+        """``reusing`` is what stands in scopes whose variables are there already."""
+        self.reusing = reusing
         self.graph = graph
         self.helpers = helpers
         self._reuses: dict[ast.AST, Reuse | None] = {}
@@ -62,7 +70,11 @@ class WeightSharing:
             if keyword.arg == "reuse"
         ]
         conditions = [one for one in walk(node) if isinstance(one, ast.If) and _reuses(module, one)]
-        if bool(scopes) == bool(conditions) or len(conditions) > 1 or _makes_unshared(function):
+        if _makes_unshared(function):
+            return None
+        if not scopes and not conditions and not self.reusing.isdisjoint(self.calls(function)):
+            return Reuse(None, None, None, around=True)
+        if bool(scopes) == bool(conditions) or len(conditions) > 1:
             return None
         if scopes:
             return self._of_scopes(function, scopes)
@@ -155,7 +167,11 @@ class WeightSharing:
             if self._scope(module, other, function, reuse) != own:
                 continue
             given = bind(other, function).value(reuse.parameter or "")
-            if reuse.parameter is None or _is_auto(module, given):
+            if reuse.around:
+                if (other in self.reusing) is (found is None):
+                    return None  # TF1 raises an error
+                found = found or other
+            elif reuse.parameter is None or _is_auto(module, given):
                 found = found or other
             elif given is None or is_none(given) or constant(given) is False:
                 if found is not None:
@@ -173,14 +189,7 @@ class WeightSharing:
         name = reuse.scope
         if isinstance(name, ast.Name):
             name = bind(call, function).value(name.id) or name
-        around = [
-            ast.dump(item.context_expr)
-            for parent in module.names.ancestors(call)
-            if isinstance(parent, ast.With)
-            for item in parent.items
-            if isinstance(item.context_expr, ast.Call)
-            and name_of(module, item.context_expr) == "variable_scope"
-        ]
+        around = [ast.dump(scope) for scope in scopes_of(module, call)]
         return around, None if name is None else ast.dump(name)
 
     def varying(self, function: Function) -> set[str]:

@@ -433,7 +433,10 @@ class Network:
             if (name in shared or self.built) and not (named and name == "name"):
                 head.line(f"self.{self._attribute_of(name)} = {name}", 1)
         if self.built:
-            head.line()
+            if len(head.lines) == 2 and not given:
+                head.lines = []  # it would do nothing
+            else:
+                head.line()
             head.line(f"def build(self, {INPUT_SHAPE}):")
         head.lines += block.lines
         base = head.indent + source.indent_unit

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.network.name_scopes import left_out
+from migrate_mgpu.models.front.session.expressions import descriptions
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import class_edits
@@ -47,7 +48,8 @@ class HelperClassWriter:
         node, module = helper.function.node, helper.function.module
         assert isinstance(node, ast.FunctionDef)
         modes = Modes(module, node, helper.known)
-        out = left_out(node.body, modes)
+        printed = descriptions(module, node)
+        out = left_out(node.body, modes) | {*printed}
         kept = {
             s
             for s in walk(node)
@@ -56,7 +58,7 @@ class HelperClassWriter:
         plan = Plan(
             module,
             node,
-            node.body,
+            [one for one in node.body if one not in printed],
             kept,
             helper.tensors,
             [name for name in helper.settings if name not in helper.known],

@@ -18,6 +18,7 @@ from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.graph import CONTROL
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import AVERAGES, BATCHES, CONFIGURATION
+from migrate_mgpu.models.front.session.expressions import descriptions
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.host_objects import Iterator
 from migrate_mgpu.models.front.session.placeholders import is_unshaped
@@ -31,6 +32,7 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, Header, header_of
+from migrate_mgpu.models.front.towers.loop import shares
 from migrate_mgpu.models.ir import Mover, Optimizer, Placeholder, Step, TowerInput, Unit, Update
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import calls_keras, definitions, replacements
@@ -102,7 +104,7 @@ _NO_XLA = "# XLA wants a variable and what is kept of it on one device."
 _PLACED = (Role.VARIABLES, Role.CELLS)
 # What a strategy has to own, where there is one.
 OWNED = (Role.VARIABLES, Role.CELLS, Role.OPTIMIZER, Role.UPDATE)
-_OF_SESSIONS = ("session", "graph", "launch", "initializ", "initialis")
+_OF_SESSIONS = ("session", "graph", "launch", "itializ", "itialis")
 
 
 def write_program(program: SessionProgram) -> EditSet:
@@ -188,11 +190,13 @@ class _Writer:
         self.context.replaced.update(self._without_reuse())
         self.context.replaced.update(self._with_captures())
         self.classes: list[str] = []
-        # Blocks that only name things, by the unit that begins them: it has their comments.
+        # What only names things, or says that these are there, by the unit behind: it has
+        # their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
         pairs = list(zip(self.scope.entries, program.roles))
         for (entry, _), (first, role) in zip(pairs, pairs[1:]):
-            if entry.opens and first.scopes != entry.scopes and role is Role.UNIT:
+            names = entry.opens and first.scopes != entry.scopes
+            if role is Role.UNIT and (names or shares(self.module, entry.statement)):
                 self.heads[first.statement] = entry.statement
         for place, (entry, role) in enumerate(pairs):
             if role is Role.PLACEHOLDER and self._is_known(entry.statement):
@@ -291,6 +295,11 @@ class _Writer:
             self.found.note(self.module, written, _NOT_WRITTEN)
         for printed in self.program.described:
             self.found.note(self.module, printed, _DESCRIBED)
+        assert self.program.layer_helpers is not None
+        layered = (one.function for one in self.program.layer_helpers.found.values())
+        for function in (*self.program.builders.values(), *layered):
+            for printed in descriptions(function.module, function.node):
+                self.found.note(function.module, printed, _DESCRIBED)
         for node in self.program.idle:
             self.found.note(self.module, node, "no step needs what is built here: it is left out")
         return self.found
@@ -435,8 +444,11 @@ class _Writer:
         for node, function in (*self.program.builders.items(), *self.program.makers.items()):
             if function.module is not self.module:
                 continue
+            printed = descriptions(self.module, node)
             for part in walk(node):
-                if isinstance(part, ast.stmt) and not hasattr(part, "body"):
+                if part in printed:
+                    self._edit(Layout(self.source, part).replace([]))
+                elif isinstance(part, ast.stmt) and not hasattr(part, "body"):
                     self._in_place(part)
                 elif isinstance(part, ast.With):
                     self._edit(self._named(part))

@@ -57,6 +57,13 @@ def saved(body: str) -> str:
     )
 
 
+def scoped(text: str) -> str:
+    """A program that applies a function in the scope `a`, and then does something else."""
+    net = "def net(x):\n    return tf.matmul(x, tf.get_variable('w', [2, 1]))\n\n\n"
+    first = "with tf.variable_scope('a'):\n    first = net(x)\n"
+    return program(f"{net}{first}{text}{MODEL.partition(chr(10))[2]}")
+
+
 START = """\
 sess = tf.Session()
 sess.run(tf.global_variables_initializer())
@@ -969,6 +976,58 @@ REFUSED = {
             before="saver = tf.train.Saver()\n",
         ),
         "after they were restored",
+    ),
+    "a function that prints what it is given": (
+        HEAD
+        + "def net(x, n):\n    print(n)\n    return tf.layers.dense(x, n)\n\n\n"
+        + MODEL.replace("tf.matmul(x, w)", "net(x, 1)")
+        + START
+        + STEP,
+        "`net` does more than make and apply layers",
+    ),
+    "a function that nothing calls and that makes a placeholder": (
+        program("def made():\n    return tf.placeholder(tf.float32)\n\n\n" + MODEL),
+        "`tf.placeholder` is not supported in a native program",
+    ),
+    "variables by a word that one of a layer's has": (
+        program(
+            "".join(
+                [
+                    MODEL.replace("tf.matmul(x, w)", "tf.layers.dense(x, 1)").rpartition(")")[0],
+                    ", var_list=[v for v in tf.trainable_variables() if 'bias' in v.name])\n",
+                ]
+            )
+        ),
+        "which variables are trained cannot be determined",
+    ),
+    "a variable made where a scope says that it is there": (
+        scoped(
+            "with tf.variable_scope('a', reuse=True):\n"
+            "    v = tf.get_variable('w', [2, 1])\n    out = net(x) + v\n"
+        ),
+        "it has variables that are made elsewhere, as a scope around it says",
+    ),
+    "a layer made there": (
+        scoped(
+            "with tf.variable_scope('a', reuse=True):\n    out = tf.layers.dense(x, 1, name='b')\n"
+        ),
+        "it has variables that are made elsewhere, as a scope around it says",
+    ),
+    "a function called there whose variables are in another scope": (
+        scoped("with tf.variable_scope('b', reuse=True):\n    out = net(x)\n"),
+        "it has variables that are made elsewhere, as a scope around it says",
+    ),
+    "the same in the default scope": (
+        scoped("tf.get_variable_scope().reuse_variables()\nout = net(x)\n"),
+        "it has variables that are made elsewhere, as a scope around it says",
+    ),
+    "a scope that is told so within another block": (
+        scoped(
+            "with tf.variable_scope('b') as scope:\n    out = net(x)\n"
+            "    with tf.name_scope('c'):\n        scope.reuse_variables()\n"
+            "    out = net(out * w)\n"
+        ),
+        "a part of the graph, is used outside of `Session.run`",
     ),
     "two sessions": (program(start=START + "other = tf.Session()\n"), "more than one session"),
     "a session under a condition": (

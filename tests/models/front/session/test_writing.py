@@ -370,3 +370,11 @@ def test_a_session_that_ends_its_file_leaves_no_blank_lines_there() -> None:
     text = program(run="print(sess.run([loss, train], {x: rows})[0])\n\nsess.close()\n")
     after = native(text)
     assert after.endswith(")\n") and "close" not in after
+
+
+def test_what_makes_a_variable_may_call_another_function_for_its_first_value() -> None:
+    draws = "def drawn(shape):\n    return tf.truncated_normal(shape, stddev=0.1)\n\n\n"
+    makes = "def weight(shape):\n    initial = drawn(shape)\n    return tf.Variable(initial)\n\n\n"
+    called = draws + makes + "v = weight([2, 1])\n" + MODEL.replace("x, w", "x, v")
+    for text in map(program, (called, draws + makes + MODEL)):  # there nothing calls them
+        assert "    return tf.random.truncated_normal(shape, stddev=0.1)\n" in native(text)

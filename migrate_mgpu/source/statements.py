@@ -120,7 +120,8 @@ class Layout:
     def insert_paragraph(self, lines: list[str]) -> Edit:
         """As ``insert_before``, but above comments that belong to the statement.
 
-        A blank line follows where a paragraph or a block begins.
+        A blank line follows where a paragraph or a block begins, as many as stand above a class
+        or a function.
         """
         source = self.source
         number = source.place(self.line_start)[0]
@@ -128,6 +129,9 @@ class Layout:
             number -= 1
         above = source.line_text(number - 1).rstrip() if number > 1 else ""
         if not above or above.endswith(":"):
+            lines = [*lines, ""]
+        twice = number > 2 and not above and not source.line_text(number - 2).strip()
+        if twice and isinstance(self.statement, (ast.ClassDef, ast.FunctionDef)):
             lines = [*lines, ""]
         place = source.line_starts[number - 1]
         return Edit(place, place, self.lines(lines))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
-from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
+from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
@@ -95,6 +95,7 @@ class RunReader:
         self._earlier = 0  # how many runs are of graphs before this one
         self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
         self._kinds: dict[tuple[object, ...], Step] = {}
+        self._expressions: dict[tuple[object, ...], Unit] = {}  # those that runs compute
         self._homes: dict[Scope, bool] = {}
 
     @property
@@ -517,8 +518,25 @@ class RunReader:
         if self.scope.entries[place].device is not None:
             text = "a part of the graph is built where it is run, on a device"
             raise Refused(self.module, node, text, "give it a name before")
-        units.append(self.unit(node, place))
-        return Fetch(node, value=node)
+        unit = self.unit(node, place)
+        same = self._computed_before(unit)
+        units.append(same)
+        assert isinstance(same.node, ast.expr)
+        return Fetch(node, value=same.node)
+
+    def _computed_before(self, unit: Unit) -> Unit:
+        """The same expression of an earlier run, which is of TensorFlow's functions alone.
+
+        One that draws has numbers of its own each time that it is written.
+        """
+        key = (ast.dump(unit.node), unit.after, unit.feeds, unit.reads, unit.collects)
+        for part in walk(unit.node):
+            if isinstance(part, ast.Call) and name_of(self.module, part) not in COMPUTES:
+                return unit
+            if isinstance(part, ast.Name) and not isinstance(self.meaning(part), GRAPH):
+                if not self.module.names.qualname(part):
+                    return unit  # Python's own, which may have another value here
+        return self._expressions.setdefault(key, unit)
 
     def _step(
         self,
@@ -557,7 +575,7 @@ class RunReader:
         own = {unit for update in self.found.updates for unit in update.made_of}
         late = [unit for unit in units if is_late(unit) and unit not in own]
         constants = tuple((placeholder, ast.dump(value)) for placeholder, value in folded)
-        made = tuple(units) if not late else call
+        made = tuple(units) if not late or set(late) <= {*self._expressions.values()} else call
         key = (feeds, tuple(map(_same, values)), updates, made, constants, moves)
         step = self._kinds.get(key)
         if step is None:

@@ -434,7 +434,7 @@ class _EntryReader:
             if found.towers is not None and kind in ("name_scope", "device"):
                 continue
             if is_same_scope(module, node):
-                if found.towers is None and _reuse_of(item) is not None:
+                if not self._has_towers and _reuse_of(item) is not None:
                     if not _reuses(item):
                         return None
                     found = replaced(found, reuses=True)

@@ -246,6 +246,10 @@ class StepNames:
             found.append(f"compute_{'_and_'.join(values)}")
         else:
             found.append("evaluate")
+            call = step.values[0] if len(step.values) == 1 else None
+            if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
+                func = call.func
+                found.append(f"compute_{func.id if isinstance(func, ast.Name) else func.attr}")
         return found
 
     def _fresh(self, *candidates: str) -> str:

@@ -378,3 +378,14 @@ def test_what_makes_a_variable_may_call_another_function_for_its_first_value() -
     called = draws + makes + "v = weight([2, 1])\n" + MODEL.replace("x, w", "x, v")
     for text in map(program, (called, draws + makes + MODEL)):  # there nothing calls them
         assert "    return tf.random.truncated_normal(shape, stddev=0.1)\n" in native(text)
+
+
+def test_an_expression_that_is_run_twice_is_one_function() -> None:
+    fed = ", {x: rows}))\n"
+    run_once = "print(sess.run(tf.sigmoid(out)" + fed
+    drawn = "print(sess.run(tf.random_normal([1])))\n"
+    sized = "print(sess.run(tf.reshape(out, [int(scale), -1])" + fed
+    after = native(program(run=STEP + run_once * 2 + drawn * 2 + sized * 2))
+    assert after.count("    return tf.sigmoid(out)\n") == 1 and after.count("print(evaluate(") == 2
+    assert after.count("    return tf.random.normal([1])\n") == 2  # numbers of its own each time
+    assert after.count("    return tf.reshape(out, [int(scale), -1])\n") == 2

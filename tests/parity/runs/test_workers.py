@@ -146,7 +146,13 @@ def test_nothing_is_left_when_it_is_interrupted(tower):
         (tower / name).write_text(text)
     programs = [str(tower / "before.py"), str(tower / "after.py")]
     start = [sys.executable, "-m", "migrate_mgpu", "parity", *programs, "--workers", "2"]
-    running = subprocess.Popen(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(
+        start,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # A shell has its background jobs ignore it, and they hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     printed = tower.parent / "records"
     try:
         end = time.monotonic() + 60

@@ -57,7 +57,7 @@ resize_image_with_crop_or_pad resize_nearest_neighbor rgb_to_grayscale rgb_to_hs
 total_variation decode_png decode_jpeg
 """
 _RECORDS = """
-decode_raw parse_single_example parse_example decode_csv FixedLenFeature VarLenFeature
+decode_raw parse_single_example parse_example decode_csv read_file FixedLenFeature VarLenFeature
 FixedLenSequenceFeature
 """
 COMPUTES = frozenset(
@@ -76,6 +76,12 @@ DRAWS = frozenset(
     ["random_normal", "random_uniform", "truncated_normal", "random.normal", "random.uniform",
      "random.truncated_normal", "nn.dropout"]
 )  # fmt: skip
+# Those that change one image at random, with how many arguments there are before the seed.
+DRAWS_IMAGES: Mapping[str, int] = {
+    "image.random_brightness": 2, "image.random_contrast": 3, "image.random_flip_left_right": 1,
+    "image.random_flip_up_down": 1, "image.random_hue": 2, "image.random_saturation": 3,
+    "random_crop": 2, "image.random_crop": 2,
+}  # fmt: skip
 # Those that draw the classes that they compare with.
 SAMPLES = frozenset(["nn.nce_loss", "nn.sampled_softmax_loss"])
 # What TF2 has not, and is written beside the program: as TF1's, of its first parameters alone.
@@ -126,7 +132,7 @@ INITIALIZES_METRICS = ("local_variables_initializer", "initializers.local_variab
 # What a program says to all of TensorFlow, and not to a graph.
 # Records of a file, and what they are made of.
 RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Feature",
-           "train.FloatList", "train.Int64List", "train.SequenceExample")  # fmt: skip
+           "train.FeatureList", "train.FeatureLists", "train.Features", "train.FloatList", "train.Int64List", "train.SequenceExample")  # fmt: skip
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "contrib.learn.preprocessing.", "test.is_",
             "train.latest_checkpoint",

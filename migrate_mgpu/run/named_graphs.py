@@ -42,6 +42,7 @@ _MAKERS = (
     (b"def ", b"Optimizer"),
     (b"def ", b"summary."),
     (b"def ", b"make_one_shot_iterator", b"get_next"),
+    (b"_input_producer",),
 )
 
 

@@ -20,6 +20,7 @@ from migrate_mgpu.api.graph import (
     CONTROL,
     DEFINED,
     DRAWS,
+    DRAWS_IMAGES,
     QUEUES,
     ROWS,
     SAMPLES,
@@ -166,7 +167,7 @@ class Expressions:
                 target = self.graph.target(module, node.func)
                 if target is not None and self.touches_graph(target, seen | {function.node}):
                     return True
-            else:
+            elif not isinstance(module.names.parents.get(node), ast.Attribute):
                 known = symbol(module.names.qualname(node))
                 if known is not None and known.name and not known.name.startswith(SETTINGS):
                     return True
@@ -253,7 +254,7 @@ class Expressions:
             if is_all_variables(module, call) or is_regularization(module, call):
                 found.collections.append(call)
                 return
-            kinds = (COMPUTES, DRAWS, SAMPLES, DEFINED, CONTROL, LOSSES.by_name)
+            kinds = (COMPUTES, DRAWS, DRAWS_IMAGES, SAMPLES, DEFINED, CONTROL, LOSSES.by_name)
             if not any(name in one for one in kinds):
                 if name in QUEUES:
                     text = f"`{shown}` is of an input queue, which threads of the session fill"
@@ -274,7 +275,7 @@ class Expressions:
                 raise Refused(module, call, text)
             if name in CONTROL:
                 self._controlled(call, name, found)
-            if name in DRAWS or name in SAMPLES:
+            if name in DRAWS or name in DRAWS_IMAGES or name in SAMPLES:
                 found.draws.append(call)
             found.gathers += [call] if name in ROWS else []
             return
@@ -365,7 +366,8 @@ class Expressions:
                 text = f"`{function.name}` does more than compute a value"
                 raise Refused(module, statement, text, _ADVICE)
             if isinstance(statement, ast.Expr):
-                if _appends(statement.value) and self._is_local(statement.value, node):
+                told = _tells_shape(statement.value)
+                if told or (_appends(statement.value) and self._is_local(statement.value, node)):
                     assert isinstance(statement.value, ast.Call)
                     for argument in statement.value.args:
                         found.add(self.read(argument))
@@ -614,9 +616,10 @@ def check_drawn(module: Module, call: ast.Call) -> None:
     Raises:
         Refused: it may have one of its own, or what it draws depends on how a table is split.
     """
-    samples = name_of(module, call) in SAMPLES
+    name = name_of(module, call)
+    samples = name in SAMPLES
     seeded = any(keyword.arg == "seed" for keyword in call.keywords)
-    if seeded or (len(call.args) > 4 and not samples) or len(call.args) > 9:
+    if seeded or len(call.args) > DRAWS_IMAGES.get(name, 9 if samples else 4):
         text = "a random operation with its own seed: TF1 draws its numbers from a separate stream"
         raise Refused(module, call, text)
     if samples and any(keyword.arg == "partition_strategy" for keyword in call.keywords):
@@ -648,6 +651,14 @@ def _appends(node: ast.expr) -> bool:
         and node.func.attr == "append"
         and isinstance(node.func.value, ast.Name)
     )
+
+
+def _tells_shape(node: ast.expr) -> bool:
+    """`image.set_shape([784])`"""
+    func = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != "set_shape":
+        return False
+    return isinstance(func.value, ast.Name)
 
 
 def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:

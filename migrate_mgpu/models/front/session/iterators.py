@@ -9,7 +9,11 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator
-from migrate_mgpu.models.front.session.pipelines import PipelineFunctions, is_dataset
+from migrate_mgpu.models.front.session.pipelines import (
+    PipelineFunctions,
+    gives_dataset,
+    is_dataset,
+)
 from migrate_mgpu.models.front.session.program import GRAPH, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 
@@ -102,7 +106,7 @@ class IteratorReader:
                 elif target is not None and self.expressions.touches_graph(target):
                     self.expressions.of_function(target)
                     self.found.builders[target.node] = target
-            elif isinstance(part, ast.Lambda):
+            elif isinstance(part, ast.Lambda) and not gives_dataset(self.module, part):
                 self.found.builders.update(self.expressions.read(part).builders)
 
     # -- what steps draw ---------------------------------------------------------------

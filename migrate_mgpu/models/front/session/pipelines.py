@@ -15,8 +15,10 @@ from migrate_mgpu.models.front.session.expressions import Expressions
 _SOURCES = ("data.Dataset.from_tensor_slices", "data.Dataset.from_tensors", "data.Dataset.range",
             "data.Dataset.zip", "data.TFRecordDataset", "data.TextLineDataset",
             "data.FixedLengthRecordDataset")  # fmt: skip
-_METHODS = ("batch", "cache", "concatenate", "filter", "map", "prefetch", "repeat", "shard",
-            "shuffle", "skip", "take")  # fmt: skip
+_METHODS = ("batch", "cache", "concatenate", "filter", "flat_map", "map", "prefetch",
+            "repeat", "shard", "shuffle", "skip", "take")  # fmt: skip
+
+_CONSTANTS = ("constant", "convert_to_tensor")  # of what Python knows
 
 
 def is_dataset(module: Module, node: ast.AST, is_named: Callable[[ast.expr], bool]) -> bool:
@@ -29,6 +31,11 @@ def is_dataset(module: Module, node: ast.AST, is_named: Callable[[ast.expr], boo
     if not isinstance(func, ast.Attribute) or func.attr not in _METHODS:
         return False
     return is_named(func.value) or is_dataset(module, func.value, is_named)
+
+
+def gives_dataset(module: Module, node: ast.Lambda) -> bool:
+    """`lambda name: tf.data.TextLineDataset(name).skip(1)`"""
+    return is_dataset(module, node.body, lambda name: False)
 
 
 class PipelineFunctions:
@@ -105,14 +112,17 @@ class PipelineFunctions:
                 if self._touches(module, statement):
                     raise Refused(module, statement, text)
             elif not isinstance(statement, (ast.Return, ast.If, ast.FunctionDef, ast.Pass)):
-                raise Refused(module, statement, text)
+                if self._touches(module, statement) or names & {
+                    n.id for n in walk(statement) if isinstance(n, ast.Name)
+                }:
+                    raise Refused(module, statement, text)
             found.update(self._builders(module, statement))
         return found
 
     def _touches(self, module: Module, node: ast.AST) -> bool:
-        """Whether TensorFlow makes something in a statement."""
+        """Whether TensorFlow makes something in a statement that is no constant of its."""
         return any(
-            name_of(module, part) or self._is_function(module, part)
+            name_of(module, part) not in ("", *_CONSTANTS) or self._is_function(module, part)
             for part in walk(node)
             if isinstance(part, ast.Call)
         )
@@ -131,7 +141,7 @@ class PipelineFunctions:
             return {}
         found: dict[ast.AST, Function] = {}
         for part in walk(statement):
-            if isinstance(part, ast.Lambda):
+            if isinstance(part, ast.Lambda) and not gives_dataset(module, part):
                 found.update(self.expressions.of_module(module).read(part).builders)
             elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 target = self.expressions.graph.target(module, part)

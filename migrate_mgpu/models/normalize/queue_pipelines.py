@@ -1,0 +1,437 @@
+"""What is between the files, or the values, that fill an input queue and the batches of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import field, record
+from migrate_mgpu.models.front.session.scope import Home
+from migrate_mgpu.models.normalize.graph_methods import in_line
+from migrate_mgpu.source.statements import Layout
+
+FILES = "train.string_input_producer"
+SLICES = "train.slice_input_producer"
+_PRODUCERS = {
+    FILES: ("string_tensor", "num_epochs", "shuffle", "seed", "capacity", "shared_name", "name",
+            "cancel_op"),
+    SLICES: ("tensor_list", "num_epochs", "shuffle", "seed", "capacity", "shared_name", "name"),
+}  # fmt: skip
+BATCHES = {
+    "train.batch": ("tensors", "batch_size", "num_threads", "capacity", "enqueue_many", "shapes",
+                    "dynamic_pad", "allow_smaller_final_batch", "shared_name", "name"),
+    "train.shuffle_batch": ("tensors", "batch_size", "capacity", "min_after_dequeue",
+                            "num_threads", "seed", "enqueue_many", "shapes",
+                            "allow_smaller_final_batch", "shared_name", "name"),
+    "train.batch_join": ("tensors", "batch_size", "capacity", "enqueue_many", "shapes",
+                         "dynamic_pad", "allow_smaller_final_batch", "shared_name", "name"),
+    "train.shuffle_batch_join": ("tensors", "batch_size", "capacity", "min_after_dequeue", "seed",
+                                 "enqueue_many", "shapes", "allow_smaller_final_batch",
+                                 "shared_name", "name"),
+}  # fmt: skip
+WHOLE_FILES = "WholeFileReader"
+_READERS = {
+    "TFRecordReader": ("name", "options"),
+    "TextLineReader": ("skip_header_lines", "name"),
+    "FixedLengthRecordReader": ("record_bytes", "header_bytes", "footer_bytes", "hop_bytes",
+                                "name", "encoding"),
+    WHOLE_FILES: ("name",),
+}  # fmt: skip
+_CHANGING = ("append", "extend", "set_shape", "update")  # methods that change what they belong to
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.FunctionDef, ast.If)
+_RANGES = ("builtins.range", "six.moves.xrange", "six.moves.range")
+
+
+def not_understood(module: Module, node: ast.AST) -> Refused:
+    """A queue that stays one: its program stays, with what its session's reader says."""
+    return Refused(module, node, "this queue cannot be written as a dataset")
+
+
+@record(frozen=True)
+class Producer:
+    """What fills a queue: the names of files, or slices of values."""
+
+    name: str
+    given: NamedArguments
+
+
+@record(frozen=True)
+class Reader:
+    """What reads records of the files that a queue names."""
+
+    name: str
+    given: NamedArguments
+
+
+@record()
+class ReadingFunction:
+    """A function of the author's that reads a record of the queue that it is given.
+
+    ``key`` and ``value`` are the names of what is read, ``gone`` the statements of the reader.
+    """
+
+    function: Function
+    parameter: str
+    reader: Reader
+    gone: list[ast.stmt]
+    key: str
+    value: str
+
+    @property
+    def takes(self) -> str:
+        """What it is given instead: a record, or the name of a file."""
+        return self.key if self.reader.name == WHOLE_FILES else self.value
+
+    def argument(self, module: Module, call: ast.Call) -> ast.expr:
+        """The queue in a call of it."""
+        value = NamedArguments(module, call, self.function.parameters()).get(self.parameter)
+        if value is None:
+            raise not_understood(module, call)
+        return value
+
+
+@record()
+class Pipeline:
+    """A pipeline of queues; ``statement`` names the batch that ``call`` takes of it.
+
+    ``example`` are the statements that compute an example of what ``parameters`` name, which is
+    what is read; ``gone`` those of queues and readers. ``reading`` is the call of ``function``,
+    where one reads, and ``count`` how many of them read at the same time, where that is said.
+    """
+
+    module: Module
+    home: Home
+    statement: ast.Assign
+    call: ast.Call
+    given: NamedArguments
+    producer: Producer
+    parameters: list[str]
+    reader: Reader | None = None
+    starred: bool = False  # the only parameter is all that is taken
+    key: str = ""
+    value: str = ""
+    function: ReadingFunction | None = None
+    reading: ast.Call | None = None
+    count: ast.expr | None = None
+    example: list[ast.stmt] = field(default_factory=list)
+    gone: list[ast.stmt] = field(default_factory=list)
+
+    @property
+    def statements(self) -> set[ast.stmt]:
+        return {*self.gone, *self.example, self.statement}
+
+
+def pipeline(module: Module, call: ast.Call, graph: CallGraph) -> Pipeline:
+    """What is behind a batch.
+
+    Raises:
+        Refused: it is filled, read or batched in a way that is not understood.
+    """
+    return _PipelineReader(module, call, graph).read()
+
+
+class _PipelineReader:
+    """Reads backwards, from a batch to what fills the first queue."""
+
+    def __init__(self, module: Module, call: ast.Call, graph: CallGraph) -> None:
+        self.module = module
+        self.names = module.names
+        self.graph = graph
+        self.call = call
+        statement = self.names.parents.get(call)
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            raise not_understood(module, call)
+        self.statement = statement
+        self.home = self._home()
+        self.line = list(in_line(self.home.body))
+        if statement not in self.line:
+            raise not_understood(module, call)
+
+    def _home(self) -> Home:
+        around = [one for one in self.names.ancestors(self.call)
+                  if isinstance(one, (ast.FunctionDef, ast.Lambda, ast.ClassDef))]  # fmt: skip
+        if not around:
+            return self.module.tree
+        if len(around) > 1 or not isinstance(around[0], ast.FunctionDef):
+            raise not_understood(self.module, self.call)
+        return around[0]
+
+    def read(self) -> Pipeline:
+        name = name_of(self.module, self.call)
+        given = NamedArguments(self.module, self.call, BATCHES[name])
+        tensors = given.get("tensors")
+        if tensors is None or given.get("batch_size") is None:
+            raise not_understood(self.module, self.call)
+        if name.endswith("_join"):
+            found = self._joined(given, tensors)
+        else:
+            found = self._behind(given, tensors)
+        self._check(found)
+        return found
+
+    def _behind(self, given: NamedArguments, tensors: ast.expr) -> Pipeline:
+        needed = loaded(tensors)
+        computed: list[ast.stmt] = []
+        before = self.line[: self.line.index(self.statement)]
+        found: Pipeline | None = None
+        for statement in reversed(before):
+            if not written(statement) & needed:
+                continue
+            begun = self._begun(statement, given)
+            if begun is None:
+                computed.insert(0, statement)
+                needed = (needed - bound(statement)) | loaded(statement)
+                continue
+            if found is not None:  # of two queues, which nothing keeps in step
+                raise not_understood(self.module, statement)
+            found, first = begun, statement
+            needed -= bound(statement)
+        if found is None:
+            raise not_understood(self.module, self.call)
+        example = bound(first)
+        for statement in computed:
+            if loaded(statement) & example:
+                late = self.line.index(statement) > self.line.index(first)
+                if not isinstance(statement, _SIMPLE) or not late:
+                    raise not_understood(self.module, statement)
+                example |= written(statement)
+                found.example.append(statement)
+        return found
+
+    def _begun(self, statement: ast.stmt, given: NamedArguments) -> Pipeline | None:
+        """The pipeline whose example a statement takes out of a queue, if it does."""
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        if not isinstance(call, ast.Call):
+            return None
+        assert isinstance(statement, ast.Assign)
+        target = statement.targets[0]
+        if name_of(self.module, call) == SLICES:
+            producer = Producer(SLICES, self._arguments(call, _PRODUCERS[SLICES]))
+            starred = isinstance(target, ast.Name)
+            parameters = [target.id] if isinstance(target, ast.Name) else self._several(target)
+            found = self._pipeline(given, producer, parameters)
+            found.starred = starred
+            found.gone.append(statement)
+            return found
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "read":
+            reader, gone = self._reader(call.func.value)
+            if reader is None or len(call.args) != 1 or call.keywords:
+                return None
+            key, value = self._several(target)
+            files, queue = self._files(call.args[0])
+            taken = key if reader.name == WHOLE_FILES else value
+            found = self._pipeline(given, files, [taken])
+            found.reader, found.key, found.value = reader, key, value
+            found.gone += [*gone, *queue, statement]
+            if taken is value and self._is_read(key, statement):
+                raise not_understood(self.module, target)
+            return found
+        function = _reading_function(self.graph.target(self.module, call.func))
+        if function is None:
+            return None
+        found = self._called(given, function, call)
+        found.example.append(statement)
+        return found
+
+    def _joined(self, given: NamedArguments, tensors: ast.expr) -> Pipeline:
+        """`[read(queue) for _ in range(4)]`: as many that read, of one queue."""
+        made, gone = self._made(tensors)
+        loop = made.generators[0] if isinstance(made, ast.ListComp) else None
+        if not isinstance(made, ast.ListComp) or loop is None or len(made.generators) > 1:
+            raise not_understood(self.module, tensors)
+        call, times = made.elt, loop.iter
+        if not isinstance(times, ast.Call) or len(times.args) != 1 or loop.ifs:
+            raise not_understood(self.module, made)
+        stored = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
+        if self.names.qualname(times.func) not in _RANGES or stored & loaded(call):
+            raise not_understood(self.module, made)
+        target = self.graph.target(self.module, call.func) if isinstance(call, ast.Call) else None
+        function = _reading_function(target)
+        if function is None:
+            raise not_understood(self.module, made)
+        assert isinstance(call, ast.Call)
+        found = self._called(given, function, call)
+        found.count = times.args[0]
+        found.gone += gone
+        return found
+
+    def _called(self, given: NamedArguments, function: ReadingFunction, call: ast.Call) -> Pipeline:
+        files, gone = self._files(function.argument(self.module, call))
+        found = self._pipeline(given, files, [function.takes])
+        found.function, found.reading, found.reader = function, call, function.reader
+        found.gone += gone
+        return found
+
+    def _pipeline(
+        self, given: NamedArguments, producer: Producer, parameters: list[str]
+    ) -> Pipeline:
+        return Pipeline(
+            self.module, self.home, self.statement, self.call, given, producer, parameters
+        )
+
+    # -- its parts -------------------------------------------------------------------------
+
+    def _arguments(self, call: ast.Call, signature: Sequence[str]) -> NamedArguments:
+        return NamedArguments(self.module, call, signature)
+
+    def _several(self, target: ast.expr) -> list[str]:
+        elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+        found = [one.id for one in elements if isinstance(one, ast.Name)]
+        if not found or len({*found}) != len(elements):
+            raise not_understood(self.module, target)
+        return found
+
+    def _made(self, node: ast.expr) -> tuple[ast.expr, list[ast.stmt]]:
+        """What an expression is, and the statement that names it."""
+        if not isinstance(node, ast.Name):
+            return node, []
+        named = [one for one in self.line if node.id in written(one)]
+        if len(named) != 1 or not isinstance(named[0], ast.Assign):
+            return node, []
+        plain = isinstance(named[0].targets[0], ast.Name)
+        return (named[0].value, [*named]) if plain else (node, [])
+
+    def _reader(self, node: ast.expr) -> tuple[Reader | None, list[ast.stmt]]:
+        made, gone = self._made(node)
+        return _reader(self.module, made), gone
+
+    def _files(self, node: ast.expr) -> tuple[Producer, list[ast.stmt]]:
+        made, gone = self._made(node)
+        if not isinstance(made, ast.Call) or name_of(self.module, made) != FILES:
+            raise not_understood(self.module, node)
+        return Producer(FILES, self._arguments(made, _PRODUCERS[FILES])), gone
+
+    def _is_read(self, name: str, statement: ast.stmt) -> bool:
+        """Whether something mentions what a statement names."""
+        home = self.names.scopes[self.home]
+        loads = [n for n in self.names.mentions(name, home) if isinstance(n.ctx, ast.Load)]
+        return any(self.names.statement(one).lineno > statement.lineno for one in loads)
+
+    def _check(self, found: Pipeline) -> None:
+        """Nothing but the pipeline knows its queues and examples.
+
+        Raises:
+            Refused: something does.
+        """
+        own, live = found.statements, set[str]()
+        for statement in self.line:
+            if statement is self.statement:
+                live -= bound(statement)
+            elif statement in own:
+                live |= written(statement)
+            elif not isinstance(statement, ast.With):
+                if loaded(statement) & live:
+                    raise not_understood(self.module, statement)
+                live -= bound(statement)
+        home = self.names.scopes[self.home]
+        queues = {name for one in found.gone for name in bound(one)} - {*found.parameters}
+        for name in queues:
+            for mention in self.names.mentions(name, home):
+                if self.names.statement(mention) not in own:
+                    raise not_understood(self.module, mention)
+        # What the function of an example assigns is its own: it cannot have another value before.
+        known = {*found.parameters, *([found.value] if found.function is None else [])}
+        given = {name for one in found.example for name in written(one)}
+        for statement in found.example:
+            read = loaded(statement)
+            if found.reading is not None and found.reading in walk(statement):
+                read = set()
+            if read & given - known:
+                raise not_understood(self.module, statement)
+            known |= written(statement)
+
+
+def _reader(module: Module, made: ast.expr) -> Reader | None:
+    name = name_of(module, made) if isinstance(made, ast.Call) else ""
+    if not isinstance(made, ast.Call) or name not in _READERS:
+        return None
+    return Reader(name, NamedArguments(module, made, _READERS[name]))
+
+
+def _reading_function(function: Function | None) -> ReadingFunction | None:
+    """How a function of the author's reads of a queue that it is given, if it does."""
+    node = function.node if function is not None else None
+    if function is None or not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return None
+    module, line = function.module, list(in_line(node.body))
+    names, scope = module.names, module.names.scopes[node]
+    parameters = function.parameters()
+    for statement in line:
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            continue
+        queue = call.args[0] if len(call.args) == 1 and not call.keywords else None
+        if call.func.attr != "read" or not isinstance(queue, ast.Name):
+            continue
+        if queue.id not in parameters:
+            continue
+        assert isinstance(statement, ast.Assign)
+        made, gone = call.func.value, [statement]
+        if isinstance(made, ast.Name):
+            named = [one for one in line if made.id in written(one)]
+            if len(named) != 1 or not isinstance(named[0], ast.Assign):
+                return None
+            if len(names.mentions(made.id, scope)) != 2:
+                return None
+            made, gone = named[0].value, [named[0], statement]
+        reader, target = _reader(module, made), statement.targets[0]
+        pair = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+        key, value = [one.id for one in pair if isinstance(one, ast.Name)] or ["", ""]
+        if reader is None or len(pair) != 2 or len(scope.bindings[value]) != 1:
+            return None
+        if len(names.mentions(queue.id, scope)) != 1:
+            return None
+        used = any(isinstance(n.ctx, ast.Load) for n in names.mentions(key, scope))
+        if used and reader.name != WHOLE_FILES:
+            return None
+        if not all(Layout(module.source, one).owns_lines for one in gone):
+            return None
+        shown = key if used else "filename"
+        return ReadingFunction(function, queue.id, reader, [*gone], shown, value)
+    return None
+
+
+def loaded(node: ast.AST) -> set[str]:
+    """The names whose values something takes."""
+    return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def bound(statement: ast.stmt) -> set[str]:
+    """The names that a statement gives another value."""
+    if isinstance(statement, ast.FunctionDef):
+        return {statement.name}
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    found: set[str] = set()
+    for target in targets:
+        parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        found |= {one.id for one in parts if isinstance(one, ast.Name)}
+    return found
+
+
+def written(statement: ast.stmt) -> set[str]:
+    """The names whose values a statement gives, or changes; not those inside of a `with`."""
+    if isinstance(statement, ast.FunctionDef):
+        return {statement.name}
+    if isinstance(statement, ast.With):
+        return set()
+    found: set[str] = set()
+    for part in walk(statement):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            found.add(part.id)
+        elif isinstance(part, (ast.Subscript, ast.Attribute)) and isinstance(part.ctx, ast.Store):
+            found |= _owner(part)
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            found |= _owner(part.func.value) if part.func.attr in _CHANGING else set()
+    return found
+
+
+def _owner(node: ast.expr) -> set[str]:
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()

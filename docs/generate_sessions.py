@@ -25,7 +25,7 @@ the byte, and both were run by the parity harness, on 1.15.5 against 2.15.1 and 
 A program that is not understood stays on the bridge as a whole, and its finding names the
 statement and the reason; `migrate-mgpu --no-native-sessions` keeps all of them there. By judgement
 stay fetches and feeds that are computed while the program runs, graphs that are built in the
-training loop, feeds of tensors that are no placeholders, queues and coordinators,
+training loop, feeds of tensors that are no placeholders, queues that a program fills by itself,
 `import_meta_graph` and `partial_run`.
 
 Programs that import the same modules (`train.py` and `evaluate.py` with one `model.py`) become TF2
@@ -52,6 +52,8 @@ restores and computes becomes TF2 code with those that train.
 | `reset_default_graph()` and one more session | steps of their own for what is built behind it |
 | a session each in `train` and in `test`, which restores | the same variables; `saver.restore` |
 | `tf.train.Saver()` of what functions make | their classes' variables, by TF1's names |
+| `tf.train.shuffle_batch`, its readers and producers | a `tf.data.Dataset`, and its iterator |
+| `while not coord.should_stop():` | `while True:`, until the data ends |
 | a function that ends with `iterator.get_next()` | one that gives its dataset |
 | a later session that only computes, without variables | computed where it stands |
 | `tf.reduce_mean(tf.cast(...))` of two arrays, in any function | computed where it stands |
@@ -107,6 +109,13 @@ SHAPES = (
         "Two optimizers",
         "Each has a step of its own, for its own variables; what both need stays in the author's\n"
         "functions.",
+    ),
+    (
+        "queue_records",
+        "An input queue",
+        "Producers, readers and batches become a dataset, in the place of the batch; the function\n"
+        "that read of the queue takes a record, and the threads that filled it go with their\n"
+        "coordinator. What shuffles draws another order in TF2; the harness takes it off both.",
     ),
 )
 

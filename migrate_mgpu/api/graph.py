@@ -132,7 +132,8 @@ INITIALIZES_METRICS = ("local_variables_initializer", "initializers.local_variab
 # What a program says to all of TensorFlow, and not to a graph.
 # Records of a file, and what they are made of.
 RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Feature",
-           "train.FeatureList", "train.FeatureLists", "train.Features", "train.FloatList", "train.Int64List", "train.SequenceExample")  # fmt: skip
+           "train.FeatureList", "train.FeatureLists", "train.Features", "train.FloatList",
+           "train.Int64List", "train.SequenceExample")  # fmt: skip
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "contrib.learn.preprocessing.", "test.is_",
             "train.latest_checkpoint",

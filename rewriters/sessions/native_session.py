@@ -42,6 +42,13 @@ An iterator of ``tf.data`` becomes Python's, and each step that needed its next 
 the end ``tf.errors.OutOfRangeError`` is raised, as in TF1. Steps are given one that begins anew
 (``sess.run(iterator.initializer)``, once in each epoch), which is then made anew of its dataset.
 
+Input queues become datasets: ``tf.train.string_input_producer`` or ``slice_input_producer``, a
+reader, what computes an example, and ``tf.train.batch``, ``shuffle_batch`` or a ``_join`` form.
+Their coordinator and threads go, and ``while not coord.should_stop()`` is ``while True``, until
+``tf.errors.OutOfRangeError``. What is left over in the end fills no batch, as in TF1; where there
+are several epochs, a batch may be of two of them, as there. A queue shuffles what ``capacity``
+holds. Two queues side by side, ``enqueue``, ``dynamic_pad`` and ``enqueue_many`` stay.
+
 Two optimizers that one run applies, each to variables of its own, are one step: all gradients,
 then all updates. Where one minimizes what depends on the other's variables (a GAN), TF1 computed
 that before or after those changed, in no fixed order; here it is of before, and a finding says so.

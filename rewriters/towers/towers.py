@@ -25,8 +25,8 @@ replicas' values, of which the author's own code makes a mean or a sum.
 several: the replicas share what the strategy owns. Layers that TF1 names anew in each tower are
 not shared, and keep their program on the bridge. Towers that call ``get_next()`` draw a batch
 each: TF1 gives them out in any order, the strategy in its own. A run that only one tower draws
-for stays. Summaries are those behind the loop; each tower's own keep the program on the bridge,
-as do queues.
+for stays. Input queues become datasets, as in other sessions' programs. Summaries are those behind
+the loop; each tower's own keep the program on the bridge.
 Where one loss is made of all towers' (their sum, their mean, the mean of all rows) and minimized,
 each replica differentiates its own, or its share of the mean.
 Batch normalization computes with each replica's own part, as TF1's towers do, and its averages are

@@ -124,6 +124,20 @@ MUTANTS: dict[str, Mutant] = {
     "one layer's regularization terms dropped": Mutant(
         "regularizers", r"\[\*dense\.losses, \*output_layer\.losses\]", "dense.losses"
     ),
+    # Input queues.
+    "one epoch too few": Mutant("queue_records", r"repeat\(num_epochs\)", "repeat(2)"),
+    "epochs that end with a batch of their own": Mutant(
+        "queue_records",
+        r"\.repeat\(num_epochs\)((?:.*\n)*?.*)drop_remainder=True\)",
+        r"\1drop_remainder=True).repeat(num_epochs)",
+        ("data-order", "step-count"),
+    ),
+    "the rest as a batch": Mutant("queue_records", r", drop_remainder=True", ""),
+    "the first file again and again": Mutant(
+        "queue_lines",
+        r"from_tensor_slices\(files\)\.repeat\(\)((?:.*\n)*?.*?)\.skip\(1\)",
+        r"from_tensor_slices(files)\1.skip(1).repeat()",
+    ),
     # Assignments.
     "the learning rate halved twice": Mutant(
         "assign_operations", r"rate\.assign\(rate \* 0\.5\)", "rate.assign(rate * 0.25)"

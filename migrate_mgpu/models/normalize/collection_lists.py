@@ -73,13 +73,18 @@ def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[E
         uses = [use.symbol.name for module in modules for use in module.uses]
         if key in OWN or not key.isidentifier():
             continue
-        if key == "losses" and any(name.startswith(_LOSSES) for name in uses):
+        if key == "losses" and any(name.startswith(_LOSSES) for name in uses if _collects(name)):
             continue
         try:
             return _Threads(modules, graph, key, found).edits()
         except _Stays:
             continue
     return {}
+
+
+def _collects(name: str) -> bool:
+    """Whether a function may collect something: what is given to layers does not."""
+    return not name.endswith(("_initializer", "_regularizer"))
 
 
 class _Threads:

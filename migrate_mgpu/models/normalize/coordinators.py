@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.graph import QUEUES
 from migrate_mgpu.api.tables import name_of
@@ -61,25 +60,7 @@ class _Runners:
             self.gone.append(statement)
             if isinstance(statement, ast.Assign) and not self._named(statement):
                 return None
-        whole = [*self._without()]
-        inside = [*self._loops(self.module.tree), *map(self._handled, self.handlers)]
-        around = [(one.start, one.end) for one in whole]
-        return [
-            *whole,
-            *(e for e in inside if not any(a <= e.start and e.end <= b for a, b in around)),
-        ]
-
-    def _loops(self, node: ast.AST) -> list[Edit]:
-        """`while True:` for the loops of some code."""
-        parts = {*walk(node)} if not isinstance(node, ast.Module) else {*self.loops}
-        return [Edit(*self.source.span(one.test), "True") for one in self.loops if one in parts]
-
-    def _handled(self, handler: ast.ExceptHandler) -> Edit:
-        """An end of the data ends the loop quietly; what else is caught is raised in the end."""
-        start = self.source.span(handler)[0]
-        indent = self.source.indent_of(handler.body[0])
-        text = f"except {root(self.module, handler)}.errors.OutOfRangeError:"
-        return Edit(start, self.source.span(handler)[1], f"{text}{self.source.newline}{indent}pass")
+        return self._without()
 
     def _named(self, statement: ast.Assign) -> bool:
         target = statement.targets[0]
@@ -101,37 +82,39 @@ class _Runners:
 
     def _understood(self, mention: ast.Name) -> bool:
         """Whether a mention goes with the threads: it starts, asks or ends them."""
-        statement = self.names.statement(mention)
-        taker = self.names.taker(mention)
+        taker, statement = self.names.taker(mention), self.names.statement(mention)
         if taker is not None and name_of(self.module, taker) in _STARTS:
             return True
+        attribute = self.names.parents[mention]
+        if isinstance(attribute, ast.Attribute) and attribute.attr == "should_stop":
+            return self._asks(self.names.parents[attribute], statement)
         call = statement.value if isinstance(statement, ast.Expr) else None
         func = call.func if isinstance(call, ast.Call) else None
-        if isinstance(func, ast.Attribute) and func.attr in _ENDS:
-            assert isinstance(call, ast.Call)
-            if not isinstance(func.value, ast.Name):
-                return False
-            if func.attr == "join" or not call.args + [k.value for k in call.keywords]:
-                self.gone += [statement] if statement not in self.gone else []
-                return True
-            handler = self.names.parents[statement]
-            if isinstance(handler, ast.ExceptHandler) and self._hands_on(handler, call):
-                self.handlers.append(handler)
-                return True
-        attribute = self.names.parents[mention]
-        asked = self.names.parents[attribute]
-        if isinstance(attribute, ast.Attribute) and attribute.attr == "should_stop":
-            negated = self.names.parents[asked]
-            loop = self.names.parents[negated]
-            if isinstance(asked, ast.Call) and isinstance(negated, ast.UnaryOp):
-                if isinstance(loop, ast.While) and loop.test is negated and not loop.orelse:
-                    self.loops.append(loop)
-                    return True
-        if isinstance(attribute, ast.Attribute) and attribute.attr == "should_stop":
-            if isinstance(statement, ast.If) and statement.test is asked and not statement.orelse:
-                self.gone += [statement] if statement not in self.gone else []
-                return True
-        return False
+        if not isinstance(func, ast.Attribute) or func.attr not in _ENDS:
+            return False
+        assert isinstance(call, ast.Call) and isinstance(statement, ast.Expr)
+        if not isinstance(func.value, ast.Name):
+            return False
+        handler = self.names.parents[statement]
+        if func.attr == "join" or not (call.args or call.keywords):
+            self.gone += [statement] if statement not in self.gone else []
+        elif isinstance(handler, ast.ExceptHandler) and self._hands_on(handler, call):
+            self.handlers.append(handler)
+        else:
+            return False
+        return True
+
+    def _asks(self, asked: ast.AST, statement: ast.stmt) -> bool:
+        """`while not coord.should_stop():`, or `if coord.should_stop(): break`"""
+        if not isinstance(statement, (ast.If, ast.While)) or statement.orelse:
+            return False
+        test = statement.test
+        if isinstance(statement, ast.If):
+            self.gone.append(statement)
+            return test is asked
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        self.loops.append(statement)
+        return negated and isinstance(test, ast.UnaryOp) and test.operand is asked
 
     def _hands_on(self, handler: ast.ExceptHandler, call: ast.Call) -> bool:
         """`except Exception as e: coord.request_stop(e)`"""
@@ -147,51 +130,61 @@ class _Runners:
 
     # -- what goes ------------------------------------------------------------------------
 
-    def _without(self) -> Iterator[Edit]:
+    def _without(self) -> list[Edit]:
         gone = {*self.gone}
-        done: set[ast.stmt] = set()
-        for statement in self.gone:
-            if statement in done:
-                continue
-            block = self.names.block(statement)
-            done |= {one for one in block if one in gone}
+        found: list[Edit] = []
+        tried: list[ast.Try] = []
+        for block in {id(one): one for one in map(self.names.block, self.gone)}.values():
             if not all(one in gone for one in block):
                 for is_gone, group in groupby(block, key=lambda one: one in gone):
                     if is_gone:
-                        yield self._paragraph(list(group))
+                        found.append(self._paragraph(list(group)))
                 continue
-            parent = self.names.parents[statement]
-            if isinstance(parent, ast.Try) and block is parent.finalbody:
-                yield self._tried(parent)
-                continue
-            first, last = Layout(self.source, block[0]), Layout(self.source, block[-1])
-            yield Edit(first.start, last.end, "pass")
+            parent = self.names.parents[block[0]]
+            if not isinstance(parent, ast.Try) or block is not parent.finalbody:
+                first, last = Layout(self.source, block[0]), Layout(self.source, block[-1])
+                found.append(Edit(first.start, last.end, "pass"))
+            elif parent.handlers:
+                found.append(self._ended(parent))
+            else:
+                tried.append(parent)
+        found += [Edit(*self.source.span(loop.test), "True") for loop in self.loops]
+        found += map(self._handled, self.handlers)
+        for node in tried:
+            start, end = Layout(self.source, node).line_start, Layout(self.source, node).next_line
+            inside = [one for one in found if start <= one.start and one.end <= end]
+            found = [one for one in found if one not in inside]
+            block_of = Block(self.source, Layout(self.source, node).indent)
+            for statement in node.body:
+                block_of.statement(statement, inside)
+            found.append(Edit(start, end, block_of.text()))
+        return found
+
+    def _handled(self, handler: ast.ExceptHandler) -> Edit:
+        """An end of the data ends the loop quietly; what else is caught is raised in the end."""
+        indent = self.source.indent_of(handler.body[0])
+        text = f"except {root(self.module, handler)}.errors.OutOfRangeError:"
+        return Edit(*self.source.span(handler), f"{text}{self.source.newline}{indent}pass")
 
     def _paragraph(self, group: Sequence[ast.stmt]) -> Edit:
-        """The lines of statements below each other, with the comments of what was all of it."""
+        """The lines of statements below each other, with the comments above them.
+
+        Where more stands below these, in the same paragraph, the comments stay.
+        """
         source, text = self.source, self.source.text
         start = Layout(source, group[0]).line_start
         end = Layout(source, group[-1]).next_line
         top = start_with_comments(text, start)
-        above = text[:top].rstrip(" \t").endswith(("\n\n", ":\n", "\r\n\r\n", ":\r\n"))
-        rest = text[end:].split("\n", 1)[0]
-        inside = rest.startswith(source.indent_of(group[0])) and rest.strip()
-        closes = inside and rest.strip().endswith(".close()")  # the session, which goes as well
-        if not above or (inside and not closes):
+        below = text[end:].split("\n", 1)[0]
+        inside = below.startswith(source.indent_of(group[0])) and below.strip()
+        if inside and not below.strip().endswith(".close()"):  # the session goes as well
             return Edit(start, end, "")
         blank = top - len(text[:top].rstrip("\r\n")) > len(source.newline)
         return Edit(top - len(source.newline) * blank, end, "")
 
-    def _tried(self, node: ast.Try) -> Edit:
-        """A `finally` without statements: it goes, and the `try` where nothing is caught."""
+    def _ended(self, node: ast.Try) -> Edit:
+        """A `finally` without statements goes."""
         source = self.source
         last = [*node.body, *(one for h in node.handlers for one in h.body), *node.orelse]
         end = Layout(source, max(last, key=lambda one: one.end_lineno or 0)).next_line
-        bottom = Layout(source, node.finalbody[-1]).next_line
-        if node.handlers:
-            return Edit(end, bottom, "")
-        layout = Layout(source, node)
-        block = Block(source, layout.indent)
-        for statement in node.body:
-            block.statement(statement, self._loops(statement))
-        return Edit(layout.line_start, bottom, block.text())
+        return Edit(end, Layout(source, node.finalbody[-1]).next_line, "")

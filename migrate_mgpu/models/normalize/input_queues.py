@@ -239,8 +239,11 @@ class _Writer:
         code = self.source.code
         if isinstance(tensors, (ast.List, ast.Tuple)):
             return ", ".join(map(code, tensors.elts))
-        made = [s.value for s in one.example
-                if isinstance(s, ast.Assign) and _names(s.targets[0]) == _names(tensors)]  # fmt: skip
+        made = [
+            statement.value
+            for statement in one.example
+            if isinstance(statement, ast.Assign) and _names(statement.targets[0]) == _names(tensors)
+        ]
         several = made and isinstance(made[-1], (ast.List, ast.ListComp))
         return f"tuple({code(tensors)})" if several or one.starred else code(tensors)
 
@@ -324,7 +327,8 @@ class _Writer:
         if smaller is not None and constant(smaller) is True:
             rest = ""
         elif smaller is not None and constant(smaller) is not False:
-            rest = f", drop_remainder=not {code(smaller)}"
+            simple = isinstance(smaller, (ast.Name, ast.Attribute))
+            rest = f", drop_remainder=not {code(smaller) if simple else f'({code(smaller)})'}"
         return [text, f".batch({code(size)}{rest})", ".prefetch(1)"]
 
 

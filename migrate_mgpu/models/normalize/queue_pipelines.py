@@ -180,6 +180,7 @@ class _PipelineReader:
         computed: list[ast.stmt] = []
         before = self.line[: self.line.index(self.statement)]
         found: Pipeline | None = None
+        first = self.statement
         for statement in reversed(before):
             if not written(statement) & needed:
                 continue
@@ -374,16 +375,19 @@ def _reading_function(function: Function | None) -> ReadingFunction | None:
         assert isinstance(statement, ast.Assign)
         made, gone = call.func.value, [statement]
         if isinstance(made, ast.Name):
-            named = [one for one in line if made.id in written(one)]
-            if len(named) != 1 or not isinstance(named[0], ast.Assign):
+            makers = [one for one in line if made.id in written(one)]
+            if len(makers) != 1 or not isinstance(makers[0], ast.Assign):
                 return None
             if len(names.mentions(made.id, scope)) != 2:
                 return None
-            made, gone = named[0].value, [named[0], statement]
+            made, gone = makers[0].value, [makers[0], statement]
         reader, target = _reader(module, made), statement.targets[0]
         pair = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-        key, value = [one.id for one in pair if isinstance(one, ast.Name)] or ["", ""]
-        if reader is None or len(pair) != 2 or len(scope.bindings[value]) != 1:
+        named = [one.id for one in pair if isinstance(one, ast.Name)]
+        if reader is None or len(pair) != 2 or len(named) != 2:
+            return None
+        key, value = named
+        if len(scope.bindings[value]) != 1:
             return None
         if len(names.mentions(queue.id, scope)) != 1:
             return None

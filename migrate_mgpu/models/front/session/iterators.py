@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
@@ -101,13 +102,17 @@ class IteratorReader:
                 target = self.expressions.graph.target(self.module, part)
                 made = self.module.names.parents.get(part)
                 if target is not None and self.pipelines.of(self.module, made) is target:
-                    self.found.builders.update(self.pipelines.read(target))
-                    self.found.pipelines.add(target.node)
+                    self._uses(self.pipelines.read(target))
                 elif target is not None and self.expressions.touches_graph(target):
-                    self.expressions.of_function(target)
-                    self.found.builders[target.node] = target
+                    self._uses(self.expressions.of_function(target).builders)
+                    self._uses({target.node: target})
             elif isinstance(part, ast.Lambda) and not gives_dataset(self.module, part):
-                self.found.builders.update(self.expressions.read(part).builders)
+                self._uses(self.expressions.read(part).builders)
+
+    def _uses(self, functions: dict[ast.AST, Function]) -> None:
+        """Functions that a dataset is made by, or that make its elements."""
+        self.found.pipelines |= functions.keys() - self.found.builders.keys()
+        self.found.builders.update(functions)
 
     # -- what steps draw ---------------------------------------------------------------
 

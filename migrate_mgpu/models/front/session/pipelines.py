@@ -150,9 +150,10 @@ class PipelineFunctions:
                 if self._gives(target):
                     found.update(self.read(target))
                     continue
-                self.expressions.of_module(module).of_function(target)
-                nested = isinstance(module.names.parents[target.node], ast.Module)
-                found.update({target.node: target} if nested else {})
+                inside = self.expressions.of_module(module).of_function(target)
+                found.update(inside.builders)
+                plain = isinstance(module.names.parents[target.node], ast.Module)
+                found.update({target.node: target} if plain else {})
         return found
 
 

@@ -291,7 +291,7 @@ class SessionProgram:
 
     # What it builds.
     placeholders: list[Placeholder] = field(default_factory=list)
-    pipelines: set[ast.AST] = field(default_factory=set)  # functions that make datasets
+    pipelines: set[ast.AST] = field(default_factory=set)  # functions for datasets alone
     numbers: set[Placeholder] = field(default_factory=set)  # without a shape that is written
     variables: list[Variables] = field(default_factory=list)
     optimizers: dict[ast.Assign, Optimizer] = field(default_factory=dict)  # those with names

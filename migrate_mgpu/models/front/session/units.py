@@ -165,6 +165,7 @@ class UnitReader(StatementReader):
         value = value_of(node)
         parts = self.parts(value)
         self.found.builders.update(parts.builders)
+        self.found.pipelines -= parts.builders.keys()
         after: list[Unit] = []
         feeds: list[Placeholder] = []
         reads: list[Variables] = []

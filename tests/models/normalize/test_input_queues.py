@@ -1,0 +1,265 @@
+"""Input queues become datasets, and the threads that fill them go."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+PROGRAM = """\
+import tensorflow as tf
+
+files = ['a.csv', 'b.csv']
+
+
+def read(filename_queue):
+    reader = tf.TextLineReader()
+    _, line = reader.read(filename_queue)
+    a, b = tf.decode_csv(line, [[0.0], [0.0]])
+    return a, b
+
+
+def inputs(size):
+    # the files
+    filename_queue = tf.train.string_input_producer(files, num_epochs=3)
+    a, b = read(filename_queue)
+    # in batches
+    a_batch, b_batch = tf.train.shuffle_batch(
+        [a, b], size, capacity=50, min_after_dequeue=20, num_threads=2)
+    return a_batch, b_batch
+
+
+x, y = inputs(4)
+w = tf.Variable(1.0)
+loss = tf.reduce_mean(tf.square(x * w - y))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+with tf.Session() as sess:
+    sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+    # threads
+    coord = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(sess, coord)
+
+    try:
+        while not coord.should_stop():
+            print(sess.run([loss, train])[0])
+    except tf.errors.OutOfRangeError:
+        print('done')
+    finally:
+        coord.request_stop()
+    coord.join(threads)
+"""
+SOURCE = (
+    "    filename_queue = tf.train.string_input_producer(files, num_epochs=3)\n"
+    "    a, b = read(filename_queue)\n"
+)
+BATCH = (
+    "    a_batch, b_batch = tf.train.shuffle_batch(\n"
+    "        [a, b], size, capacity=50, min_after_dequeue=20, num_threads=2)\n"
+)
+TRIED = """\
+    try:
+        while not coord.should_stop():
+            print(sess.run([loss, train])[0])
+    except tf.errors.OutOfRangeError:
+        print('done')
+    finally:
+        coord.request_stop()
+    coord.join(threads)
+"""
+
+
+def changed(old: str, new: str) -> str:
+    assert PROGRAM.count(old) == 1
+    return PROGRAM.replace(old, new)
+
+
+def lines(after: str) -> str:
+    """A program with what is called of its dataset in one line."""
+    return re.sub(r"\n +dataset = dataset\.", ".", after)
+
+
+def sourced(source: str) -> str:
+    text = changed(SOURCE, source)
+    if "read(" not in source or ".read(" in source:  # it is nobody's then
+        text = text.replace(text[text.index("def read") : text.index("def inputs")], "")
+    return native(text)
+
+
+def test_the_function_that_read_takes_a_record() -> None:
+    after = native(PROGRAM)
+    assert "def read(line):\n    a, b = tf.io.decode_csv(line, [[0.0], [0.0]])\n" in after
+    assert (
+        "    # in batches\n"
+        "    dataset = tf.data.Dataset.from_tensor_slices(files).shuffle(len(files)).repeat(3)"
+        ".flat_map(tf.data.TextLineDataset).map(read, num_parallel_calls=2)"
+        ".shuffle(50).batch(size, drop_remainder=True).prefetch(1)\n"
+    ) in lines(after)
+    assert max(map(len, after.splitlines())) <= 100
+
+
+def test_threads_go_with_what_was_said_of_them() -> None:
+    after = native(PROGRAM)
+    assert not any(word in after for word in ("coord", "thread", "finally"))
+    assert (
+        "try:\n    while True:\n        print(train_step().numpy())\n"
+        "except tf.errors.OutOfRangeError:\n    print('done')\n"
+    ) in after
+
+
+def test_an_example_that_is_computed_where_it_is_read() -> None:
+    after = sourced(
+        "    filename_queue = tf.train.string_input_producer(files, shuffle=False)\n"
+        "    key, line = tf.TextLineReader(skip_header_lines=1).read(filename_queue)\n"
+        "    scale = 2.0\n"
+        "    a, b = tf.decode_csv(line, [[0.0], [0.0]])\n"
+        "    a = a * scale\n"
+    )
+    assert (
+        "    scale = 2.0\n\n"
+        "    def parse_example(line):\n"
+        "        a, b = tf.io.decode_csv(line, [[0.0], [0.0]])\n"
+        "        a = a * scale\n"
+        "        return a, b\n\n"
+        "    # in batches\n"
+        "    dataset = tf.data.Dataset.from_tensor_slices(files).repeat()"
+        ".flat_map(lambda name: tf.data.TextLineDataset(name).skip(1))"
+    ) in lines(after)
+
+
+def test_files_in_their_order_are_one_dataset() -> None:
+    for given in ("files, shuffle=False", "['a.csv'], 3"):
+        after = sourced(
+            f"    a, b = read(tf.train.string_input_producer({given}, name='q'))\n"
+        )  # one file has one order
+        assert "flat_map" not in after
+        assert f"tf.data.TextLineDataset({given.split(', ')[0]}).repeat(" in after
+
+
+def test_slices_of_values() -> None:
+    after = sourced(
+        "    values = [1.0, 2.0, 3.0, 4.0, 5.0]\n"
+        "    a, b = tf.train.slice_input_producer([values, values], seed=4)\n"
+    )
+    shuffled = "from_tensor_slices((values, values)).shuffle(len(values), seed=4).repeat()"
+    assert f"dataset = tf.data.Dataset.{shuffled}.shuffle(50)" in lines(after)
+    assert ".map(" not in after
+    after = sourced(
+        "    values = [1.0, 2.0, 3.0, 4.0, 5.0]\n"
+        "    queue = tf.train.slice_input_producer([values, values], shuffle=False)\n"
+        "    a, b = queue[0] * 2, queue[1]\n"
+    )
+    assert "def load_example(*queue):\n        a, b = queue[0] * 2, queue[1]\n" in after
+
+
+def test_many_that_read_at_the_same_time() -> None:
+    several = "examples = [read(filename_queue) for _ in range(4)]"
+    text = changed("a, b = read(filename_queue)", several)
+    text = text.replace("shuffle_batch(\n        [a, b]", "shuffle_batch_join(\n        examples")
+    after = native(text.replace(", num_threads=2", ""))
+    assert ".map(read, num_parallel_calls=4)" in after
+
+
+RESTS = {
+    "True": "",
+    "False": ", drop_remainder=True",
+    "size > 3": ", drop_remainder=not (size > 3)",
+}
+
+
+@pytest.mark.parametrize(("value", "rest"), RESTS.items())
+def test_the_rest_that_fills_no_batch(value: str, rest: str) -> None:
+    text = changed("num_threads=2)", f"num_threads=2, allow_smaller_final_batch={value})")
+    assert f".batch(size{rest}).prefetch(1)" in lines(native(text))
+
+
+def test_an_error_ends_the_threads_and_is_raised() -> None:
+    text = changed("except tf.errors.OutOfRangeError:\n        print('done')",
+                   "except Exception as error:\n        coord.request_stop(error)")  # fmt: skip
+    after = native(text)
+    assert "except tf.errors.OutOfRangeError:\n    pass\n" in after
+
+
+def test_a_try_that_only_ended_the_threads() -> None:
+    text = changed(TRIED, (
+        "    try:\n"
+        "        for step in range(3):\n"
+        "            if coord.should_stop():\n"
+        "                break\n"
+        "            # a step\n"
+        "            print(sess.run([loss, train])[0])\n"
+        "    finally:\n"
+        "        coord.request_stop()\n"
+        "        coord.join(threads)\n"
+    ))  # fmt: skip
+    assert native(text).endswith(
+        "for step in range(3):\n    # a step\n    print(train_step().numpy())\n"
+    )
+
+
+STAYS = {
+    "two queues, which nothing keeps in step": changed(SOURCE, SOURCE + (
+        "    b = read(tf.train.string_input_producer(files))[0]\n")),
+    "another use of an example": changed(SOURCE, SOURCE + "    tf.summary.scalar('a', a)\n"),
+    "another use of the queue": changed(SOURCE, SOURCE + "    print(filename_queue.size())\n"),
+    "a queue that is given to somebody else": changed(
+        "x, y = inputs(4)", "x, y = inputs(4)\nprint(read)"),
+    "examples of several at once": changed("num_threads=2", "num_threads=2, enqueue_many=True"),
+    "examples of several sizes": changed(BATCH, BATCH.replace("shuffle_batch", "batch").replace(
+        "capacity=50, min_after_dequeue=20", "dynamic_pad=True")),
+    "how many are shuffled is not known": changed(
+        SOURCE, SOURCE.replace("files,", "tf.train.match_filenames_once('*.csv'),")),
+    "whether it shuffles is not known": changed(
+        SOURCE, SOURCE.replace("num_epochs=3", "shuffle=len(files) > 1")),
+    "the key of what is read": changed(
+        "    return a, b\n\n\ndef inputs", "    return a, b, _\n\n\ndef inputs"),
+    "a loop that asks for more": changed(
+        "while not coord.should_stop():", "while not coord.should_stop() and len(files) > 1:"),
+    "a coordinator of other threads": changed(
+        "    coord.join(threads)\n", "    coord.join(threads, stop_grace_period_secs=3)\n"
+        "    print(coord.joined)\n"),
+    "an error that is told first": changed(
+        "except tf.errors.OutOfRangeError:\n        print('done')",
+        "except Exception as error:\n        print(error)\n        coord.request_stop(error)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
+def test_what_is_not_understood_stays(text: str) -> None:
+    result = run(text, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert any("the session stays" in message for message in said(result))
+
+
+def test_what_a_parser_in_a_function_calls_is_written_for_tf2() -> None:
+    """`tf.decode_raw` stayed, where only a function within a function called its user."""
+    after = native(
+        """\
+import tensorflow as tf
+
+
+def decode(record):
+    return tf.cast(tf.decode_raw(record, tf.uint8), tf.float32)
+
+
+def inputs():
+    def parse(record):
+        return decode(record)
+
+    return tf.data.TFRecordDataset(['a']).map(parse).batch(2)
+
+
+x = inputs().make_one_shot_iterator().get_next()
+w = tf.Variable(1.0)
+loss = tf.reduce_mean(tf.square(x * w))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run([loss, train])[0])
+"""
+    )
+    assert "tf.io.decode_raw" in after

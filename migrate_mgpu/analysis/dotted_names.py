@@ -15,8 +15,8 @@ def imported_as(module: Module, importers: Sequence[Module]) -> str | None:
     path = module.path.absolute().with_suffix("").parts
     if path[-1] == "__init__":
         return None
-    if module.path.suffix == ".ipynb":  # it runs where it lies
-        return own.rpartition(".")[2]
+    if module.path.suffix == ".ipynb" or not path[-1].isidentifier():  # it runs where it lies
+        return path[-1].rpartition(".")[2]
     started = module.has_main_guard or not importers
     if "." in own and (module.in_package or names_own_package(module)):
         found.add(own)

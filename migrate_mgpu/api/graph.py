@@ -136,6 +136,7 @@ RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Featu
            "train.Int64List", "train.SequenceExample")  # fmt: skip
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "contrib.learn.preprocessing.", "test.is_",
+            "contrib.learn.python.learn.datasets.mnist",
             "train.latest_checkpoint",
             "train.get_checkpoint_state",
             "train.list_variables", "train.load_checkpoint", "train.load_variable",

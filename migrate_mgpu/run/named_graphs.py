@@ -24,6 +24,7 @@ from migrate_mgpu.models.normalize import (
     graph_objects,
     graph_parameters,
     reused_names,
+    script_statements,
 )
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
@@ -181,6 +182,7 @@ def _named(
             own_modules = [module for module in modules if module.path in free]
             edits = (
                 _each(own_modules, bidirectional.parted)
+                or _each(own_modules, partial(script_statements.normalize, graph=graph))
                 or _renamed(own_modules)
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )

@@ -2,7 +2,9 @@
 
 ## What it does
 ``from tensorflow.examples.tutorials.mnist import input_data`` becomes ``import input_data``, and
-``input_data.py`` is written beside the program, once for a folder.
+``input_data.py`` is written beside the program, once for a folder. So does
+``from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets``, which is the
+same function.
 
 ## Why
 TF2 ships no ``tensorflow.examples``, and no reader of MNIST that gives batches.
@@ -65,6 +67,26 @@ with tf.Session() as sess:
 """,
     ),
     Case(
+        "by its home",
+        """\
+import tensorflow as tf
+from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets
+
+mnist = read_data_sets("data", one_hot=True)
+with tf.Session() as sess:
+    print(sess.run(tf.reduce_mean(mnist.train.images)))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from input_data import read_data_sets
+
+mnist = read_data_sets("data", one_hot=True)
+with tf.Session() as sess:
+    print(sess.run(tf.reduce_mean(mnist.train.images)))
+""",
+    ),
+    Case(
         "a file of another tutorial",
         """\
 import tensorflow as tf
@@ -77,8 +99,9 @@ with tf.Session() as sess:
     ),
 )
 
-_ROOM = "examples.tutorials.mnist"
-_OLD = f"{_ROOM}.input_data"
+_OLD = "examples.tutorials.mnist.input_data"  # which has it from
+MNIST = "contrib.learn.python.learn.datasets.mnist"
+_HOMES = (_OLD, MNIST)
 _NAMES = ("input_data", "mnist_input_data")  # the second where there is another file of the first
 
 
@@ -87,7 +110,7 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     found = NewNames(eager=True)
     # An import in a function counts as any other: its name is gone when the function is called.
     uses = [
-        u for u in module.uses if u.symbol.name.startswith(_OLD) and not module.is_guarded(u.node)
+        u for u in module.uses if u.symbol.name.startswith(_HOMES) and not module.is_guarded(u.node)
     ]
     if not uses or "." in (imported_as(module, importers) or "."):
         return found  # in a package, it depends on how it is imported where a file is found
@@ -95,7 +118,8 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
         if isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
         call = module.names.parents.get(use.node)
-        if use.symbol.name != f"{_OLD}.read_data_sets" or not _reads(call, use.node):
+        known = [f"{home}.read_data_sets" for home in _HOMES]
+        if use.symbol.name not in known or not _reads(call, use.node):
             return found
     needed = text("input_data.py")
     name = free_name(module.path.parent, needed, *_NAMES)
@@ -123,7 +147,9 @@ def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:
     """The import of the file, by the author's name of the tutorial."""
     if isinstance(statement, ast.ImportFrom) and len(statement.names) == 1:
         (alias,) = statement.names
-        if module.names.absolute(statement) == f"tensorflow.{_ROOM}":
+        if f"{module.names.absolute(statement)}.{alias.name}" in (
+            f"tensorflow.{h}" for h in _HOMES
+        ):
             local = alias.asname or alias.name
             return f"import {name}" if local == name else f"import {name} as {local}"
         if alias.name == "read_data_sets":

@@ -64,8 +64,8 @@ a function fills it in a loop, perhaps, or twice, the program stays.
 
 A program that builds several graphs one after the other, each behind ``tf.reset_default_graph()``
 and with a session of the same name, gets steps for each. Tensors that a function reads as globals
-become its parameters. ``print`` of a tensor, which showed what the graph calls it, goes, also in
-functions that build the graph.
+become its parameters. A lambda with a name that computes tensors becomes a function. ``print`` of
+a tensor, which showed what the graph calls it, goes, also in functions that build the graph.
 
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first

@@ -21,6 +21,7 @@ out = tf.matmul(x, w) * scale
 loss = tf.reduce_mean(tf.square(out - 1.0))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 """
+APPLIED = MODEL.replace("tf.matmul(x, w)", "f(x)")
 NET = """\
 def net(x):
     with tf.variable_scope("net", reuse=False):
@@ -999,6 +1000,24 @@ REFUSED = {
             )
         ),
         "which variables are trained cannot be determined",
+    ),
+    "a lambda that is one of two": (
+        program("f = lambda a: tf.matmul(a, w)\nf = lambda a: a @ w\n" + APPLIED),
+        "`f` is not supported in code that builds the graph",
+    ),
+    "several variables of what is not seen to be a list": (
+        program("v, u = [tf.Variable(one) for one in {1.0, 2.0}]\n" + MODEL),
+        "`tf.Variable` is not among the functions that are known to only compute a value",
+    ),
+    "what a cell is like, which something reads": (
+        HEAD + "def net(a):\n    cell = tf.nn.rnn_cell.GRUCell(1)\n"
+        "    out, _ = tf.nn.dynamic_rnn(cell, a[:, None], dtype=tf.float32)\n"
+        "    return out[:, 0], cell.state_size\n\n\n"
+        "found, size = net(x)\nprint(size)\n"
+        + MODEL.replace("tf.matmul(x, w)", "found")
+        + START
+        + STEP,
+        "a recurrent cell is used by itself",
     ),
     "a variable made where a scope says that it is there": (
         scoped(

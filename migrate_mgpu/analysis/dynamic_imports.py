@@ -66,11 +66,12 @@ def candidates(module: Module, unknown: NamedImport, strays: Iterable[Module]) -
     found: list[Module] = []
     for stray in strays:
         place = stray.path.resolve().parent
-        beside = place.parent == folder.parent and (
-            f'"{place.name}"' in text or f"'{place.name}'" in text
-        )
+        named = f'"{place.name}"' in text or f"'{place.name}'" in text
+        beside = place.parent == folder.parent and named
         if stray is module or not (folder in (place, *place.parents) or beside):
             continue
+        if stray.has_main_guard and not named and not unknown.start:
+            continue  # a script of its own; where the module speaks of its folder, it tries itself
         # By its path: a folder without an `__init__.py` is a package as well.
         dotted = ".".join(stray.path.resolve().with_suffix("").parts)
         if f".{unknown.start}" in f".{dotted}":
@@ -79,7 +80,7 @@ def candidates(module: Module, unknown: NamedImport, strays: Iterable[Module]) -
 
 
 def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module]:
-    """Modules that no other file imports and that only serve to be imported.
+    """Modules that no other file imports and that may serve to be imported.
 
     Those with a session, a config or an Estimator are programs of their own; those that
     train with Keras would decide about a program that may never meet them.
@@ -92,7 +93,6 @@ def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module
         if id(module) not in imported
         and module.path.suffix == ".py"
         and not has_hit(data[module.path])
-        and not module.has_main_guard
         and not module.uses_keras_models
     ]
 

@@ -12,12 +12,13 @@ from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.lost_names import advice_about
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.scopes import position
-from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.analysis.symbols import symbol, table
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 PYTHON_2 = "python-2"  # the key of what is said of those
 GONE_LATE = "gone-when-called"  # of a name that TF2 lost, inside a function
 GONE_TOLD = "gone-and-told"  # the same, where the code itself raises on TF2 before
+NEVER_THERE = "never-there"  # of a name that no TensorFlow has, inside a function
 
 # Names of Python 2's builtins and modules: a file that uses one unguarded
 # parses, but does not run.
@@ -65,6 +66,8 @@ def incompatibilities(
         key = GONE_LATE if late else "gone-name"
         if use.lazy and module.refuses_tf2(use.node):
             key = GONE_TOLD
+        elif late and table().is_unknown(name):
+            key, text = NEVER_THERE, f"no TensorFlow has `tensorflow.{name}`: TF1 fails here too"
         found.append(Diagnostic(key, place, text, advice_about(name), symbol=name))
     for node in module.names.star_imports:
         base = module.names.absolute(node)

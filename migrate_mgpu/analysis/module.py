@@ -55,8 +55,9 @@ class Use:
             )
         if self.symbol.flavour == "v2":
             return "v2_only"
-        if isinstance(self.node, (ast.Import, ast.ImportFrom)) and self.symbol.flavour == "plain":
-            if not table().has_root(self.symbol.name):
+        if self.symbol.flavour == "plain" and not table().has_root(self.symbol.name):
+            is_import = isinstance(self.node, (ast.Import, ast.ImportFrom))
+            if is_import or self.symbol.name[:1] not in ("", "_"):
                 return "gone"  # a module or a name of an early TensorFlow, or of none
         return table().status(self.symbol.name)
 
@@ -155,7 +156,7 @@ class Module:
                     top, spelled = parent, f"{spelled}.{parent.attr}"
                     parent = names.parents[parent]
                 found_symbol = symbol(spelled)
-                if found_symbol is not None:
+                if found_symbol is not None and not self._adds(found_symbol):
                     guarded = self.is_guarded(top)
                     lazy = optional and not guarded and not self._may_fail(node)
                     found.append(Use(top, found_symbol, optional or guarded, spelled, lazy))
@@ -163,6 +164,12 @@ class Module:
             found.extend(self._imported_uses(statement))
         found.sort(key=node_position)
         return found
+
+    def _adds(self, found: Symbol) -> bool:
+        """Whether the module gives TensorFlow a name that it has not: ``tf.model = ...``"""
+        root = found.name.partition(".")[0]
+        given = any(isinstance(a.ctx, ast.Store) for a in self.names.attributes.get(root, ()))
+        return given and not table().has_root(root)
 
     def _imported_uses(self, node: ast.stmt) -> list[Use]:
         """Names that an import statement itself needs: it fails where they are gone."""

@@ -101,6 +101,7 @@ class SymbolTable:
             assert isinstance(names, list)
             self._status.update(dict.fromkeys(names, status))
         self._roots = {name.partition(".")[0] for name in self._status} | _FOLDERS
+        self._rooms = {name.rpartition(".")[0] for name in self._status}
         gone = data.get("private_modules_gone", {})
         assert isinstance(gone, dict)
         self._private: dict[str, str] = {}
@@ -115,6 +116,8 @@ class SymbolTable:
 
         A member of a class (``train.Optimizer.minimize``) has its class's status.
         """
+        if self._is_hidden(name):
+            return "gone"
         outer, dot, others = name, ".", earlier()
         while (found := self._status.get(outer)) is None:
             if outer in _OTHERS or outer in others.names or outer in others.calls:
@@ -124,9 +127,19 @@ class SymbolTable:
                 return "gone" if name.partition(".")[0] == "contrib" else "unknown"
         return "unknown" if found == "modules" and outer != name else found
 
+    def _is_hidden(self, name: str) -> bool:
+        """Whether a name has an underscore in front in a module of the API, which shows none."""
+        start, _, rest = name.partition("._")
+        hidden = bool(rest) and rest[0] != "_" and start in self._rooms
+        return hidden and start.rpartition(".")[2] != "flags"  # a module of TensorFlow's inside
+
     def has_root(self, name: str) -> bool:
         """Whether some TensorFlow has the first part of a name: 1.15, 2.15 or the newest."""
         return name.partition(".")[0] in self._roots
+
+    def is_unknown(self, name: str) -> bool:
+        """Whether no TensorFlow has a name's first part, an early one included."""
+        return not self.has_root(name) and self.status(name) == "unknown"
 
     def private_status(self, module: str) -> str:
         """``present``, ``tf2.15_only`` or ``gone`` for ``tensorflow.python...`` paths."""
@@ -140,7 +153,7 @@ class SymbolTable:
                 found = self._private_names.get(path, {}).get(parts[length])
             if found is not None:
                 return found
-        return _status_inside(parts[2:]) if parts[1:2] == ["python"] else "present"
+        return _status_inside(parts[1:])
 
 
 # More names that neither 1.15 nor TF2 has, which no release calls otherwise.
@@ -161,23 +174,27 @@ _STATUSES = (
 
 
 def _status_inside(parts: list[str]) -> str:
-    """The status of a path below ``tensorflow.python`` that 1.15's public names say nothing of.
+    """The status of a path below ``tensorflow`` that 1.15's public names say nothing of.
 
     A module that no TensorFlow has is gone, and so is a name with an underscore in front that
     1.15 and TF2 do not share.
     """
     data = _inside()
-    if parts[:1] == [] or parts[0] not in data["folders"]:
+    least = 2 if parts[:1] == ["python"] else 1  # how deep its folder lies
+    if ".".join(parts[:least]) not in data["folders"]:
         return "present"
     modules = _private_modules()
-    length = max(n for n in range(1, len(parts) + 1) if n == 1 or ".".join(parts[:n]) in modules)
+    lengths = range(least, len(parts) + 1)
+    length = max(n for n in lengths if n == least or ".".join(parts[:n]) in modules)
     if length == len(parts):
         return "present"
     module, name = ".".join(parts[:length]), parts[length]
-    if length == 1:
+    if length == least:
         return "present" if name in data["members"].get(module, ()) else "gone"
     if name[0] != "_" or name[:2] == "__" or name in data["names"].get(module, ()):
         return "present"
+    if module.endswith("_pb2"):
+        return "present"  # protobuf makes its names when the module is imported
     return "tf2.15_only" if name in data["names_2.15"].get(module, ()) else "gone"
 
 

@@ -13,12 +13,15 @@ import json
 import sys
 from pathlib import Path
 
-FOLDERS = ("client", "data", "eager", "framework", "layers", "ops", "platform", "training", "util")
+FOLDERS = (
+    "compiler", "core", "python.client", "python.data", "python.eager", "python.framework",
+    "python.layers", "python.ops", "python.platform", "python.training", "python.util", "tools",
+)  # fmt: skip
 ABOUT = {
     "what": "Private modules and private names of TensorFlow; generated, do not edit.",
     "command": "python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST",
-    "folders": "the folders of tensorflow/python that are looked at",
-    "modules": "each module there of 1.15, of 2.15 or of 2.21, by its path below tensorflow.python",
+    "folders": "the folders that are looked at, by their paths below tensorflow",
+    "modules": "each module there of 1.15, of 2.15 or of 2.21, by its path below tensorflow",
     "members": "{folder: other names that its package has, in one of the three}",
     "names": "{module: names with an underscore in front that both 2.15 and 2.21 have}",
     "names_2.15": "{module: those that 2.15 has and 2.21 has not}",
@@ -45,11 +48,11 @@ def names_of(path: Path) -> set[str]:
 
 
 def modules_of(root: Path) -> dict[str, set[str]]:
-    """The names of each module, by its path below ``tensorflow.python``."""
+    """The names of each module, by its path below ``tensorflow``."""
     found: dict[str, set[str]] = {}
     for folder in FOLDERS:
-        for path in sorted((root / "python" / folder).rglob("*")):
-            name = path.relative_to(root / "python").with_suffix("").as_posix().replace("/", ".")
+        for path in sorted((root / folder.replace(".", "/")).rglob("*")):
+            name = path.relative_to(root).with_suffix("").as_posix().replace("/", ".")
             if path.suffix == ".py":
                 found[name.removesuffix(".__init__")] = names_of(path)
             elif path.suffix == ".so":

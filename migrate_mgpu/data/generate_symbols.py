@@ -68,6 +68,7 @@ FUTURE = ("absolute_import", "division", "print_function")
 SKIPPED = ("contrib", "raw_ops", "compat.v1", "compat.v2")
 API_MODULES = ("tensorflow._api", "tensorflow_core._api", "tensorflow_estimator", "keras")
 FLAGS = ("flags", "app.flags")  # a module of TensorFlow's inside that is also its API
+ROOTS = ("compiler", "core", "python", "tools")  # folders of modules that are not its API
 # Not keras: some of its modules make their names when they are imported.
 PRIVATE_NAMES_FROM = ["client", "data", "eager", "framework", "layers", "ops"]
 PRIVATE_NAMES_FROM += ["platform", "training", "util"]
@@ -127,10 +128,12 @@ def compare(tf: Any, name: str) -> str:
     return ("1" if old else "") + ("2" if new else "") + ("=" if same else "")
 
 
-def module_files(package: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Dotted name below `tensorflow` -> file, for all modules in its python folder and the top."""
+def module_files(
+    package: pathlib.Path, roots: tuple[str, ...] = ("python",)
+) -> dict[str, pathlib.Path]:
+    """Dotted name below `tensorflow` -> file, for all modules in these folders and the top."""
     found = {}
-    for path in sorted(package.glob("python/**/*")):
+    for path in sorted(file for root in roots for file in package.glob(root + "/**/*")):
         name = path.relative_to(package).as_posix()
         if path.name == "__init__.py":
             found[path.relative_to(package).parent.as_posix().replace("/", ".")] = path
@@ -207,7 +210,7 @@ def dump(out: pathlib.Path, names_from: pathlib.Path | None) -> None:
     package = pathlib.Path(tf.python.__file__ if names_from is None else tf.__file__).parent
     package = package.parent if names_from is None else package
     files = module_files(package)
-    result["modules"] = sorted(files)
+    result["modules"] = sorted(module_files(package, ROOTS))
     result["private"] = {
         module: [sorted(part) for part in top_level_names(module, files)]
         for module in files

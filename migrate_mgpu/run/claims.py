@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.library_changes import library_changes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Program, Project, Unresolved
+from migrate_mgpu.analysis.runs_on import gone_keras_names
 from migrate_mgpu.core.records import replaced
 
 CODE = "MGPU908"
@@ -50,7 +51,22 @@ def limits(
         for name in project.unresolved(module):
             found.append(_unresolved(name))
         found += [replaced(why, code=CODE) for why in library_changes(module)]
+        found += _gone_keras(module)
     return found
+
+
+def _gone_keras(module: Module) -> Iterable[Diagnostic]:
+    """The names of a package keras that TF2 brings along no more, each where it stands first."""
+    if "keras" not in module.source.text:
+        return ()
+    found: dict[str, Diagnostic] = {}
+    for node, name in gone_keras_names(module):
+        text = f"`{name}` is not in the Keras of TF2"
+        advice = "import it from where that Keras has it: most of `keras.utils.np_utils` is in"
+        advice += " `keras.utils`, of `keras.layers.core` and the like in `keras.layers`"
+        why = Diagnostic("keras-name-gone", Place(module, node), text, advice, CODE, symbol=name)
+        found.setdefault(name, why)
+    return found.values()
 
 
 def _gone_if_imported(left: Iterable[Diagnostic], imported: str) -> list[Diagnostic]:

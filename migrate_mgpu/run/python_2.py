@@ -38,7 +38,8 @@ _MAY_BE = re.compile(
     rb"(?:^|[;:])[ \t]*(?:print|exec)[ \t]*(?:>>|[ \t][^\s(=])|^[ \t]*except\b[^:\n]*,[^:\n]*:"
     rb"|^[ \t]*raise[ \t][^(\n]*,|\b(?:" + _NAMES.encode() + rb")\b"
     rb"|(?<![\w.])(?:" + _FUNCTIONS.encode() + rb")\("
-    rb"|^[ \t]*\w+[ \t]*=[ \t]*(?:filter|map|zip)\(",
+    rb"|^[ \t]*\w+[ \t]*=[ \t]*(?:filter|map|zip)\("
+    rb"|<>|(?<![\w.-])(?:0[0-7]{2,}|\d+L)(?![\w.-])",
     re.MULTILINE,
 )
 

@@ -24,6 +24,7 @@ from migrate_mgpu.analysis.import_edits import unused_lost_imports
 from migrate_mgpu.analysis.incompatibilities import (
     GONE_LATE,
     GONE_TOLD,
+    NEVER_THERE,
     PYTHON_2,
     incompatibilities,
 )
@@ -542,7 +543,9 @@ class ProgramStates:
         copied = {copy.call.func for copy in state.copies}
         told: set[str] = set()
         for why in self.lost.left(module):
-            if why.key in _WHEN_CALLED and not self._runs(state.program, why):
+            if why.key == NEVER_THERE:
+                state.limits.append(replaced(why, code=CLAIM))
+            elif why.key in _WHEN_CALLED and not self._runs(state.program, why):
                 state.limits.append(_unless_called(why))
             elif why.key == GONE_TOLD and not self.graph.surely_runs(
                 state.program, why.module, why.node

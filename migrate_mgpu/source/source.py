@@ -330,9 +330,9 @@ def write(path: Path, old: bytes, new: bytes) -> None:
 
 
 _PYTHON_2 = (
-    (re.compile(r"^\s*print\s+[^(=\s]"), "a print statement"),
-    (re.compile(r"^\s*print\s*>>"), "a print statement"),
-    (re.compile(r"^\s*exec\s+[^(=\s]"), "an exec statement"),
+    (re.compile(r"(?:^|[:;])\s*print\s+[^(=\s]"), "a print statement"),
+    (re.compile(r"(?:^|[:;])\s*print\s*>>"), "a print statement"),
+    (re.compile(r"(?:^|[:;])\s*exec\s+[^(=\s]"), "an exec statement"),
     (re.compile(r"^\s*except\s+[\w.()]+(\s*,\s*[\w.]+)*\s*,\s*\w+\s*:"), "`except X, e`"),
     (re.compile(r"^\s*raise\s+[\w.]+\s*,"), "`raise X, y`"),
     (re.compile(r"\b0[0-7]+\b|\b\d+[lL]\b"), "an old integer literal"),

@@ -738,13 +738,15 @@ class _Renaming:
 
     def _place(self) -> None:
         body = self.module.tree.body
-        roots = [
+        roots: list[ast.stmt] = [
             statement
             for statement in self.module.tensorflow_imports
             if statement in body
             and isinstance(statement, ast.Import)
             and any(alias.name in ROOTS for alias in statement.names)
         ]
+        bound = (b for found in self.names.module_scope.bindings.values() for b in found)
+        roots = roots or [s for b in bound if b.qualname in ROOTS for s in body if s is b.node]
         imports = [
             s
             for s in body

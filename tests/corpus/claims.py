@@ -124,6 +124,8 @@ def _root(folder: Path) -> Path:
 def _dotted(entry: Path) -> str:
     """The absolute name of a module in a package; empty for a script."""
     is_script = "__main__" in entry.read_text(errors="replace") and "test" not in entry.stem
+    # `Utils/Utils.py` beside it: as a script it could not import the package `Utils`.
+    is_script = is_script and not entry.with_name(f"{entry.parent.name}.py").exists()
     is_script = is_script or entry.suffix == ".ipynb"
     if is_script or not (entry.parent / "__init__.py").exists():
         return ""

@@ -84,6 +84,14 @@ def test_jobs(tmp_path: Path) -> None:
     assert found["train.py"]["package"] == "nets.train"
     assert found["book_cells.py"]["package"] == ""
     assert "disable_v2_behavior" in Path(found["book_cells.py"]["entry"]).read_text()
+    (package / "nets.py").write_text("")
+    (package / "train.py").write_text(f"{TRAIN}if __name__ == '__main__':\n    pass\n")
+    (job,) = (
+        job
+        for job in claims.jobs_of(tmp_path / "from", tmp_path / "again")
+        if job["entry"].endswith("train.py")
+    )
+    assert job["package"] == "nets.train", "a script could not import its package"
     assert found["train.py"]["path"][0] == str(tmp_path / "to" / "tensorflow")
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from migrate_mgpu.analysis.symbols import table
+
 TEXT = resources.files("migrate_mgpu.data").joinpath("symbols.json").read_text("utf-8")
 DATA: dict[str, Any] = json.loads(TEXT)
 V1 = (
@@ -128,3 +130,37 @@ def test_no_contrib_internals_no_raw_ops() -> None:
     everything = {name for kind in V1 + V2 for name in DATA[kind]}
     assert not [n for n in everything if n.startswith(("contrib.", "raw_ops.", "compat.v"))]
     assert max(name.count(".") for kind in V2 for name in DATA[kind]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("tools.graph_transforms.TransformGraph", "gone"),  # of 1.15
+        ("tools.quantization.quantize_graph", "gone"),  # of no release that is known here
+        ("tools.docs.doc_controls", "present"),
+        ("core.framework.summary_pb2.Summary", "present"),
+        ("core.framework.tensor_pb2._TENSORPROTO", "present"),  # made when it is imported
+        ("compiler.xla.experimental.xla_sharding", "gone"),
+        ("compiler.tf2xla.python.xla", "present"),
+        ("python.ops.rnn_cell._linear", "gone"),
+        ("python.keras.backend", "present"),
+    ],
+)
+def test_private_modules(name: str, status: str) -> None:
+    assert table().private_status(f"tensorflow.{name}") == status
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("logging._logger", "gone"),
+        ("nn.rnn_cell._linear", "gone"),
+        ("train.Optimizer._apply_dense", "v1_absent"),
+        ("flags._global_parser", "v1_absent"),
+        ("__version__", "neutral"),
+    ],
+)
+def test_a_module_of_the_api_shows_no_name_with_an_underscore_in_front(
+    name: str, status: str
+) -> None:
+    assert table().status(name) == status

@@ -214,6 +214,18 @@ def test_broken_ones_differ(runtime: Callable[[str], runtimes.Runtime]) -> None:
         assert difference(reference()[name], found[name]), f"{name} is not seen to differ"
 
 
+def test_what_mends_tf_slim_stands_below_what_binds_tensorflow() -> None:
+    """`tf` came from another module by `*`: the lines that name it stood above that."""
+    program = (
+        "import tensorflow.contrib.slim as slim\nfrom const import *\n\n"
+        "net = slim.batch_norm(tf.zeros([2, 3]))\nprint(tf.Session().run(net))\n"
+    )
+    const = ("const.py", "import tensorflow as tf\nSIZE = 3\n")
+    lines = migration.after(migration.run(program, const, bridge=True), program, const).split("\n")
+    mend = lines.index("slim.layers.ops.Tensor = tf.Tensor")
+    assert lines.index("from const import *") < mend > lines.index("import tf_slim as slim")
+
+
 @pytest.mark.parametrize(
     ("code", "becomes"),
     [

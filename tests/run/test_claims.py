@@ -65,6 +65,48 @@ def test_a_file_that_a_name_at_run_time_may_be() -> None:
     assert "train.py may import this file by a name that is only known at run time" in message
 
 
+NET = """\
+import tf_util
+import tensorflow as tf
+if __name__ == '__main__':
+    print(tf.get_variable('a', [1]))
+"""
+PATHS = "import importlib, sys\nsys.path += ['models']\nnet = importlib.import_module(sys.argv[1])"
+
+
+@pytest.mark.parametrize(
+    ("imports", "claimed"),
+    [
+        (PATHS, "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"),
+        (PATHS.replace("models", "elsewhere"), "TF 2.15 and newest"),  # a script of its own
+    ],
+)
+def test_a_network_that_tries_itself_is_one_that_may_be_imported(
+    imports: str, claimed: str
+) -> None:
+    """It was left as it was, and said to run on the newest TensorFlow, which has no tf.layers."""
+    util = "import tensorflow as tf\n\ndense = tf.layers.Dense\n"
+    found = bridged(imports, models__net=NET, models__tf_util=util)
+    assert claim(found) == claimed
+    changed = {one.path.name for one in found.files if one.after}
+    assert ("net.py" in changed) == ("tf-keras" in claimed)
+
+
+@pytest.mark.parametrize(
+    ("imports", "name"),
+    [
+        ("from keras.utils import np_utils", "keras.utils.np_utils"),
+        ("import keras\nK = keras.backend._SESSION", "keras.backend._SESSION"),
+    ],
+)
+def test_a_name_that_the_package_keras_has_no_more(imports: str, name: str) -> None:
+    found = bridged(imports)
+    assert claim(found).endswith("but for what MGPU908 names")
+    ((file, _, message),) = told(found)
+    assert file == "train.py" and f"`{name}` is not in the Keras of TF2" in message
+    assert not told(bridged("from keras.utils import to_categorical"))
+
+
 def test_such_a_file_gets_the_names_that_it_can_have() -> None:
     """It was left as it was, with names that TF2 lost, and told."""
     slim = "import tensorflow as tf\n\nnet = tf.contrib.slim.conv2d\n"

@@ -161,6 +161,21 @@ def test_a_helper_without_tensorflow_is_converted_too() -> None:
     assert texts.keys() == {"train.py", "helper.py", "deeper.py"}
 
 
+@pytest.mark.parametrize(
+    ("helper", "after"),
+    [
+        ("def f(a):\n    if a: print a\n", "def f(a):\n    if a: print(a)\n"),
+        ("assert(1 <> 2)\n", "assert(1 != 2)\n"),
+        ("import os\nos.mkdir('a', 0755)\n", "import os\nos.mkdir('a', 0o755)\n"),
+    ],
+)
+def test_a_helper_whose_only_python_2_is_its_syntax(helper: str, after: str) -> None:
+    """Its program was said to run on TF2, and failed where it imports the helper."""
+    train = AFTER.replace(".compat.v1", "").replace("tf.disable_v2_behavior()\n", "import helper\n")
+    texts = written(planned(("train.py", train.encode()), ("helper.py", helper.encode())))
+    assert texts["helper.py"] == after
+
+
 @pytest.mark.parametrize("helper", ["print cmp(1, 2)\n", "x = cmp(1, 2)\n", "import StringIO\n"])
 def test_a_helper_that_cannot_be_converted_keeps_its_program(helper: str) -> None:
     train = AFTER.replace(".compat.v1", "").replace("tf.disable_v2_behavior()\n", "import helper\n")

@@ -77,6 +77,24 @@ def test_what_others_may_call_refuses_it(code: str, reason: str) -> None:
         assert any(reason in one for one in said(found)), said(found)
 
 
+def test_what_no_tensorflow_has_fails_on_tf1_as_well() -> None:
+    """A name that its author mistook keeps nothing from TF2 that calls it, and is told."""
+    found = program("tf.placeholders(x)", "print(ops.shown(1))\n")
+    assert [one.state for one in found.programs] == ["bridge"], said(found)
+    told = [(g.line, g.message) for g in found.findings if g.code == "MGPU908"]
+    assert [line for line, _ in told] == [5, 10]
+    assert all("no TensorFlow has `tensorflow.placeholders`" in message for _, message in told)
+
+
+@pytest.mark.parametrize(
+    ("use", "state"),
+    [("tf.ops.reset_default_graph()\n", "refused"), ("tf.model = 1\nprint(tf.model)\n", "bridge")],
+)
+def test_a_name_of_no_tensorflow_that_the_program_surely_comes_to(use: str, state: str) -> None:
+    found = program("x", use)
+    assert [one.state for one in found.programs] == [state], said(found)
+
+
 def test_code_that_makes_its_own_eager_context() -> None:
     code = "1\n\n\ndef evaluated(x):\n    with context.eager_mode():\n        return x.numpy()"
     ops = OPS.replace("{code}", "1", 1).replace("{code}", code)

@@ -18,7 +18,7 @@ from migrate_mgpu.models.properties import (
     is_scalar,
 )
 from tests.rewriters.table_rows import module_of
-from tests.support.migration import migrated
+from tests.support.migration import migrated, stays
 
 
 def loss(code: str) -> Loss:
@@ -90,6 +90,8 @@ def test_every_reduction_is_weighed() -> None:
     assert set(WEIGHTED) == set(Reduction)
 
 
+ENTROPY = "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)"
+SWAPPED = "tf.losses.mean_squared_error(tf.layers.flatten(logits), labels)"
 PROGRAM = """\
 import tensorflow as tf
 
@@ -108,6 +110,13 @@ def input_fn():
 
 tf.estimator.Estimator(model_fn).train(input_fn, steps=4)
 """
+
+
+def test_labels_in_the_place_of_predictions() -> None:
+    """Keras makes what it is given first what the second is: integers, that have no gradient."""
+    program = PROGRAM.format(logits="logits").replace(ENTROPY, SWAPPED)
+    assert SWAPPED in program
+    stays(program, "the loss has the labels where its predictions belong")
 
 
 @pytest.mark.parametrize(

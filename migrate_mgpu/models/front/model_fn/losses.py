@@ -49,6 +49,11 @@ class LossReader:
         value, unit, objective.averaged = self._mean(objective.value, objective.unit)
         known = read_loss(self.module, value)
         if known is not None:
+            if self._is_labels(known.outputs, unit):
+                # TF1 makes both float32, Keras what it is given first the type of the second.
+                text = "the loss has the labels where its predictions belong"
+                advice = "give labels and predictions by keywords"
+                raise Refused(self.module, known.outputs, text, advice)
             labels = self._is_labels(compared_labels(known), unit)
             objective.compares = labels and self._is_output(known.outputs, unit)
         by_rows = self._is_table()

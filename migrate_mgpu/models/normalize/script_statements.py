@@ -111,8 +111,9 @@ def _is_list(module: Module, node: ast.expr | None) -> bool:
         return isinstance(whole, (ast.List, ast.Tuple))
     outer = whole.value
     every = module.names.only_value(outer) if isinstance(outer, ast.Name) else outer
-    one = isinstance(every, (ast.List, ast.Tuple)) and not isinstance(whole.slice, ast.Slice)
-    return one and all(isinstance(part, (ast.List, ast.Tuple)) for part in every.elts)
+    if not isinstance(every, (ast.List, ast.Tuple)) or isinstance(whole.slice, ast.Slice):
+        return False
+    return all(isinstance(part, (ast.List, ast.Tuple)) for part in every.elts)
 
 
 def _without_unread(module: Module, node: ast.FunctionDef, graph: CallGraph) -> list[Edit]:

@@ -20,6 +20,7 @@ from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
 from migrate_mgpu.models.keras.network.input_shapes import NeedsShape
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
+from migrate_mgpu.source.blocks import trailing
 from migrate_mgpu.source.source import Edit
 
 
@@ -106,8 +107,9 @@ class HelperClassWriter:
         for made in self.classes.all():
             module, node = made.helper.function.module, made.helper.function.node
             indent = module.source.indent_of(node)
-            span = module.source.span(node)
-            found.edit(module, Edit(*span, made.text.rstrip()[len(indent) :]))
+            start, end = module.source.span(node)
+            end += len(trailing(module.source, node))  # the class has it
+            found.edit(module, Edit(start, end, made.text.rstrip()[len(indent) :]))
             found.gone.add(node)
         for module, edits in self.classes.import_edits().items():
             found.edit(module, *edits)

@@ -389,3 +389,8 @@ def test_an_expression_that_is_run_twice_is_one_function() -> None:
     assert after.count("    return tf.sigmoid(out)\n") == 1 and after.count("print(evaluate(") == 2
     assert after.count("    return tf.random.normal([1])\n") == 2  # numbers of its own each time
     assert after.count("    return tf.reshape(out, [int(scale), -1])\n") == 2
+
+
+def test_a_comment_behind_what_a_function_returns_is_written_once() -> None:
+    net = "def net(a):\n    return tf.layers.dense(a, 1)  # of a\n\n\n"
+    assert native(program(net + MODEL.replace("tf.matmul(x, w)", "net(x)"))).count("# of a") == 1

@@ -86,6 +86,22 @@ DRAWS_IMAGES: Mapping[str, int] = {
 SAMPLES = frozenset(["nn.nce_loss", "nn.sampled_softmax_loss"])
 # What TF2 has not, and is written beside the program: as TF1's, of its first parameters alone.
 DEFINED: Mapping[str, tuple[tuple[str, ...], Definition]] = {
+    "image.resize_images": (
+        ("images", "size"),
+        Definition(
+            "resize_images",
+            '''\
+def {name}(images, size):
+    """Bilinear resizing of one image or of several; those of this size stay as they are."""
+    images = {tf}.convert_to_tensor(images)
+    batch = images[{tf}.newaxis] if images.shape.rank == 3 else images
+    known = {tf}.get_static_value({tf}.convert_to_tensor(size))
+    if known is not None and batch.shape[1:3].as_list() == list(known):
+        return images
+    resized = {tf}.raw_ops.ResizeBilinear(images=batch, size=size)
+    return resized[0] if images.shape.rank == 3 else resized''',
+        ),
+    ),
     "contrib.seq2seq.sequence_loss": (
         ("logits", "targets", "weights"),
         Definition(
@@ -96,7 +112,7 @@ def {name}(logits, targets, weights):
     losses = {tf}.nn.sparse_softmax_cross_entropy_with_logits(labels=targets, logits=logits)
     return {tf}.math.divide_no_nan({tf}.reduce_sum(losses * weights), {tf}.reduce_sum(weights))''',
         ),
-    )
+    ),
 }
 # Those that are given functions, with the parameters that are the same in TF2.
 CONTROL: Mapping[str, tuple[str, ...]] = {

@@ -9,7 +9,9 @@ from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 
 # What gives a name the value of an expression.
-_SPREADING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.Expr, ast.withitem)
+_SPREADING = (
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.If, ast.Expr, ast.withitem,
+)  # fmt: skip
 
 
 class BindingTimes:
@@ -27,9 +29,14 @@ class BindingTimes:
         modes: Modes,
         makes_tensors: Iterable[ast.AST],
         shapes: Collection[ast.AST] = (),
+        plain: Collection[str] = (),
     ) -> None:
-        """``shapes`` are mentions of tensors whose shape is asked for, as the model is made."""
+        """``shapes`` are mentions of tensors whose shape is asked for, as the model is made.
+
+        ``plain`` are those of ``tensors`` that are Python's own values, chosen by the mode.
+        """
         self.modes = modes
+        self.plain = set(plain)
         self._shapes = set(shapes)
         self.tensors = set(tensors)
         self._makers = set(makes_tensors)
@@ -66,9 +73,11 @@ class BindingTimes:
     def _spread(self, node: ast.AST) -> None:
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             if node.value is not None and self.runs(node.value):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                for target in targets:
-                    self._mark(target)
+                self._assign(node)
+        elif isinstance(node, ast.If) and self.runs(node.test):
+            for inner in walk(node):  # which of them a name has, `call` decides
+                if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+                    self._assign(inner)
         elif isinstance(node, ast.For) and self.runs(node.iter):
             self._mark(node.target)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -79,6 +88,12 @@ class BindingTimes:
                     self._mark(owner)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             self._mark(node.optional_vars)
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            self._mark(target)
+            if isinstance(target, ast.Name) and self.chosen(node.value or node):
+                self.plain.add(target.id)
 
     def _mark(self, target: ast.expr) -> None:
         if isinstance(target, (ast.Tuple, ast.List)):
@@ -97,6 +112,14 @@ class BindingTimes:
         return any(
             part in self._makers
             or (isinstance(part, ast.Name) and part.id in self.tensors and part not in self._shapes)
+            for part in walk(node)
+        )
+
+    def chosen(self, node: ast.AST) -> bool:
+        """Whether an expression that runs is a value of Python's own, chosen by the mode."""
+        return not any(
+            part in self._makers
+            or (isinstance(part, ast.Name) and part.id in self.tensors - self.plain)
             for part in walk(node)
         )
 

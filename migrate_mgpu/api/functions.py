@@ -212,6 +212,15 @@ def _forms() -> dict[str, Row]:
         found[f"nn.{name}"] = _form(
             f"nn.{name}2d", ("value", *pooling, "input"), ("input", *pooling), {"value": "input"}
         )
+    for short, tensors in (
+        *((one, ("x", "y")) for one in ("equal", "none_equal", "less", "less_equal", "greater",
+                                        "greater_equal")),
+        *((one, ("x",)) for one in ("negative", "positive", "non_negative", "non_positive")),
+    ):  # fmt: skip
+        for name in (f"assert_{short}", f"debugging.assert_{short}"):
+            # What `data` adds to the message: TF2's has the tensors that are compared.
+            every = (*tensors, "data", "summarize", "message", "name")
+            found[name] = _form(f"debugging.assert_{short}", every, tensors, dropped=("data",))
     for old in ("decode_raw", "decode_csv", "parse_single_example", "parse_example"):
         found[f"io.{old}"] = found[old]
     found["linalg.norm"] = found["norm"]

@@ -14,7 +14,8 @@ A name is taken over unchanged where it is the same object in both, and renamed 
 ``tf.compat.v1``'s is the same object under the new name (``migrate_mgpu/data``); everything
 else is in the table of this module, or keeps its program as it is: placeholders, summaries,
 ``tf.image.resize_images`` (TF2 samples at half pixels), ``tf.where`` whose operands may have
-several shapes. ``l2_regularizer(s)`` is ``L2(s / 2)``. Initializers draw from the same
+several shapes, an assertion whose operation nothing depends on (it never ran in TF1, in TF2 it
+does). ``l2_regularizer(s)`` is ``L2(s / 2)``. Initializers draw from the same
 distributions, not the same numbers.
 
 ## References

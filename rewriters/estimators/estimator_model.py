@@ -12,7 +12,9 @@ A `model_fn` may be a function, one that `functools.partial` or a lambda gives m
 one that another function makes, or a method, also a static or an inherited one, or an object's
 `__call__`: what it reads becomes its parameters. Its parts may stand in functions of their own,
 inside of it or beside it, and each mode may call the network by itself. A network may be a class
-with layers in `__init__`: it becomes a Keras model. It may be chosen by an `if`, or from a
+with layers in `__init__`: it becomes a Keras model. Sizes that are those of a tensor
+(`get_shape_list(x)[2]`) are known in `build`; what follows a tensor whose width a variable has
+becomes a layer of its own. It may be chosen by an `if`, or from a
 dictionary of functions. A Keras model that is the whole network is used as it is.
 `tf.feature_column.input_layer` becomes the tensors that its columns make.
 

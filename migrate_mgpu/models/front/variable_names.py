@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.models.front.network.layers import Found
@@ -104,7 +104,7 @@ class _Check:
     def all(self, layers: list[tuple[str, Found]], classes: Iterable[str]) -> None:
         for name in classes:
             own = [found for owner, found in layers if owner == name]
-            if self._has(snake(name)) and (not own or any(one.helper for one in own)):
+            if self._has(snake(name)) and not (own and all(self._within(f, layers) for f in own)):
                 raise self._refuse(self.optimizer.node, snake(name))
         for module in {found.module for _, found in layers}:
             for call in module.names.calls:
@@ -125,21 +125,32 @@ class _Check:
     def _has(self, *names: str) -> bool:
         return any(word in name for word in self.words for name in names)
 
+    def _within(self, found: Found, layers: list[tuple[str, Found]]) -> bool:
+        """Whether each variable of a class has such a word in TF1, where the class has one."""
+        if found.helper is None:
+            return True  # it is compared with the class's name
+        node = found.helper.function.node
+        inner = [one for _, one in layers if node in one.module.names.ancestors(one.call)]
+        return bool(inner) and all(
+            self._within(one, layers) if one.helper is not None else self._has(_old_name(one))
+            for one in inner
+        )
+
     def _layer(self, found: Found, owner: str) -> None:
         """Checks the names of one layer's variables, which a class makes."""
         layer = found.layer
         if isinstance(layer, Weight):
-            name = constant(layer.arguments.get("name"))
-            if not isinstance(name, str) or "/" in name:
+            names = self._known(found.module, layer.arguments.get("name"))
+            if not names or not all(isinstance(name, str) and "/" not in name for name in names):
                 raise self._refuse(found.call, "a variable", found.module)
-            if self._has(name) != self._has(name, owner):
+            if any(self._has(str(name)) != self._has(str(name), owner) for name in names):
                 raise self._refuse(found.call, owner, found.module)
             return
         if not isinstance(layer, Layer):
             raise self._refuse(found.call, found.stem, found.module)
         short = LAYERS.by_kind[layer.kind].names[0].rpartition(".")[2]
         contrib = layer.kind.startswith("contrib.")
-        old = found.name or (_SCOPES.get(short, "") if contrib else short)
+        old = _old_name(found)
         new = found.name or snake(found.kind)
         if not old or not self._is_named(found):
             raise self._refuse(found.call, short, found.module)
@@ -152,21 +163,40 @@ class _Check:
     def _is_named(self, found: Found) -> bool:
         """Whether the name of a layer is known: a literal, or none."""
         given = [k.value for k in found.call.keywords if k.arg in ("name", "scope")]
-        if found.name is not None or not given or is_none(given[0]):
-            return True
-        names, node = found.module.names, given[0]
-        if not isinstance(node, ast.Name) or not names.is_parameter(node):
-            return False
-        function = self.graph.enclosing(found.module, found.call)
-        if function is None:
-            return False
+        return found.name is not None or not given or self._known(found.module, given[0]) == [None]
+
+    def _known(self, module: Module, node: ast.expr | None, depth: int = 4) -> list[object]:
+        """What a name is in each call, by the functions whose parameter it is; none if unclear."""
+        if isinstance(node, ast.Constant):
+            return [node.value]
+        function = self.graph.enclosing(module, node) if isinstance(node, ast.Name) else None
+        if not isinstance(node, ast.Name) or not module.names.is_parameter(node):
+            return []
+        if function is None or not depth:
+            return []
+        found: list[object] = []
         for reference in self.graph.references(function):
-            if reference.call is None:
-                return False
-            known = bind(reference.call, function)
-            if known.unclear is not None or not is_none(known.value(node.id)):
-                return False
-        return True
+            known = bind(reference.call, function) if reference.call is not None else None
+            if known is None or known.unclear is not None:
+                return []
+            given = known.given(node.id) or known.defaults.get(node.id)
+            of_one = self._known(reference.module, given, depth - 1)
+            if not of_one:
+                return []
+            found += (one for one in of_one if one not in found)
+        return found
+
+
+def _old_name(found: Found) -> str:
+    """A layer's name in TF1, or its variable's; empty where it is not known."""
+    layer = found.layer
+    if isinstance(layer, Weight):
+        name = constant(layer.arguments.get("name"))
+        return name if isinstance(name, str) else ""
+    if found.name or not isinstance(layer, Layer):
+        return found.name or ""
+    short = LAYERS.by_kind[layer.kind].names[0].rpartition(".")[2]
+    return _SCOPES.get(short, "") if layer.kind.startswith("contrib.") else short
 
 
 def snake(name: str) -> str:

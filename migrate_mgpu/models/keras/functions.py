@@ -44,6 +44,8 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
     name = name_of(module, spelled)
     if not name:
         raise Refused(module, node, f"`{module.source.code(spelled)}` is TensorFlow's own inside")
+    if name == "get_variable_scope" and (edits := _scope_name(module, node, style)) is not None:
+        return edits
     for stems, reason, advice in IMPOSSIBLE:
         if any(name == n or name.startswith(n if n.endswith(".") else f"{n}.") for n in stems):
             raise Refused(module, node, f"`{module.source.code(spelled)}` {reason}", advice)
@@ -51,10 +53,8 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
         initializer = read_initializer(module, node)
         if initializer is not None:
             return initializer_edits(initializer, style)
-    if isinstance(node, ast.Call):
-        edits = _call(module, node, style, name)
-        if edits is not None:
-            return edits
+    if isinstance(node, ast.Call) and (edits := _call(module, node, style, name)) is not None:
+        return edits
     return _renamed(module, spelled, style, name, isinstance(node, ast.Call))
 
 
@@ -71,6 +71,26 @@ def dimension(module: Module, node: ast.Attribute) -> tuple[Edit, ...] | None:
     if not known:
         return None
     return (Edit(module.source.span(inner)[1], module.source.span(node)[1], ""),)
+
+
+def _scope_name(module: Module, call: ast.AST, style: FileStyle) -> tuple[Edit, ...] | None:
+    """`tf.get_variable_scope().name` in an error: where it stands. None for anything else."""
+    node = module.names.parents[call]
+    if not isinstance(call, ast.Call) or not isinstance(node, ast.Attribute) or node.attr != "name":
+        return None
+    parent = module.names.parents[node]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    shown = _uses(module, target) if isinstance(target, ast.Name) else [node]
+    if not all(isinstance(module.names.statement(one), ast.Raise) for one in shown):
+        return None  # it may be part of a variable's name
+    start, end = module.source.span(node)
+    return (Edit(start, end, f"{style.tensorflow}.get_current_name_scope()"),)
+
+
+def _uses(module: Module, target: ast.Name) -> list[ast.Name]:
+    """The mentions of a name that ask for its value."""
+    mentions = module.names.mentions(target.id, module.names.scope_of_name[target])
+    return [one for one in mentions if isinstance(one.ctx, ast.Load)]
 
 
 def _renamed(
@@ -124,6 +144,8 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
     row = FUNCTIONS.by_name.get(name)
     if row is None:
         return None
+    if row.target.startswith("debugging.assert_"):
+        _check_assertion(module, call)
     edit = BoundCall(module, call, row.signature)
     edit.function(f"{style.tensorflow}.{row.target}")
     edit.drop(*(parameter.name for parameter in row.parameters if not parameter.new_name))
@@ -141,6 +163,20 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
     for key, text in constants:
         edit.add(key, text)
     return edit.edits()
+
+
+def _check_assertion(module: Module, call: ast.Call) -> None:
+    """An assertion's operation that nothing depends on never ran in a graph, in TF2 it runs.
+
+    Raises:
+        Refused: nothing is made of it.
+    """
+    parent = module.names.parents[call]
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    unused = isinstance(target, ast.Name) and not _uses(module, target)
+    if isinstance(parent, ast.Expr) or unused:
+        text = f"`{module.source.code(call.func)}` never ran: nothing depends on it"
+        raise Refused(module, call, text, "put what it checks below tf.control_dependencies")
 
 
 def _dropout(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:

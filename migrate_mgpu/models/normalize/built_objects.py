@@ -27,7 +27,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     """The edits for one such class; none where there is none."""
     if flow.function is None:
         return {}
-    for function in _reached(flow.function, graph):
+    for function in reached(flow.function, graph):
         for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
             found = graph.class_of(function.module, call.func)
             if found is None or not found[0].writable:
@@ -38,7 +38,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     return {}
 
 
-def _reached(function: Function, graph: CallGraph) -> list[Function]:
+def reached(function: Function, graph: CallGraph) -> list[Function]:
     """A function and those that it calls."""
     found = [function]
     for one in found:  # grows

@@ -21,6 +21,7 @@ from migrate_mgpu.models.normalize import (
     callables,
     changed_batches,
     closures,
+    config_copies,
     digits,
     feature_columns,
     inlining,
@@ -39,6 +40,7 @@ from migrate_mgpu.models.normalize import (
     tpu_flags,
     variable_makers,
     variables,
+    widths,
 )
 from migrate_mgpu.models.normalize.obstacles import (
     FUNCTION_OF_TABLE,
@@ -93,7 +95,9 @@ PASSES = (
     Pass(bidirectional.normalize),
     Pass(closures.normalize),
     Pass(built_objects.normalize, frozenset({MODEL_FN, OWN_CLASS})),
+    Pass(config_copies.normalize),
     Pass(callables.normalize),
+    Pass(widths.normalize),
     Pass(optimizers.normalize),
     Pass(methods.normalize),
     Pass(inlining.normalize),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.dataflow import stored
@@ -68,15 +69,28 @@ def check_residue(
             if unit in known or unit in seen or _is_docstring(unit):
                 continue
             seen.add(unit)
-            note = _message(reading, unit)
-            if not note and _is_summary(reading.module, unit, graph):
-                note = LEFT_OUT
-                found.summaries.append((reading.module, unit))
-            note = note or _leave(reading, unit)
-            if note:
-                found.notes.append(Note(reading.module, unit, note))
+            for statement in _simple(unit):
+                note = _message(reading, statement)
+                if not note and _is_summary(reading.module, statement, graph):
+                    note = LEFT_OUT
+                    found.summaries.append((reading.module, statement))
+                note = note or _leave(reading, statement)
+                if note:
+                    found.notes.append(Note(reading.module, statement, note))
     found.notes += _arguments(reading)
     return found
+
+
+def _simple(unit: ast.stmt) -> Iterator[ast.stmt]:
+    """A statement, or those that stand in it: what a function does, it does where it is called."""
+    inside = ast.iter_child_nodes(unit)
+    parts = [unit, *(part for part in inside if isinstance(part, ast.ExceptHandler))]
+    members = [s for part in parts for s in ast.iter_child_nodes(part) if isinstance(s, ast.stmt)]
+    if isinstance(unit, (ast.FunctionDef, ast.ClassDef)) or not members:
+        yield unit
+        return
+    for member in members:
+        yield from _simple(member)
 
 
 def _of_spec(reading: Reading, mode: str) -> set[ast.stmt]:

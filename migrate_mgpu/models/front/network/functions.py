@@ -34,7 +34,8 @@ from migrate_mgpu.models.front.own_optimizers import is_own
 class Helper:
     """A function with layers: which of its parameters are what, and its calls.
 
-    ``known`` are the parameters that tell the mode, with what they are in each.
+    ``known`` are the parameters that tell the mode, with what they are in each, ``plain`` the
+    tensors that are Python's own values, chosen by the mode.
     """
 
     function: Function
@@ -42,6 +43,7 @@ class Helper:
     settings: list[str]
     known: dict[str, dict[str, Value]]
     calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
+    plain: set[str] = field(default_factory=set)
 
 
 class Helpers:
@@ -164,8 +166,10 @@ class Helpers:
         if reuses is None and len(helper.calls) > 1 and self._shares(function):
             text = f"the calls of {function.name} share weights by `reuse`"
             raise Refused(module, call, text, "call it once, and use its value twice")
+        helper.plain |= {name for name in tensors if times.chosen(given[name])}
         positions = [n for n in parameters if n in tensors]
-        named = {*self.flags(function), *plain}  # Keras 3's layers take no others by position
+        # Keras 3's layers take only tensors by position.
+        named = {*self.flags(function), *plain, *helper.plain}
         first = [n for n in positions if n not in named]
         by_position = first == parameters[: len(first)]
         return HelperCall(

@@ -55,6 +55,12 @@ class _Times:
     def runs(self, node: ast.AST) -> bool:
         return node in self.varying or self.is_tensor(node)
 
+    @staticmethod
+    def chosen(node: ast.AST) -> bool:
+        """Whether the mode chooses it: `use` is told what else is Python's own value."""
+        del node
+        return False
+
 
 class HelperReader:
     """Reads calls of functions that make and apply layers, in the scope that builds the graph."""

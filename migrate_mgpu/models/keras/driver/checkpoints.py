@@ -135,7 +135,12 @@ def write_checkpoints(
         flow, checkpoints, setup, point, found, folder, lists, trains, model.labels
     )
     complete = point.statement if at_once else place
-    firsts = None if fixed or strategy is not None else _firsts(flow, point, place, datasets)
+    firsts = None
+    if not fixed and strategy is None:
+        firsts = _firsts(flow, point, place, datasets)
+        if firsts is None and _is_made_within(place, *_shown_by(places)):
+            # Each restores, as each call of TF1's did.
+            firsts = _firsts(flow, point, place, datasets, several=True)
     if firsts is not None:
         complete = place
         _at_firsts(firsts, place, places, restoring, datasets, changes)
@@ -242,7 +247,11 @@ class _Features:
 
 
 def _firsts(
-    flow: EstimatorFlow, point: InsertionPoint, place: ast.stmt, datasets: Datasets
+    flow: EstimatorFlow,
+    point: InsertionPoint,
+    place: ast.stmt,
+    datasets: Datasets,
+    several: bool = False,
 ) -> list[FirstUse] | None:
     """The first driver calls, if each knows what it is fed, and nothing is asked before them.
 
@@ -252,7 +261,7 @@ def _firsts(
     scope, driven = names.scope_at(point.statement), [*flow.driving.calls, *flow.driving.exports]
     if any(c.module is not module or names.scope_at(c.node) is not scope for c in driven):
         return None
-    firsts = first_uses(module, place, driven)
+    firsts = first_uses(module, place, driven, several)
     if not firsts or not any(one.is_fed for one in firsts):
         return None
     own = {spec.node for c in flow.driving.calls for spec in (c.train_spec, c.eval_spec) if spec}
@@ -395,20 +404,36 @@ def _batch(
         if call.module is not module or not is_visible(module, node, place):
             text = "what the Estimator is fed is known in the function of its TrainSpec alone"
             raise Refused(module, node, text, "make the TrainSpec where the Estimator is used")
-    for name in ast.walk(node):
-        if isinstance(name, ast.Name):
-            for binding in module.names.bindings_of(name):
-                if place in (binding.node, *module.names.ancestors(binding.node)):
-                    raise Refused(
-                        module, node, "the input of a model with a model_dir is made here",
-                        "make it before the loop",
-                    )  # fmt: skip
+    if _is_made_within(place, module, node):
+        text = "the input of a model with a model_dir is made here"
+        raise Refused(module, node, text, "make it before the loop")
     given = inputs.dataset(module, node, MODES[call.kind], indent)
     drawn, spec = f"next(iter({given}))", f"{_operand(given)}.element_spec"
     if call.kind == PREDICT or not restoring.labels:
         unpack = f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight"
         return _Features(f"{unpack}({drawn})[0]", f"{unpack}({spec})[0]")
     return _Features(f"{drawn}[0]", f"{spec}[0]")
+
+
+def _shown_by(places: list[DriverCall]) -> tuple[Module, ast.expr | None]:
+    """The input function that shows the features best, with the module that it stands in."""
+    node = _shown(places)
+    for call in places:
+        if node in call.arguments.values():
+            return call.module, node
+        if call.train_spec is not None and node in call.train_spec.arguments.values():
+            return call.train_spec.module, node
+    return places[0].module, None
+
+
+def _is_made_within(place: ast.stmt, module: Module, node: ast.expr | None) -> bool:
+    """Whether an input function is made in a statement, or behind it."""
+    return node is not None and any(
+        place in (binding.node, *module.names.ancestors(binding.node))
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name)
+        for binding in module.names.bindings_of(name)
+    )
 
 
 def _of_spec(call: DriverCall) -> list[ast.expr]:

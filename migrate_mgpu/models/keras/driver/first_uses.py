@@ -32,25 +32,26 @@ class _Unclear(Exception):
 
 
 def first_uses(
-    module: Module, place: ast.stmt, calls: Sequence[DriverCall]
+    module: Module, place: ast.stmt, calls: Sequence[DriverCall], several: bool = False
 ) -> list[FirstUse] | None:
     """The driver calls of which each run comes to one first, from a statement of a block on.
 
-    None where that cannot be said, or where a run may come to a later call alone, or to a call
-    several times, as in a loop.
+    ``several``: also those that a run comes to first or later, by the conditions above them.
+    None where that cannot be said, or where a run may come to a call several times, as in a loop.
     """
     block = module.names.block(place)
     try:
-        found, _ = _Search(module, calls).block(block[block.index(place) :])
+        found, _ = _Search(module, calls, several).block(block[block.index(place) :])
     except _Unclear:
         return None
     return found
 
 
 class _Search:
-    def __init__(self, module: Module, calls: Sequence[DriverCall]) -> None:
+    def __init__(self, module: Module, calls: Sequence[DriverCall], several: bool) -> None:
         self.module = module
         self.calls = calls
+        self.several = several
 
     def inside(self, node: ast.AST) -> list[DriverCall]:
         parents = self.module.names.ancestors
@@ -62,14 +63,17 @@ class _Search:
         Raises:
             _Unclear: what comes first cannot be said.
         """
-        for index, statement in enumerate(statements):
+        found: list[FirstUse] = []
+        for statement in statements:
             if not self.inside(statement):
                 continue
-            found, always = self.statement(statement)
-            if not always and any(self.inside(later) for later in statements[index + 1 :]):
+            if found and not self.several:
                 raise _Unclear
-            return found, always
-        return [], False
+            more, always = self.statement(statement)
+            found += more
+            if always:
+                return found, True
+        return found, False
 
     def statement(self, statement: ast.stmt) -> tuple[list[FirstUse], bool]:
         if isinstance(statement, ast.If):

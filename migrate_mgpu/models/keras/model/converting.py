@@ -45,6 +45,7 @@ from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses, PlainFunctions
 from migrate_mgpu.models.keras.network.direct import direct, write_direct
+from migrate_mgpu.models.keras.network.input_shapes import NeedsShape
 from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
@@ -446,7 +447,7 @@ class _Conversion:
         for made in self.classes.each():
             self._write_helper(made)
 
-    def _write_helper(self, made: HelperClass) -> None:
+    def _write_helper(self, made: HelperClass, built: bool = False) -> None:
         helper = made.helper
         node, module = helper.function.node, helper.function.module
         assert isinstance(node, ast.FunctionDef)
@@ -468,8 +469,9 @@ class _Conversion:
             self.loss.regularized,
             self.loss.decay,
             self.distributed,
+            plain=helper.plain,
         )
-        network = Network(plan, self.style, self.classes)
+        network = Network(plan, self.style, self.classes, built)
         self.layers += ((made.name, found) for found in network.layers.values())
         self.applied += network.applied
         self.normalizes |= network.normalizes
@@ -479,7 +481,11 @@ class _Conversion:
                 inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:
                     self._write_helper(inner)
-        made.text = network.write(module.source.indent_of(node))
+        try:
+            made.text = network.write(module.source.indent_of(node))
+        except NeedsShape:
+            self._write_helper(made, built=True)
+            return
         self.has_layer_lists |= network.has_layer_lists
         made.trains = network.trains
         made.parameters = tuple(network.parameters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
@@ -35,6 +35,7 @@ class Plan:
     replicas: bool = False  # whether several may train it
     reserved: frozenset[str] = frozenset()  # attributes of the model's that are no layers
     others: Sequence[str] = ()  # tensors that `call` is not given
+    plain: Collection[str] = ()  # those of `tensors` that are Python's own values
 
 
 def is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:

@@ -41,12 +41,12 @@ class Network:
     ) -> None:
         """``built``: its layers are made in `build`, of the shape of what it is applied to."""
         self.plan = plan
-        self.shapes = asked_shapes(plan) if built else {}
+        helpers = classes.helpers
+        self.shapes = asked_shapes(plan, helpers.target) if built else {}
         self.built = built
         self.style = style
         self.module = plan.module
         self.classes = classes
-        helpers = classes.helpers
         nodes = [node for s in plan.statements for node in self._kept_nodes(s)]
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         makers = [
@@ -58,7 +58,9 @@ class Network:
         layers = find_layers(self.module, calls, read, {}, plan.regularized)
         tensors = [*plan.tensors, *plan.others]
         asked = {name for node in self.shapes for name in walk(node)}
-        self.times = BindingTimes(plan.statements, tensors, plan.modes, [*layers, *makers], asked)
+        self.times = BindingTimes(
+            plan.statements, tensors, plan.modes, [*layers, *makers], asked, plan.plain
+        )
         uses = {c: use for c in makers if (use := helpers.use(self.module, c, self.times))}
         self.layers = find_layers(self.module, calls, read, uses, plan.regularized, plan.decay)
         self.objects = Objects(self.module, nodes, helpers.graph, helpers.network)
@@ -410,7 +412,8 @@ class Network:
         if bad:
             node = context.used[bad[0]]
             text = f"a layer's size or setting depends on the tensor `{bad[0]}`"
-            kind = NeedsShape if not self.built and asked_shapes(plan) else Refused
+            asked = () if self.built else asked_shapes(plan, self.classes.helpers.target)
+            kind = NeedsShape if asked else Refused
             raise kind(self.module, node, text, "use a Python number instead")
         self.has_layer_lists = bool(self.loop_names) or any(
             is_collection(node.value)

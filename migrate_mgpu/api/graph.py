@@ -28,7 +28,7 @@ complex conj real imag angle fft ifft fft2d digamma lgamma matrix_inverse matrix
 matrix_set_diag matrix_solve matrix_transpose cholesky qr diag diag_part self_adjoint_eig svd
 segment_sum segment_mean segment_max segment_min segment_prod unsorted_segment_sum
 unsorted_segment_max unsorted_segment_mean invert_permutation accumulate_n div_no_nan saturate_cast
-matrix_triangular_solve reverse_v2 unravel_index histogram_fixed_width
+matrix_triangular_solve reverse_v2 unravel_index histogram_fixed_width py_func
 """
 _MATH = """
 abs add add_n argmax argmin ceil cos count_nonzero cumprod cumsum divide equal erf exp expm1 floor

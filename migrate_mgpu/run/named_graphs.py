@@ -44,6 +44,7 @@ _MAKERS = (
     (b"def ", b"summary."),
     (b"def ", b"make_one_shot_iterator", b"get_next"),
     (b"_input_producer",),
+    (b"start_queue_runners",),
 )
 
 

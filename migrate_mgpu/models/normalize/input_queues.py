@@ -197,23 +197,30 @@ class _Writer:
             text = self._code(call, self._edits(one, call))
             plain = len(call.args) + len(call.keywords) == 1
             return self.source.code(call.func) if plain else f"lambda {one.function.takes}: {text}"
-        inside = one.reader is not None and one.reader.name == WHOLE_FILES and not one.function
-        if not one.example and not inside and _names(tensors) == one.parameters:
+        whole = one.reader is not None and one.reader.name == WHOLE_FILES and not one.function
+        told = self._shapes(one, tensors)
+        if not (one.example or whole or told) and _names(tensors) == one.parameters:
             return ""
         wished = "parse_example" if one.reader is not None else "load_example"
         name = self._fresh(wished, *(f"{wished}_{i}" for i in range(2, 9)))
         block.lines += self._blank if block.lines else []
         block.line(f"def {name}({'*' * one.starred}{', '.join(one.parameters)}):")
-        if inside:
+        if whole:
             block.line(f"{one.value} = {root(self.module, one.call)}.read_file({one.key})", 1)
         for statement in one.example:
             block.statement(statement, self._edits(one, statement), 1)
+        for text in told:
+            block.line(text, 1)
         block.line(f"return {self._returned(one, tensors)}", 1)
         block.lines += self._blank
         return name
 
     def _only_call(self, one: Pipeline, tensors: ast.expr) -> ast.Call | None:
         """The call of the author's function that gives all of an example, and is all of it."""
+        if one.given.given("shapes") is not None:
+            if one.count is not None:  # nothing has a name there
+                raise not_understood(self.module, one.call)
+            return None
         if one.count is not None or one.reading is None:
             return one.reading
         statement = one.example[0]
@@ -234,6 +241,17 @@ class _Writer:
         for one in sorted(edits, key=lambda edit: -edit.start):
             text = text[: one.start - start] + one.new + text[one.end - start :]
         return text
+
+    def _shapes(self, one: Pipeline, tensors: ast.expr) -> list[str]:
+        """The shapes that a batch is told, of what comes out of Python's own code, say."""
+        shapes = one.given.given("shapes")
+        if shapes is None:
+            return []
+        names = _names(tensors)
+        told = shapes.elts if isinstance(shapes, (ast.List, ast.Tuple)) else []
+        if not names or len(told) != len(names):
+            raise not_understood(self.module, shapes)
+        return [f"{name}.set_shape({self.source.code(one)})" for name, one in zip(names, told)]
 
     def _returned(self, one: Pipeline, tensors: ast.expr) -> str:
         code = self.source.code

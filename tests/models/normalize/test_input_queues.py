@@ -176,6 +176,26 @@ def test_the_rest_that_fills_no_batch(value: str, rest: str) -> None:
     assert f".batch(size{rest}).prefetch(1)" in lines(native(text))
 
 
+def test_shapes_that_a_batch_is_told() -> None:
+    after = native(changed("num_threads=2", "shapes=[[], ()]"))
+    assert (
+        "    def parse_example(line):\n"
+        "        a, b = read(line)\n"
+        "        a.set_shape([])\n"
+        "        b.set_shape(())\n"
+        "        return a, b\n"
+    ) in after
+
+
+def test_threads_of_a_program_that_has_no_queue() -> None:
+    text = changed(SOURCE + "    # in batches\n" + BATCH, (
+        "    dataset = tf.data.Dataset.from_tensor_slices(([1.0], [2.0])).batch(size)\n"
+        "    a_batch, b_batch = dataset.make_one_shot_iterator().get_next()\n"
+    ))  # fmt: skip
+    text = text.replace(text[text.index("def read") : text.index("def inputs")], "")
+    assert "coord" not in native(text)
+
+
 def test_an_error_ends_the_threads_and_is_raised() -> None:
     text = changed("except tf.errors.OutOfRangeError:\n        print('done')",
                    "except Exception as error:\n        coord.request_stop(error)")  # fmt: skip
@@ -210,6 +230,8 @@ STAYS = {
     "examples of several at once": changed("num_threads=2", "num_threads=2, enqueue_many=True"),
     "examples of several sizes": changed(BATCH, BATCH.replace("shuffle_batch", "batch").replace(
         "capacity=50, min_after_dequeue=20", "dynamic_pad=True")),
+    "shapes of what has no name": changed(BATCH, BATCH.replace("[a, b]", "[a + 1, b]").replace(
+        "num_threads=2", "shapes=[[], []]")),
     "how many are shuffled is not known": changed(
         SOURCE, SOURCE.replace("files,", "tf.train.match_filenames_once('*.csv'),")),
     "whether it shuffles is not known": changed(

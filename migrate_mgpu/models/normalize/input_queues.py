@@ -64,7 +64,7 @@ def as_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module, lis
             own = [pipeline(module, call, graph) for call in batches]
             for node in dict.fromkeys(one.home for one in own):
                 here = [one for one in own if one.home is node]
-                edits.setdefault(module, []).extend(_Writer(here).edits())
+                edits.setdefault(module, []).extend(_Writer(here, graph).edits())
             for one in own:
                 calls.add(one.reading)
                 if one.function is not None:
@@ -97,7 +97,8 @@ def _of_record(reading: ReadingFunction) -> Iterator[Edit]:
 class _Writer:
     """The pipelines of one function, or of a script, as datasets."""
 
-    def __init__(self, pipelines: Sequence[Pipeline]) -> None:
+    def __init__(self, pipelines: Sequence[Pipeline], graph: CallGraph) -> None:
+        self.graph = graph
         self.pipelines = {one.statement: one for one in pipelines}
         self.module = pipelines[0].module
         self.home = pipelines[0].home
@@ -106,32 +107,58 @@ class _Writer:
         self.taken: set[str] = set()
 
     def edits(self) -> Iterator[Edit]:
-        """One edit for each pipeline, from its first statement to its batch."""
-        body = self.home.body
-        spans: list[list[int]] = []
+        """The edits of all, from the first statement of a pipeline to its batch."""
+        spans: dict[tuple[ast.stmt, ...], list[tuple[int, int]]] = {}
         for one in self.pipelines.values():
+            body = self._block(one)
             places = [i for i, statement in enumerate(body) if self._touches(statement, one)]
-            spans.append([places[0], places[-1]])
-        spans.sort()
-        merged: list[list[int]] = []
-        for first, last in spans:
-            if merged and first <= merged[-1][1]:
-                merged[-1][1] = max(last, merged[-1][1])
-            else:
-                merged.append([first, last])
-        for first, last in merged:
-            start, end = Layout(self.source, body[first]), Layout(self.source, body[last])
-            if not start.owns_lines or not end.owns_lines:
-                raise not_understood(self.module, body[first])
-            block = Block(self.source, start.indent)
-            for statement in body[first : last + 1]:
-                self._emit(block, statement)
-            begin = start_with_comments(self.source.text, start.line_start)
-            above = self.source.text[:begin].splitlines()[-1:]
-            begins = not above or not above[0].strip() or above[0].rstrip().endswith(":")
-            if block.lines[0].lstrip().startswith("def ") and not begins:
-                block.lines[:0] = self._blank
-            yield Edit(begin, end.next_line, block.text())
+            spans.setdefault(tuple(body), []).append((places[0], places[-1]))
+        for block, found in spans.items():
+            merged: list[tuple[int, int]] = []
+            for first, last in sorted(found):
+                if merged and first <= merged[-1][1]:
+                    first, last = merged[-1][0], max(last, merged.pop()[1])
+                merged.append((first, last))
+            for first, last in merged:
+                yield self._replaced(block[first : last + 1])
+
+    def _block(self, one: Pipeline) -> list[ast.stmt]:
+        """The innermost block that has all of a pipeline, and more than that."""
+        body = self.home.body
+        while True:
+            touched = [statement for statement in body if self._touches(statement, one)]
+            only = touched[0] if len(touched) == 1 else None
+            if not isinstance(only, ast.With) or self._only_places(only):
+                return body
+            body = only.body
+
+    def _only_places(self, block: ast.With) -> bool:
+        """Whether a block gives names or a place to pipelines alone: it goes with them."""
+        for item in block.items:
+            named = name_of(self.module, item.context_expr) in _SCOPES
+            if not named or item.optional_vars is not None:
+                return False
+        return not any(
+            name_of(self.module, part) or self.graph.target(self.module, part.func) is not None
+            for statement in in_line(block.body)
+            if statement not in self.own and not isinstance(statement, ast.With)
+            for part in walk(statement)
+            if isinstance(part, ast.Call)
+        )
+
+    def _replaced(self, statements: Sequence[ast.stmt]) -> Edit:
+        start, end = Layout(self.source, statements[0]), Layout(self.source, statements[-1])
+        if not start.owns_lines or not end.owns_lines:
+            raise not_understood(self.module, statements[0])
+        block = Block(self.source, start.indent)
+        for statement in statements:
+            self._emit(block, statement)
+        begin = start_with_comments(self.source.text, start.line_start)
+        above = self.source.text[:begin].splitlines()[-1:]
+        begins = not above or not above[0].strip() or above[0].rstrip().endswith(":")
+        if block.lines[0].lstrip().startswith("def ") and not begins:
+            block.lines[:0] = self._blank
+        return Edit(begin, end.next_line, block.text())
 
     def _touches(self, statement: ast.stmt, one: Pipeline) -> bool:
         inside: AbstractSet[ast.stmt] = {*in_line([statement])}
@@ -140,16 +167,12 @@ class _Writer:
     def _emit(self, block: Block, statement: ast.stmt) -> None:
         if statement in self.pipelines:
             self._write(block, self.pipelines[statement])
-        elif statement in self.own:
-            return
         elif isinstance(statement, ast.With) and self.own & {*in_line([statement])}:
-            for item in statement.items:
-                named = name_of(self.module, item.context_expr) in _SCOPES
-                if not named or item.optional_vars is not None:
-                    raise not_understood(self.module, statement)
+            if not self._only_places(statement):
+                raise not_understood(self.module, statement)
             for one in statement.body:
                 self._emit(block, one)
-        else:
+        elif statement not in self.own:
             block.statement(statement, [])
 
     @property

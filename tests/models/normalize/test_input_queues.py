@@ -220,6 +220,22 @@ def test_a_try_that_only_ended_the_threads() -> None:
     )
 
 
+def test_blocks_around_pipelines() -> None:
+    block = "    with tf.name_scope('input'), tf.device('/cpu:0'):\n"
+    inside = (SOURCE + "    # in batches\n" + BATCH).replace("\n    ", "\n        ")
+    text = changed(SOURCE + "    # in batches\n" + BATCH, f"{block}    {inside}")
+    assert native(text) == native(PROGRAM)  # it named operations of the pipeline alone
+    script = PROGRAM.replace("x, y = inputs(4)\n", "").replace("    return a_batch, b_batch\n", "")
+    head, rest = script.split("def inputs(size):\n")
+    rest = rest.replace("a_batch, b_batch", "x, y").replace("size", "4")
+    body, rest = rest.split("\n\n\n")
+    model, rest = rest.split("\nwith tf.Session")
+    model = "\n".join(f"    {line}" for line in model.splitlines())
+    text = f"{head}with tf.device('/gpu:1'):\n{body}\n{model}\n\nwith tf.Session{rest}"
+    after = native(text)  # here it is a place of variables, too
+    assert "with tf.device('/gpu:1'):\n    w = tf.Variable(1.0)\n" in after
+
+
 STAYS = {
     "two queues, which nothing keeps in step": changed(SOURCE, SOURCE + (
         "    b = read(tf.train.string_input_producer(files))[0]\n")),

@@ -180,7 +180,7 @@ class _PipelineReader:
         computed: list[ast.stmt] = []
         before = self.line[: self.line.index(self.statement)]
         found: Pipeline | None = None
-        first = self.statement
+        first: ast.stmt = self.statement
         for statement in reversed(before):
             if not written(statement) & needed:
                 continue

@@ -99,11 +99,11 @@ STAYS = {
     ),
     "more than that a program beside it stays": (
         {
-            "main.py": MAIN.replace("tf.square", "tf.py_func"),
+            "main.py": MAIN.replace("tf.square", "tf.Print"),
             "other.py": "import ops\nprint(ops.dense)\n",
             "ops.py": OPS,
         },
-        "`tf.py_func` is not among the functions",
+        "`tf.Print` is not among the functions",
     ),
     "a program beside it without a session": (
         {"main.py": MAIN, "other.py": "import ops\nprint(ops.dense)\n", "ops.py": OPS},

@@ -62,7 +62,10 @@ restores and computes becomes TF2 code with those that train.
 | `b = sess.run(b)`, and the variable `b` is needed later | `b_value` |
 | `sess.run(tf.sigmoid(z))` of a loop's own number `z` | `tf.sigmoid(z).numpy()` |
 | `x = tf.placeholder(...) / 255.`, and `x` is fed | a parameter: what is fed is not divided |
-| `contrib.seq2seq.sequence_loss` | a function beside the program |
+| `contrib.seq2seq.sequence_loss`, `tf.image.resize_images` | a function beside the program |
+| `lrelu = lambda x: tf.maximum(x, 0.2 * x)` | a function |
+| `a, b = [tf.Variable(p) for p in starts]` | a variable in each statement |
+| `sess.run(tf.sigmoid(out), ...)` in several places | one function |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights, `tf.keras.layers.RNN` |
 | `[tf.assign(t, e) for t, e in zip(target, evaluated)]` | a step that goes through both lists |
 | `collections=` of the author's own, and `tf.get_collection` of those | lists of the variables |
@@ -70,6 +73,8 @@ restores and computes becomes TF2 code with those that train.
 | `with tf.device(...)` | such blocks around variables, and in the steps |
 | a function that makes layers, beside the `main` that calls it | a class of layers, made once |
 | its later calls with `reuse` | calls of the same object |
+| `scope.reuse_variables()`, `with tf.variable_scope(scope, reuse=True)` around calls | the same |
+| `[v for v in tf.trainable_variables() if 'd_' in v.name]` | the variables of those layers |
 | `self.loss`, `self.train_op` of a class that builds its graph | `self.train_step` |
 | several objects of such a class | variables and steps of each |
 | an actor and a critic, each a class with a graph of its own | the same of each class |

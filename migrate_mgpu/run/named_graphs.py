@@ -172,25 +172,25 @@ def _named(
         if layers:
             project = Project(list(contents.items()))
             modules, graph = list(project.modules.values()), CallGraph(project)
-        edits = graph_functions.normalize(modules, graph) if functions else {}
-        if not edits.keys() <= {module for module in modules if module.path in free}:
-            edits, functions = {}, False
+        own = {module for module in modules if module.path in free}
+        edits = graph_functions.normalize(modules, graph, own) if functions else {}
         home = next((module for module in modules if module.path == at), None)
         if objects and not edits and home is not None:
-            own = graph_objects.normalize(home, graph)
-            edits = {home: own} if own else {}
+            of_objects = graph_objects.normalize(home, graph)
+            edits = {home: of_objects} if of_objects else {}
         if not edits:
-            own_modules = [module for module in modules if module.path in free]
+            own_modules = [module for module in modules if module in own]
             edits = (
                 _each(own_modules, bidirectional.parted)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
                 or _renamed(own_modules)
+                or _each(own_modules, reused_names.renamed_in_towers)
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )
         if not edits or not fits(edits):
             break
-        for module, own in edits.items():
-            changes = aligned(module.source, own)
+        for module, changed in edits.items():
+            changes = aligned(module.source, changed)
             contents[module.path] = module.source.encode(module.source.apply(changes))
             layers.setdefault(module.path, []).append((module.source, changes))
     return {path: (contents[path], {path: one}) for path, one in layers.items()}

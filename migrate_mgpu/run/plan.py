@@ -38,6 +38,7 @@ from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.blank_lines import blank_lines
+from migrate_mgpu.source.blocks import without_lost_indents
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed
 
@@ -399,6 +400,7 @@ class _Planner:
             changed = {*gone, *self.changes.moved}
             self.edits[module] += remove_imports(module, changed, self.edits[module])
             self.edits[module] += with_imports(module, self.changes.imports.get(module, set()))
+            self.edits[module] = without_lost_indents(module.source, self.edits[module])
             self.edits[module] = one_scope(module.source, self.edits[module])
             self.edits[module] = blank_lines(module.source, self.edits[module])
             self.edits[module] = aligned(module.source, self.edits[module])

@@ -21,6 +21,16 @@ def outermost(edits: Iterable[Edit]) -> list[Edit]:
     return found
 
 
+def without_lost_indents(source: Source, edits: Iterable[Edit]) -> list[Edit]:
+    """Edits without those that move lines which others take away."""
+    edits = list(edits)
+    ends = {e.start: e.end for e in edits if not e.new and "\n" in source.text[e.start : e.end]}
+    return [
+        e for e in edits
+        if e.new or ends.get(e.start, e.end) <= e.end or not source.text[e.start : e.end].isspace()
+    ]  # fmt: skip
+
+
 def render(
     source: Source,
     node: ast.AST,

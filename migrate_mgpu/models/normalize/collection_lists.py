@@ -22,7 +22,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 _CALLS = ("add_to_collection", "get_collection")
-_NAMED = (*_CALLS, "add_to_collections", "get_collection_ref", "get_all_collection_keys")
+NAMED = (*_CALLS, "add_to_collections", "get_collection_ref", "get_all_collection_keys")
 # What TF1 fills or reads itself. `losses` is one too, where `tf.losses` is used.
 OWN = {
     "variables", "trainable_variables", "local_variables", "model_variables", "summaries",
@@ -56,7 +56,7 @@ def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[E
     calls: dict[str, list[tuple[Module, ast.Call]]] = {}
     for module in modules:
         for node in walk(module.tree):
-            if isinstance(node, ast.Attribute) and node.attr in _NAMED:
+            if isinstance(node, ast.Attribute) and node.attr in NAMED:
                 call = module.names.parents.get(node)
                 if not isinstance(call, ast.Call) or call.func is not node:
                     return {}
@@ -67,7 +67,7 @@ def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[E
                     calls.setdefault(key, []).append((module, call))
                 elif name_of(module, call.args[0]) in ("", "GraphKeys.LOSSES"):
                     return {}
-            elif isinstance(node, ast.ImportFrom) and any(a.name in _NAMED for a in node.names):
+            elif isinstance(node, ast.ImportFrom) and any(a.name in NAMED for a in node.names):
                 return {}
     for key, found in calls.items():
         uses = [use.symbol.name for module in modules for use in module.uses]

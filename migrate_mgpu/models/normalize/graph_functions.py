@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
@@ -10,19 +10,37 @@ from migrate_mgpu.models.normalize.collection_lists import threaded
 from migrate_mgpu.models.normalize.coordinators import without_coordinators
 from migrate_mgpu.models.normalize.drawing_functions import giving_datasets
 from migrate_mgpu.models.normalize.input_queues import as_datasets
+from migrate_mgpu.models.normalize.made_before_towers import variables_from_first
 from migrate_mgpu.models.normalize.maker_statements import inlined, named_by_text
+from migrate_mgpu.models.normalize.part_tables import spread
 from migrate_mgpu.models.normalize.single_calls import called_once
+from migrate_mgpu.models.normalize.unread_collections import dropped
 from migrate_mgpu.source.source import Edit
 
 
-def normalize(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
-    """The edits of one round, in a program's modules; none where nothing is left to do."""
-    return (
-        as_datasets(modules, graph)
-        or without_coordinators(modules)
-        or giving_datasets(modules, graph)
-        or inlined(modules, graph)
-        or threaded(modules, graph)
-        or named_by_text(modules)
-        or called_once(modules, graph)
-    )
+def normalize(
+    modules: Sequence[Module], graph: CallGraph, own: Set[Module]
+) -> dict[Module, list[Edit]]:
+    """The edits of one round, in a program's modules; none where nothing is left to do.
+
+    ``own`` are those that no other program has: nothing else changes.
+    """
+    passes = (
+        as_datasets, _without_coordinators, giving_datasets, dropped, inlined, threaded,
+        named_by_text, called_once, spread, variables_from_first,
+    )  # fmt: skip
+    free = [module for module in modules if module in own]
+    for one in passes:
+        edits = one(modules if one in _READ_ALL else free, graph)
+        if edits and edits.keys() <= own:
+            return edits
+    return {}
+
+
+def _without_coordinators(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    del graph
+    return without_coordinators(modules)
+
+
+# These must know what all modules do with threads, and what they collect.
+_READ_ALL = (as_datasets, _without_coordinators, dropped, threaded, variables_from_first)

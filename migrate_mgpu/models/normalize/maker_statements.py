@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES, CONTROL, DEFINED, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.normalize.constant_parameters import constants
 from migrate_mgpu.models.normalize.variable_makers import with_texts
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_function
@@ -42,13 +44,16 @@ def inlined(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Ed
     return {}
 
 
-def named_by_text(modules: Sequence[Module]) -> dict[Module, list[Edit]]:
-    """`with tf.variable_scope('conv1') as scope:`, where that gives operations names alone."""
+def named_by_text(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """`with tf.variable_scope('conv1') as scope:`, where that gives operations names alone.
+
+    Where nothing in it has variables, that is `tf.name_scope`.
+    """
     found: dict[Module, list[Edit]] = {}
     for module in modules:
         for node in module.tree.body:
             if isinstance(node, ast.FunctionDef):
-                edits = _scope_names(module, node)
+                edits = _scope_names(module, node, graph)
                 if edits:
                     found.setdefault(module, []).extend(edits)
     return found
@@ -85,11 +90,15 @@ class _Maker:
         arguments = self.node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
             return False
+        returns = sum(isinstance(one, ast.Return) for one in walk(self.node))
+        return self._last() is not None and returns == 1
+
+    def _reads(self, kept: Sequence[ast.stmt]) -> bool:
+        """Whether statements make variables, which the function returns, and can be moved."""
         last = self._last()
-        if last is None or sum(isinstance(one, ast.Return) for one in walk(self.node)) != 1:
-            return False
-        made = []
-        for statement, conditional in self._flat(self._body()):
+        assert last is not None
+        self.locals, self.settings, made = {}, set(), []
+        for statement in kept:
             code = self.source.code(statement)
             if "#" in code or '"""' in code or "'''" in code:
                 return False
@@ -101,10 +110,8 @@ class _Maker:
                     return False
                 self.locals[target.id] = statement.value
                 if name_of(self.module, statement.value) in VARIABLES.by_name:
-                    if conditional:
-                        return False
                     made.append(target.id)
-            elif statement is not last and not self._collects(statement):
+            elif not self._collects(statement):
                 return False
         if name_of(self.module, last.value) in VARIABLES.by_name and not made:
             assert last.value is not None
@@ -136,17 +143,6 @@ class _Maker:
     def _parameters(self) -> list[str]:
         return [one.arg for one in self.node.args.args]
 
-    def _flat(
-        self, body: Sequence[ast.stmt], conditional: bool = False
-    ) -> Iterator[tuple[ast.stmt, bool]]:
-        for statement in body:
-            if isinstance(statement, ast.With) and self._is_cpu(statement):
-                yield from self._flat(statement.body, conditional)
-            elif isinstance(statement, ast.If) and not statement.orelse:
-                yield from self._flat(statement.body, True)
-            else:
-                yield statement, conditional
-
     def _is_cpu(self, block: ast.With) -> bool:
         call = block.items[0].context_expr
         return (
@@ -175,10 +171,12 @@ class _Maker:
         statement = names.parents.get(call)
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
-        new = self._names(statement.targets[0])
-        layout = Layout(self.source, statement)
         given = self._bound(call)
-        if new is None or not layout.owns_lines or given is None:
+        kept = self._kept(self._body(), given) if given is not None else None
+        if given is None or kept is None or not self._reads(kept):
+            return None
+        new = self._names(statement.targets[0])
+        if new is None or not Layout(self.source, statement).owns_lines:
             return None
         told = {n.id for value in given.values() for n in walk(value) if isinstance(n, ast.Name)}
         if not told.isdisjoint(new.values()):
@@ -187,9 +185,6 @@ class _Maker:
         if scope.is_module or "#" in self.source.code(statement):
             return None
         own = set(scope.bindings)
-        kept = self._kept(self._body(), given)
-        if kept is None:
-            return None
         used = {n.id for one in kept for n in walk(one) if isinstance(n, ast.Name)}
         used |= {n.id for one in self.settings for n in walk(self.locals[one])
                  if isinstance(n, ast.Name)}  # fmt: skip
@@ -236,16 +231,43 @@ class _Maker:
         found: list[ast.stmt] = []
         for statement in body:
             inner: list[ast.stmt] | None = [statement]
-            if isinstance(statement, ast.With):
+            if isinstance(statement, ast.With) and self._is_cpu(statement):
                 inner = self._kept(statement.body, given)
             elif isinstance(statement, ast.If):
-                holds = _truth(statement.test, given)
-                inner = self._kept(statement.body, given) if holds else []
-                inner = None if holds is None else inner
+                holds = self._holds(statement.test, given)
+                arm = statement.body if holds else statement.orelse
+                inner = None if holds is None else self._kept(arm, given)
             if inner is None:
                 return None
             found += [one for one in inner if not isinstance(one, ast.Return)]
         return found
+
+    def _holds(self, test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
+        """Whether `wd is not None`, `wd`, for a call's arguments; None where these do not tell.
+
+        An argument may be a parameter of the caller's, which all its calls give the same.
+        """
+        asked, answers = test, None
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            other = test.comparators[0]
+            if not isinstance(other, ast.Constant) or other.value is not None:
+                return None
+            asked = test.left
+        value = given.get(asked.id) if isinstance(asked, ast.Name) else None
+        if isinstance(value, ast.Constant):
+            answers = [value]
+        elif isinstance(value, ast.Name):
+            answers = constants(self.module, value, self.graph)
+        if not answers:
+            return None
+        if isinstance(test, ast.Compare):
+            known = {one.value is None for one in answers}
+            differs = isinstance(test.ops[0], (ast.IsNot, ast.NotEq))
+            if not differs and not isinstance(test.ops[0], (ast.Is, ast.Eq)):
+                return None
+            return known.pop() is not differs if len(known) == 1 else None
+        truths = {bool(one.value) for one in answers}
+        return truths.pop() if len(truths) == 1 else None
 
     def _bound(self, call: ast.Call) -> dict[str, ast.expr] | None:
         """What each parameter is in a call; None where that cannot stand for it everywhere."""
@@ -297,31 +319,45 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", text)
 
 
-def _truth(test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
-    """Whether `wd is not None`, `wd`, for the arguments of a call; None where they do not tell."""
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
-        value, other = given.get(test.left.id), test.comparators[0]
-        is_none = isinstance(other, ast.Constant) and other.value is None
-        if not is_none or not isinstance(value, ast.Constant):
-            return None
-        if isinstance(test.ops[0], (ast.IsNot, ast.NotEq)):
-            return value.value is not None
-        return value.value is None if isinstance(test.ops[0], (ast.Is, ast.Eq)) else None
-    value = given.get(test.id) if isinstance(test, ast.Name) else None
-    return bool(value.value) if isinstance(value, ast.Constant) else None
+def _is_text(module: Module, node: ast.expr | None) -> bool:
+    """Whether an expression is a text, or a parameter that names what its function makes."""
+    return isinstance(constant(node), str) or (
+        isinstance(node, ast.Name) and module.names.is_parameter(node)
+    )
 
 
-def _scope_names(module: Module, node: ast.FunctionDef) -> list[Edit]:
+def _only_computes(module: Module, block: ast.With, graph: CallGraph) -> bool:
+    """Whether a block makes no variables, so that its scope names operations alone."""
+    for call in (part for part in walk(block) if isinstance(part, ast.Call)):
+        name = name_of(module, call)
+        if graph.target(module, call.func) is not None:
+            return False
+        scope = call is block.items[0].context_expr
+        if name and not scope and name not in COMPUTES and name not in DRAWS:
+            if name not in CONTROL and name not in DEFINED:
+                return False
+    return True
+
+
+def _scope_names(module: Module, node: ast.FunctionDef, graph: CallGraph) -> list[Edit]:
     names, source = module.names, module.source
     found: list[Edit] = []
     blocks: dict[str, list[ast.With]] = {}
     for block in (one for one in walk(node) if isinstance(one, ast.With)):
         item = block.items[0]
-        if len(block.items) == 1 and isinstance(item.optional_vars, ast.Name):
-            call = item.context_expr
-            text = constant(call.args[0]) if isinstance(call, ast.Call) and call.args else None
-            if name_of(module, call) == "variable_scope" and isinstance(text, str):
-                blocks.setdefault(item.optional_vars.id, []).append(block)
+        call = item.context_expr
+        if len(block.items) != 1 or name_of(module, call) != "variable_scope":
+            continue
+        assert isinstance(call, ast.Call)
+        first = call.args[0] if call.args else None
+        if isinstance(item.optional_vars, ast.Name) and _is_text(module, first):
+            blocks.setdefault(item.optional_vars.id, []).append(block)
+        elif item.optional_vars is None and len(call.args) == 1 and not call.keywords:
+            if _is_text(module, first) and _only_computes(module, block, graph):
+                func = call.func
+                if isinstance(func, ast.Attribute):
+                    end = source.span(func)[1]
+                    found.append(Edit(end - len(func.attr), end, "name_scope"))
     for name, own in blocks.items():
         if len(names.scopes[node].bindings.get(name, ())) != len(own):
             continue  # it is something else as well

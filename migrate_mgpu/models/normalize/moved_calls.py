@@ -1,7 +1,8 @@
 """What a function does, in the place of the one statement that calls it.
 
 `x, loss = build(3)` becomes the function's statements, with the arguments in the place of its
-parameters, and `loss = cost`. Names that both have get another one.
+parameters, and `loss = cost`. Names that both have get another one; what `networks.build(3)` reads
+in its module is read there, `networks.SIZE`.
 """
 
 from __future__ import annotations
@@ -47,10 +48,14 @@ class MovedCall:
         statement: ast.Expr | ast.Assign,
         function: ast.FunctionDef,
         me: str = "",
+        origin: Module | None = None,
     ) -> None:
+        """``origin`` is the module of the function, where that is another one."""
         self.module = module
-        self.names = module.names
-        self.source = module.source
+        self.caller = module.source
+        self.origin = origin or module
+        self.names = self.origin.names
+        self.source = self.origin.source
         self.home = home
         self.statement = statement
         self.function = function
@@ -65,7 +70,7 @@ class MovedCall:
         if arguments.vararg or arguments.kwarg:
             return None
         targets = self.statement.targets if isinstance(self.statement, ast.Assign) else []
-        if len(targets) > 1 or not Layout(self.source, self.statement).owns_lines:
+        if len(targets) > 1 or not Layout(self.caller, self.statement).owns_lines:
             return None
         body = self.function.body
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
@@ -101,7 +106,7 @@ class MovedCall:
     def _names(self, pairs: list[tuple[ast.expr, ast.expr]]) -> _Names | None:
         call = self.statement.value
         assert isinstance(call, ast.Call)
-        given = bind(call, Function(self.module, self.function)).every()
+        given = bind(call, Function(self.origin, self.function)).every()
         if given is None:
             return None
         bindings = self.scope.bindings
@@ -119,7 +124,10 @@ class MovedCall:
         for name, value in given.items():
             if any(isinstance(p, ast.Attribute) and p.attr in stored for p in walk(value)):
                 return None  # the function changes what it is given
-            text = self.source.code(value)
+            default = value in self.function.args.defaults
+            if default and self.origin is not self.module and not isinstance(value, ast.Constant):
+                return None
+            text = (self.source if default else self.caller).code(value)
             once = isinstance(value, _ATOMS) or len(self._mentions(name)) < 2
             calls = any(isinstance(part, ast.Call) for part in walk(value))
             late = inner and not isinstance(value, ast.Constant)
@@ -130,7 +138,12 @@ class MovedCall:
         taken = self._taken()
         used = {n.id for n in ast.walk(self.function) if isinstance(n, ast.Name)}
         free = used - {*own} - {*given} - {self.me}
-        bound = {*self.names.scopes[self.home].bindings}
+        bound = {*self.module.names.scopes[self.home].bindings}
+        if self.origin is not self.module:
+            elsewhere = self._elsewhere(free)
+            if elsewhere is None:
+                return None
+            texts.update(elsewhere)
         if isinstance(self.home, ast.FunctionDef) and free & bound:
             return None  # what is free in the function must mean the same here
         wanted = {
@@ -144,13 +157,34 @@ class MovedCall:
         for name in (*own, *assigned):
             new = wanted.get(name, name)
             known = taken - ({new} if name in wanted and new not in used - {name} else set())
-            number = 2
+            number = 1
             while new in known or new in found.values() or (new != name and new in used):
-                new, number = f"{name}_{number}", number + 1
+                new, number = f"{name}_{number}" if number > 1 else name, number + 1
             found[name] = new
         if any(n in bound and n not in wanted.values() for n in found.values()):
             return None
         return _Names(texts, assigned, found)
+
+    def _elsewhere(self, free: set[str]) -> dict[str, str] | None:
+        """What names of the function's module are where it is called; None where one is not seen.
+
+        TensorFlow by the same name is the same; what else the module has is its attribute.
+        """
+        assert isinstance(self.statement.value, ast.Call)
+        func = self.statement.value.func
+        found: dict[str, str] = {}
+        theirs, ours = self.names.module_scope, self.module.names.module_scope
+        for name in free:
+            bindings = theirs.bindings.get(name, [])
+            roots = self.names.roots(name, theirs)
+            here = self.module.names.roots(name, ours)
+            if (not bindings and name not in ours.bindings) or (roots and roots == here):
+                continue
+            constants = [one for one in bindings if one.kind in ("assign", "def")]
+            if len(bindings) != 1 or not constants or not isinstance(func, ast.Attribute):
+                return None
+            found[name] = f"{self.caller.code(func.value)}.{name}"
+        return found
 
     def _taken(self) -> set[str]:
         """Names that stand for something else where the function is called."""
@@ -158,15 +192,19 @@ class MovedCall:
             found = {n.id for n in ast.walk(self.home) if isinstance(n, ast.Name)}
             return found | {one.arg for one in self.home.args.args}
         own = set(walk(self.function))
-        module_scope = self.names.module_scope
+        names = self.module.names
+        module_scope = names.module_scope
         return {*module_scope.bindings} | {
             name.id
-            for name, scope in self.names.scope_of_name.items()
-            if name not in own and self.names.defining_scope(name.id, scope) in (module_scope, None)
+            for name, scope in names.scope_of_name.items()
+            if name not in own and names.defining_scope(name.id, scope) in (module_scope, None)
         }
 
     def _mentions(self, name: str) -> list[ast.Name]:
-        return list(self.names.mentions(name, self.scope))
+        own = name in self.scope.bindings
+        home = self.scope if own else self.names.module_scope
+        inside = () if own else set(walk(self.function))
+        return [one for one in self.names.mentions(name, home) if own or one in inside]
 
     # -- the new text -----------------------------------------------------------------------
 
@@ -187,9 +225,9 @@ class MovedCall:
         for target, value in pairs:
             text = self._changed(value, changes)
             if not isinstance(target, ast.Name) or target.id != text:
-                results.append(f"{self.source.code(target)} = {bracketed(text)}")
-        block = Block(self.source, self.source.indent_of(self.statement))
-        if behind := trailing(self.source, self.statement).strip():
+                results.append(f"{self.caller.code(target)} = {bracketed(text)}")
+        block = Block(self.source, self.caller.indent_of(self.statement))
+        if behind := trailing(self.caller, self.statement).strip():
             block.line(behind)
         for name, text in names.given.items():
             block.line(f"{names.locals[name]} = {text}")
@@ -201,7 +239,7 @@ class MovedCall:
         if returned in body:
             for text in results:
                 block.line(text)
-        layout = Layout(self.source, self.statement)
+        layout = Layout(self.caller, self.statement)
         text = block.text() if block.lines else ""
         return Edit(layout.line_start, layout.next_line, text)
 

@@ -2,6 +2,9 @@
 
 `b = tf.Variable(...)`, and far below `b = sess.run(hypothesis, ...)`: TF1's graph keeps the
 variable, the functions of TF2 read it by its name. The later one becomes `b_value`.
+
+`loss` in a loop over devices, and behind it `loss = tf.reduce_mean(losses)`, which functions are
+given: that of each device becomes `tower_loss`.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.source import Edit
 
 _BY_TEXT = tuple(f"builtins.{name}" for name in ("globals", "locals", "vars", "exec", "eval"))
+_GRADIENTS = ("compute_gradients", "gradients")
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
@@ -63,6 +67,50 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
             return []
     new = names.fresh(home, f"{name}_value", f"{name}_result")
     return [Edit(*module.source.span(one), new) for one in later]
+
+
+def renamed_in_towers(module: Module) -> list[Edit]:
+    """The edits for names that a loop over devices has as well, where functions are given them."""
+    if _asks_for_names(module):
+        return []
+    names, found = module.names, []
+    for loop in (one for one in walk(module.tree) if isinstance(one, ast.For)):
+        home = names.scope_at(loop)
+        inside = [one for statement in loop.body for one in walk(statement)]
+        if not any(isinstance(one, ast.Attribute) and one.attr in _GRADIENTS for one in inside):
+            continue
+        for name in sorted({n.id for n in inside if isinstance(n, ast.Name)} & {*home.bindings}):
+            found += _of_loop(module, home, name, loop, set(inside))
+    return found
+
+
+def _of_loop(
+    module: Module, home: Scope, name: str, loop: ast.For, inside: set[ast.AST]
+) -> list[Edit]:
+    names = module.names
+    mentions = names.mentions(name, home)
+    stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
+    behind = [one for one in stored if one not in inside]
+    if len(behind) != 1 or len(stored) != len(home.bindings[name]) or len(stored) < 2:
+        return []
+    again = names.statement(behind[0])
+    if not isinstance(again, ast.Assign) or position(behind[0]) < position(loop):
+        return []
+    own = [one for one in mentions if one in inside or one in walk(again.value)]
+    later = [one for one in mentions if one not in own]
+    below = {n for one in _below(module, again) for n in walk(one)}
+    if not all(one in below and names.scope_of_name[one] is home for one in later):
+        return []
+    given = any(
+        isinstance(call := names.parents.get(one), ast.Call)
+        and isinstance(call.func, ast.Name)
+        and names.only_definition(call.func) is not None
+        for one in later
+    )
+    if not given or not all(_is_written(module, one) for one in own):
+        return []
+    new = names.fresh(home, f"tower_{name}", f"{name}_of_tower")
+    return [Edit(*module.source.span(one), new) for one in own]
 
 
 def _below(module: Module, statement: ast.stmt) -> Iterator[ast.stmt]:

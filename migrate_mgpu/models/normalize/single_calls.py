@@ -1,8 +1,8 @@
 """Functions that build parts of a graph and are called once, as statements where they are called.
 
 `x, y = make_inputs()`, `train_op = make_optimizer(loss)`: no function of TF2 makes a placeholder,
-an optimizer or an operation for its caller to run. What only computes, or makes layers and applies
-them, stays a function.
+a schedule, an optimizer or an operation for its caller to run. What only computes, or makes layers
+and applies them, stays a function.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
@@ -35,30 +36,38 @@ def called_once(modules: Sequence[Module], graph: CallGraph) -> dict[Module, lis
     for module in modules:
         home = _home(module, graph)
         for statement in _in_line(home.body) if home is not None else ():
-            edits = _moved(module, graph, home, statement) if home is not None else []
+            edits = _moved(modules, module, graph, home, statement) if home is not None else {}
             if edits:
-                return {module: edits}
+                return edits
     return {}
 
 
-def _moved(module: Module, graph: CallGraph, home: Home, statement: ast.stmt) -> list[Edit]:
+def _moved(
+    modules: Sequence[Module], module: Module, graph: CallGraph, home: Home, statement: ast.stmt
+) -> dict[Module, list[Edit]]:
     call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
     target = graph.target(module, call.func) if isinstance(call, ast.Call) else None
     if target is None or target.node is home or not _leaves_more(target, graph):
-        return []
+        return {}
     references = graph.references(target)
-    if [one.call for one in references] != [call] or not _is_plain(target, module):
-        return []
+    if [one.call for one in references] != [call] or not _is_plain(target):
+        return {}
     assert isinstance(statement, (ast.Expr, ast.Assign))
     assert isinstance(target.node, ast.FunctionDef)
-    edit = MovedCall(module, home, statement, target.node).edit()
-    return [edit, without_function(module.source, target.node)] if edit is not None else []
+    origin = target.module
+    if origin not in modules:
+        return {}
+    edit = MovedCall(module, home, statement, target.node, origin=origin).edit()
+    if edit is None:
+        return {}
+    gone = without_function(origin.source, target.node)
+    return {module: [edit, gone]} if origin is module else {module: [edit], origin: [gone]}
 
 
-def _is_plain(function: Function, module: Module) -> bool:
-    """Whether a function is one of a module's own, and makes no session."""
-    node = function.node
-    own = function.module is module and node in module.tree.body
+def _is_plain(function: Function) -> bool:
+    """Whether a function is one of its module's own, and makes no session."""
+    node, module = function.node, function.module
+    own = node in module.tree.body
     return own and not any(is_session(module, part) for part in walk(node))
 
 
@@ -87,7 +96,7 @@ def _whole(module: Module, graph: CallGraph) -> ast.FunctionDef | None:
     references = graph.references(found)
     call = references[0].call if len(references) == 1 else None
     makes = any(name_of(module, part) in PLACEHOLDERS for part in walk(found.node))
-    if call is None or not makes or not _is_plain(found, module):
+    if call is None or not makes or not _is_plain(found):
         return None
     for name in (part for part in walk(call) if isinstance(part, ast.Name)):
         for binding in module.names.bindings_of(name):
@@ -125,7 +134,9 @@ def _leaves_more(
         return False
     for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
         name = name_of(module, call)
-        if name in _MAKES or name.startswith("summary.") or _trains(call):
+        if name in _MAKES or name in SCHEDULES.by_name or name.startswith("summary."):
+            return True
+        if _trains(call):
             return True
         target = graph.target(module, call.func)
         if target is not None and (

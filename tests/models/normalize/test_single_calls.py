@@ -84,3 +84,74 @@ def test_what_cannot_stand_there_stays(text: str) -> None:
     result = run(text, native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert any("the session stays" in message for message in said(result))
+
+
+ELSEWHERE = """\
+import tensorflow as tf
+
+WIDTH = 2
+
+
+def inputs(batch):
+    x = tf.placeholder(tf.float32, [batch, WIDTH])
+    y = tf.placeholder(tf.float32, [batch, 1])
+    return x, y
+"""
+OF_ELSEWHERE = PROGRAM[PROGRAM.index("def model") :].replace("inputs(2)", "parts.inputs(3)")
+IMPORTS = "import numpy as np\nimport tensorflow as tf\nimport parts\n\n\n"
+
+
+def test_a_function_of_another_module_reads_its_module_there() -> None:
+    files = ("program.py", IMPORTS + OF_ELSEWHERE), ("parts.py", ELSEWHERE)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"native"}, said(result)
+    texts = {str(file.path): file.after for file in result.files}
+    assert "a_spec = tf.TensorSpec([3, parts.WIDTH], tf.float32)" in (texts["program.py"] or "")
+    assert "def inputs" not in (texts["parts.py"] or "def inputs")
+
+
+OTHERS = {
+    "a name that has two values there": ELSEWHERE.replace("WIDTH = 2", "WIDTH = 1\nWIDTH = 2"),
+    "a default that is not written out": ELSEWHERE.replace("(batch)", "(batch, width=WIDTH)"),
+    "TensorFlow by another name": ELSEWHERE.replace("as tf", "as flow").replace("tf.", "flow."),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_a_function_of_another_module_stays(other: str) -> None:
+    files = ("program.py", IMPORTS + OF_ELSEWHERE), ("parts.py", other)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)
+    assert any("placeholder` is not among" in message for message in said(result)), said(result)
+
+
+TABLE = """\
+def learn(sess, ops):
+    feeds = {ops['x']: np.ones([3, 2]), ops['y']: np.zeros([3, 1])}
+    print(sess.run([ops['loss'], ops['train']], feeds)[0])
+
+
+""" + PROGRAM[PROGRAM.index("def inputs") :].replace(
+    "        print(sess.run([loss, train], {a: np.ones([3, 2]), b: np.zeros([3, 1])})[0])\n",
+    "        learn(sess, ops)\n",
+).replace("    for _", "    ops = {'x': a, 'y': b, 'loss': loss, 'train': train}\n    for _")
+
+
+def test_a_dictionary_of_parts_is_what_a_function_is_given() -> None:
+    after = native(IMPORTS.replace("import parts\n", "") + TABLE)
+    assert "def learn(train_step):\n" in after and "ops" not in after
+
+
+TABLES = {
+    "a key that is computed": TABLE.replace("ops['loss']", "ops['lo' + 'ss']"),
+    "a part that is made anew below": TABLE.replace(
+        "'train': train}\n", "'train': train}\n    loss = 2.0 * loss\n"
+    ),
+    "somebody who asks for all": TABLE.replace("    for _", "    print(sorted(ops))\n    for _"),
+}
+
+
+@pytest.mark.parametrize("text", TABLES.values(), ids=TABLES)
+def test_a_dictionary_of_parts_stays(text: str) -> None:
+    result = run(IMPORTS.replace("import parts\n", "") + text, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.layers import LAYERS
@@ -44,6 +45,7 @@ class Helper:
     known: dict[str, dict[str, Value]]
     calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
     plain: set[str] = field(default_factory=set)
+    optional: set[str] = field(default_factory=set)  # tensors that some calls leave out: None
 
 
 class Helpers:
@@ -155,6 +157,13 @@ class Helpers:
         order = [*parameters, *tensors]
         tensors.sort(key=order.index)  # that of `call`, whatever the call's is
         helper = self.found.get(function.node)
+        if helper is not None and {*tensors} < {*helper.tensors}:
+            more = [name for name in helper.tensors if name not in tensors]
+            defaults = bind(call, function).defaults
+            if all(is_none(given.get(name, defaults.get(name))) for name in more):
+                tensors = helper.tensors  # it has none where other calls have tensors
+                helper.optional.update(name for name in more if name not in given)
+                settings = [name for name in settings if name not in more]
         if helper is None:
             every = [n for n in parameters if n not in (*tensors, *known)]
             helper = self.found[function.node] = Helper(function, tensors, every, known)
@@ -166,7 +175,7 @@ class Helpers:
         if reuses is None and len(helper.calls) > 1 and self._shares(function):
             text = f"the calls of {function.name} share weights by `reuse`"
             raise Refused(module, call, text, "call it once, and use its value twice")
-        helper.plain |= {name for name in tensors if times.chosen(given[name])}
+        helper.plain |= {name for name in tensors if name in given and times.chosen(given[name])}
         positions = [n for n in parameters if n in tensors]
         # Keras 3's layers take only tensors by position.
         named = {*self.flags(function), *plain, *helper.plain}

@@ -319,9 +319,6 @@ class Expressions:
         if name == "while_loop" and not several:
             text = f"`{shown}` of one value gives it in TF1, and a list with it in TF2"
             raise Refused(module, call, text, "write `loop_vars` as a list of several values")
-        if module is not next(iter(self._others)) and isinstance(given.get("pred"), ast.Name):
-            text = f"`{shown}` in another module may be given a flag that a step knows"
-            raise Refused(module, call, text, "put it into the module that builds the graph")
         for one in given.values():
             body = one.body if isinstance(one, ast.Lambda) else None
             if isinstance(body, (ast.List, ast.Tuple)) and len(body.elts) < 2:
@@ -501,7 +498,10 @@ class Expressions:
             and name_of(self.module, item.context_expr) == "name_scope"
             and len(item.context_expr.args) == 1
             and not item.context_expr.keywords
-            and isinstance(item.context_expr.args[0], ast.Constant)
+            and (
+                isinstance(name := item.context_expr.args[0], ast.Constant)
+                or (isinstance(name, ast.Name) and self.module.names.is_parameter(name))
+            )
             for item in statement.items
         )
 

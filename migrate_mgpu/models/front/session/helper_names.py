@@ -111,6 +111,8 @@ class HelperNames:
             makes = target is not None and self.helpers.makes_layers(target)
             if call not in found and not makes:
                 continue
+            if not _runs(module, node, call, given):
+                continue
             statement = module.names.statement(call)
             if statement in statements:
                 text = "the order of the variables that a statement makes cannot be determined"
@@ -161,7 +163,7 @@ class HelperNames:
         for parent in module.names.ancestors(call):
             if parent is function:
                 break
-            if isinstance(parent, _MANY):
+            if isinstance(parent, _MANY) and not isinstance(parent, ast.If):
                 text = "whether a variable is made, or how often, cannot be determined"
                 raise Refused(module, call, text, "make it outside of loops and conditions")
             for item in reversed(parent.items) if isinstance(parent, ast.With) else ():
@@ -194,6 +196,43 @@ class HelperNames:
         if known is None or isinstance(known, str):
             return known
         raise Refused(module, told, "the name of a layer cannot be determined")
+
+
+def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str, object]) -> bool:
+    """Whether what a function is given makes it come to a call.
+
+    Raises:
+        Refused: that cannot be determined.
+    """
+    child: ast.AST = call
+    for parent in module.names.ancestors(call):
+        if parent is function:
+            return True
+        if isinstance(parent, ast.If) and child is not parent.test:
+            holds = _holds(parent.test, given)
+            if holds is None:
+                text = "whether a variable is made, or how often, cannot be determined"
+                raise Refused(module, call, text, "make it outside of loops and conditions")
+            if holds is not (child in parent.body):
+                return False
+        child = parent
+    return True
+
+
+def _holds(test: ast.expr, given: Mapping[str, object]) -> bool | None:
+    """What `if bn:`, `if wd is not None:` asks; None where that cannot be determined."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _holds(test.operand, given)
+        return None if inner is None else not inner
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        one, other = (_value(part, given) for part in (test.left, test.comparators[0]))
+        if one is _Unknown or other is _Unknown:
+            return None
+        if isinstance(test.ops[0], (ast.Is, ast.Eq)):
+            return one == other
+        return one != other if isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) else None
+    known = _value(test, given)
+    return None if known is _Unknown else bool(known)
 
 
 class _Unknown:

@@ -171,4 +171,4 @@ class AverageReader(StatementReader):
         """Whether a layer trains in a step; a name that the step does not know may be true."""
         known = {placeholder.name: value for placeholder, value in step.folded}
         value = known.get(node.id, node) if isinstance(node, ast.Name) else node
-        return constant(value) not in (False, 0) if isinstance(value, ast.Constant) else True
+        return constant(value) not in (False, 0, None) if isinstance(value, ast.Constant) else True

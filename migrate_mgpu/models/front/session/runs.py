@@ -465,11 +465,13 @@ class RunReader:
         given = dict(feeds)
         folded: dict[Placeholder, ast.expr] = {}
         for placeholder in self.found.placeholders:
-            value = fold(placeholder, given.get(placeholder))
+            fed = given.get(placeholder)
+            known = self.names.only_value(fed) if isinstance(fed, ast.Name) else None
+            value = fold(placeholder, known if isinstance(known, ast.Constant) else fed)
             if value is not None:
                 folded[placeholder] = value
-                if named and placeholder in given:
-                    self.found.folded.add(value)
+                if named and fed is not None:
+                    self.found.folded.add(fed)
         left = [(placeholder, value) for placeholder, value in feeds if placeholder not in folded]
         return left, tuple(folded.items())
 

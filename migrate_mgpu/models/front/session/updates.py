@@ -185,6 +185,8 @@ class UpdateReader(StatementReader):
             found = self.meanings[loss.id]
             assert isinstance(found, Unit)
             unit = found
+        if gradients is not None and self.towers.is_named_behind(gradients, unit):
+            unit = gradients.unit
         if gradients is not None and gradients.unit is not unit:
             text = (
                 f"`{gradients.loss.id}` has a different value here than where it is differentiated"

@@ -18,6 +18,7 @@ _COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xr
 _GRADIENTS = ("compute_gradients", "gradients")
 _TRAINS = (*_GRADIENTS, "minimize")
 _DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
+_NUMBERED = re.compile(r"/?(device:)?(cpu|gpu):(%[ds]|\{(:?d)?\})?", re.IGNORECASE)
 _SETTER = "train.replica_device_setter"
 
 
@@ -123,16 +124,42 @@ def is_cpu(module: Module, node: ast.expr) -> bool:
 
 
 def told_device(module: Module, node: ast.expr) -> ast.expr | None:
-    """The device of `tf.device("/gpu:1")`: one of this machine's, or a name for it."""
+    """The device of `tf.device("/gpu:1")`: one of this machine's, or a name for it.
+
+    Its number may be something of Python's own that does not change: `"/gpu:" + str(GPU)`.
+    """
     if not isinstance(node, ast.Call) or name_of(module, node) != "device" or not node.args:
         return None
     told = node.args[0]
     known = told
     if isinstance(told, ast.Name) and told in module.names.scope_of_name:
         known = module.names.only_value(told) or told
-    if not isinstance(known, ast.Constant) or not isinstance(known.value, str):
-        return None
-    return told if _DEVICE.fullmatch(known.value) else None
+    if isinstance(known, ast.Constant) and isinstance(known.value, str):
+        return told if _DEVICE.fullmatch(known.value) else None
+    return told if _is_numbered(module, known) else None
+
+
+def _is_numbered(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is the name of a device with a number that is always the same."""
+    first = node.left if isinstance(node, ast.BinOp) else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        first = node.func.value if node.func.attr == "format" else None
+    start = constant(first) if first is not None else None
+    if not isinstance(start, str) or not is_text(module, node):
+        return False
+    if not _NUMBERED.fullmatch(start):
+        return False
+    for name in (part for part in walk(node) if isinstance(part, ast.Name)):
+        known = module.names.only_value(name)
+        made = isinstance(known, ast.Call) and name_of(module, known)
+        if (known is None or made) and module.names.qualname(name) != "builtins.str":
+            return False
+    return not any(
+        isinstance(part, ast.Call)
+        and part is not node
+        and module.names.qualname(part.func) != "builtins.str"
+        for part in walk(node)
+    )
 
 
 def is_same_scope(module: Module, node: ast.expr) -> bool:

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
@@ -356,7 +357,7 @@ class TowerReader:
                 raise Refused(self.module, unit.node, text)
             return replaced(unit, stage=Stage.COMBINED) if combined else unit
         for one in closure(unit.after):
-            if one.stage is Stage.WHOLE and one.reads:
+            if one.stage is Stage.WHOLE and any(v.trainable for v in one.reads):
                 text = "it uses a value that is computed from variables before the towers"
                 raise Refused(self.module, unit.node, text, "compute that in each tower")
         if any(v.collected is Collected.LAYER for v in unit.reads):
@@ -384,6 +385,12 @@ class TowerReader:
             raise Refused(self.module, node, text, "tf.get_variable_scope().reuse_variables()")
         assert self.towers is not None
         loop = self.towers.loop
+        for block in (one for one in self.names.ancestors(node) if isinstance(one, ast.With)):
+            calls = (item.context_expr for item in block.items)
+            given = [k.value for c in calls if isinstance(c, ast.Call) for k in c.keywords]
+            if any(is_inside(self.module, k, {loop}) and constant(k) is True for k in given):
+                text = "the variables of the towers are made before them"
+                raise Refused(self.module, node, text, "make them in the first tower")
         if reuses(self.module, loop):
             return
         other = counted(self.module, node, loop, lambda m, c: self.graph.target(m, c.func))
@@ -569,6 +576,14 @@ class TowerReader:
             return not any(keyword.arg == "reduction" for keyword in value.keywords)
         given = {*by_parameter(value, ("input_tensor", "axis"))}
         return name in ("reduce_mean", "reduce_sum") and given <= {"input_tensor", "name"}
+
+    def is_named_behind(self, gradients: Gradients, unit: Unit) -> bool:
+        """Whether the name of each tower's loss is behind the loop what is made of all."""
+        if self.towers is None or unit.stage is not Stage.COMBINED:
+            return False
+        bindings = self.names.bindings_of(gradients.loss)
+        inside = [one for one in bindings if is_inside(self.module, one.node, {self.towers.loop})]
+        return gradients.unit.stage is Stage.TOWER and len(inside) == 1
 
     def check_update(
         self, call: ast.Call, unit: Unit, combined: Combined | None, entry: Entry

@@ -470,6 +470,7 @@ class _Conversion:
             self.loss.decay,
             self.distributed,
             plain=helper.plain,
+            optional=helper.optional,
         )
         network = Network(plan, self.style, self.classes, built)
         self.layers += ((made.name, found) for found in network.layers.values())

@@ -36,6 +36,7 @@ class Plan:
     reserved: frozenset[str] = frozenset()  # attributes of the model's that are no layers
     others: Sequence[str] = ()  # tensors that `call` is not given
     plain: Collection[str] = ()  # those of `tensors` that are Python's own values
+    optional: Collection[str] = ()  # such that some of its calls leave out
 
 
 def is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:

@@ -215,7 +215,8 @@ class Network:
         # A model is always told; other layers take what they use.
         told = context.trains or plan.base == "Model"
         training = ", training=False" if told else ""
-        block.line(f"def call(self, {', '.join(plan.tensors)}{training}):")
+        tensors = [f"{name}=None" if name in plan.optional else name for name in plan.tensors]
+        block.line(f"def call(self, {', '.join(tensors)}{training}):")
         while lines.lines and not lines.lines[0]:
             lines.lines.pop(0)
         block.lines += lines.lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.layers import SAMPLE_NORMALIZATION, TOWER_NORMALIZATION
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.network.layer_texts import Making
@@ -14,22 +15,37 @@ class Normalization:
     def __init__(self, program: SessionProgram, style: FileStyle) -> None:
         self.program = program
         self.style = style
-        self.classes: list[str] = []
-        self._name = ""
+        self._names: dict[Module, str] = {}
+        self._classes: dict[Module, str] = {}
 
-    def making(self, image: bool) -> Making:
-        """``image``: it may be applied to tensors of four dimensions."""
+    @property
+    def classes(self) -> list[str]:
+        """Those of the module that builds the graph."""
+        module = self.program.scope.module
+        return [self._classes[module]] if module in self._classes else []
+
+    def beside(self) -> dict[Module, str]:
+        """Those of the program's other modules, by the module that has one."""
+        home = self.program.scope.module
+        return {module: text for module, text in self._classes.items() if module is not home}
+
+    def making(self, image: bool, module: Module | None = None) -> Making:
+        """``image``: it may be applied to tensors of four dimensions.
+
+        ``module``: where it is made, if that is not the module that builds the graph.
+        """
         program = self.program
         more = {} if program.moves_averages else {"momentum": "1.0"}
         of_towers = program.scope.towers is not None and program.moves_averages
         if not image and not of_towers:
             return Making(settings=more)
-        if not self.classes:
-            names = program.scope.module.names
+        module = module or program.scope.module
+        if module not in self._names:
+            names = module.names
             assert program.mover is not None or not of_towers
             made = SAMPLE_NORMALIZATION
             if of_towers and program.mover is not None:
                 made = TOWER_NORMALIZATION[program.mover.value]
-            self._name = names.fresh(names.module_scope, made.name)
-            self.classes.append(made.written(self._name, self.style))
-        return Making(self._name, more)
+            self._names[module] = names.fresh(names.module_scope, made.name)
+            self._classes[module] = made.written(self._names[module], self.style)
+        return Making(self._names[module], more)

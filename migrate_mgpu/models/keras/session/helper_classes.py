@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.definitions import below_imports, defined_above
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import Modes
@@ -67,14 +68,12 @@ class HelperClassWriter:
             made.name,
             made.base,
             regularized=self.helpers.regularized,
+            optional=helper.optional,
         )
         network = Network(plan, style_at(module, node), self.classes, built)
         for found in network.layers.values():
             if found.normalizes:
-                if module is not self.program.scope.module:
-                    text = "batch normalization in a function of another module"
-                    raise Refused(module, found.call, text, "apply it where the graph is built")
-                network.making[found.call] = self.normalization.making(self.images)
+                network.making[found.call] = self.normalization.making(self.images, module)
             if found.helper is not None:
                 inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:
@@ -119,3 +118,9 @@ class HelperClassWriter:
         for module in nodes.keys() - {home}:
             style = style_at(module, nodes[module][0])
             found.edit(module, *class_edits(module, nodes[module], style))
+        for module, text in self.normalization.beside().items():
+            place = below_imports(module)
+            if place is None:
+                reason = "there is no place for the class that batch normalization needs"
+                raise Refused(module, nodes[module][0], reason)
+            found.edit(module, defined_above(module, place, [text]))

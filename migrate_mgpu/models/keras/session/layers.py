@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.layers import Found
@@ -15,6 +18,7 @@ from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import (
     Collected,
     Placeholder,
+    Stage,
     TowerInput,
     Unit,
     Update,
@@ -30,6 +34,9 @@ from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import iterator_spec, known_text
 from migrate_mgpu.models.keras.session.variables import sample_text
 from migrate_mgpu.source.style import FileStyle
+
+# What makes a number of numbers.
+_OF_NUMBERS = ("minimum", "maximum", "math.minimum", "math.maximum", "to_float", "abs")
 
 
 class LayerWriter:
@@ -223,9 +230,20 @@ class LayerWriter:
                 continue
             shape = by_parameter(call, ("tensor", "shape", "name")).get("shape")
             first = shape.elts[0] if isinstance(shape, (ast.List, ast.Tuple)) else None
-            if first is None or constant(first) != -1:
+            if first is None or (constant(first) != -1 and not _is_rows(module, first)):
                 text = "layers are made here: how many rows they need cannot be determined"
                 raise Refused(module, call, text, "use -1 for the rows")
+
+    def _is_number(self, part: Part, name: str) -> bool:
+        """Whether something that is computed before the towers is seen to be one number."""
+        units = {
+            target.id: unit.node.value
+            for unit in closure(part.units)
+            if unit.stage is Stage.WHOLE and isinstance(unit.node, ast.Assign)
+            for target in unit.node.targets
+            if isinstance(target, ast.Name)
+        }
+        return name in units and _is_number(self.program.scope.module, units[name], units)
 
     def built(self, part: Part, name: str, context: Context, indent: str) -> str:
         """What makes the variables of the layers of a shared function.
@@ -257,6 +275,8 @@ class LayerWriter:
             for p, (iterator, index) in self._elements(part).items():
                 spec = f"{iterator}.element_spec[{index}]"
                 given[p] = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
+            numbers = {name for name in part.takes if self._is_number(part, name)}
+            given.update(dict.fromkeys(numbers - {*given}, f"{context.tf}.zeros([])"))
         for taken in part.takes:
             if taken not in given:
                 node, text = part.units[0].node, f"the shape of `{taken}` is not known before"
@@ -271,3 +291,31 @@ class LayerWriter:
                 call = context.style.call(name, [given[p] for p in part.takes], "", len(indent))
             return f"# Makes the variables of its layers.\n{call}"
         return f"{call}  {comment}"
+
+
+def _is_rows(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is how many rows a tensor has: `x.get_shape()[0].value`."""
+    value = module.names.only_value(node) if isinstance(node, ast.Name) else node
+    if isinstance(value, ast.Attribute) and value.attr == "value":
+        value = value.value
+    if not isinstance(value, ast.Subscript) or constant(value.slice) != 0:
+        return False
+    shape = value.value
+    if isinstance(shape, ast.Call) and isinstance(shape.func, ast.Attribute):
+        return shape.func.attr == "get_shape" or name_of(module, shape) == "shape"
+    return isinstance(shape, ast.Attribute) and shape.attr == "shape"
+
+
+def _is_number(module: Module, node: ast.expr, units: Mapping[str, ast.expr]) -> bool:
+    """Whether an expression is one number: schedules are, and what is calculated of numbers."""
+    if isinstance(node, ast.Name):
+        value = units.get(node.id) or module.names.only_value(node)
+        return value is not None and _is_number(module, value, units)
+    if isinstance(node, ast.BinOp):
+        return all(_is_number(module, one, units) for one in (node.left, node.right))
+    if isinstance(node, ast.Call):
+        if name_of(module, node) in SCHEDULES.by_name:
+            return True
+        plain = name_of(module, node) in _OF_NUMBERS and not node.keywords
+        return plain and all(_is_number(module, one, units) for one in node.args)
+    return isinstance(constant(node), (int, float))

@@ -125,9 +125,7 @@ class Sharing:
             for unit in step.units:
                 if unit not in inside:
                     wanted.update(self.reads(unit))
-            for value in (*step.values, *(update.loss for update in step.updates)):
-                if isinstance(value, ast.Name):
-                    wanted.add(value.id)
+            wanted |= _given(step)
         for unit in units:
             for name in sorted(given_by(unit)):
                 if name in wanted:
@@ -226,9 +224,13 @@ class Sharing:
                     local[name] = unit
             for name in item.gives:
                 now[name] = local[name]
-        given = {v.id for v in step.values if isinstance(v, ast.Name)}
-        given |= {u.loss.id for u in step.updates if isinstance(u.loss, ast.Name)}
-        return all(now.get(name) is last.get(name) for name in given)
+        return all(now.get(name) is last.get(name) for name in _given(step))
+
+
+def _given(step: Step) -> set[str]:
+    """The names that a step returns, differentiates, or has as a learning rate."""
+    read = (*step.values, *(u.loss for u in step.updates), *(u.rate for u in step.updates))
+    return {one.id for one in read if isinstance(one, ast.Name)}
 
 
 def _is_shared(unit: Unit) -> bool:

@@ -179,7 +179,7 @@ class _Writer:
         )
         self.context.replaced.update(self.summaries.uses())
         self.context.replaced.update(inputs_of_towers(program))
-        self.context.replaced.update(self._predicates([*nodes, *functions]))
+        self.context.replaced.update(self._predicates(self.module, [*nodes, *functions]))
         parts = (part for node in (*nodes, *functions) for part in walk(node))
         calls = (part for part in parts if isinstance(part, ast.Call))
         loops = [call for call in calls if name_of(self.module, call) == "while_loop"]
@@ -371,7 +371,7 @@ class _Writer:
                 found[call] = _without(self.module, call, given)
         return found
 
-    def _predicates(self, nodes: Iterable[ast.AST]) -> dict[ast.AST, Replacement]:
+    def _predicates(self, module: Module, nodes: Iterable[ast.AST]) -> dict[ast.AST, Replacement]:
         """What `tf.cond` asks, where that may be a flag which some step knows as Python's value."""
         if not any(is_flag(one) for step in self.program.steps for one, _ in step.folded):
             return {}
@@ -379,7 +379,7 @@ class _Writer:
         asked = (
             by_parameter(call, CONTROL["cond"])["pred"]
             for call in calls
-            if name_of(self.module, call) == "cond"
+            if name_of(module, call) == "cond"
         )
         return {node: cast_to(node, "{tf}.bool") for node in asked if isinstance(node, ast.Name)}
 
@@ -483,6 +483,7 @@ class _Writer:
                 raise Refused(module, builders[0], text)
             context = Context(module, style)
             context.replaced.update(replacements(module, builders))
+            context.replaced.update(self._predicates(module, builders))
             for made in self.program.made:
                 if made.module is module:
                     context.replaced[made.node] = variable_replacement(made)

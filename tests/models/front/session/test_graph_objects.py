@@ -272,7 +272,7 @@ STAYS = {
     ),
     "what all objects collect": TWO.replace(
         "        self.loss", "        tf.add_to_collection('all', self.w)\n        self.loss"
-    ),
+    ).replace("    for _", "    print(tf.get_collection('all'))\n    for _"),
     "variables that objects share": TWO.replace(
         "tf.Variable(tf.ones([self.size, 1]))", "tf.get_variable('w', [2, 1])"
     )

@@ -310,7 +310,21 @@ def normalized(inside: str, behind: str, fetched: str) -> str:
     )
 
 
+# What the towers share is made before them, by a network whose value is used.
+MADE_BEFORE = program(
+    average=AVERAGE + NETWORK.replace(", reuse=tf.AUTO_REUSE", ""),
+    lists="whole = network(x)\n" + LISTS,
+    device="    with tf.variable_scope(tf.get_variable_scope(), reuse=True):\n"
+    "      with tf.device('/gpu:%d' % i):\n",
+    body=BODY.replace("tf.matmul(x_splits[i], w)", "network(x_splits[i])"),
+    run=RUN.replace("[loss, train]", "[whole, train]"),
+)
+
 STAYS = {
+    "variables that are made before the towers": (
+        MADE_BEFORE,
+        "the variables of the towers are made before them",
+    ),
     "variables of each tower": (
         program(body="        w = tf.Variable(tf.zeros([3, 1]))\n" + BODY, model=MODEL[34:]),
         "a tower has its own variables",
@@ -766,3 +780,31 @@ def test_rows_of_a_batch_are_known_in_each_spelling(part: str) -> None:
     body = BODY.replace("tf.matmul(x_splits[i], w)", inline)
     body += "        tf.get_variable_scope().reuse_variables()\n"
     native(program(model=model, body=body))
+
+
+def test_a_network_for_its_variables_alone_is_made_by_the_first_tower() -> None:
+    after = native(
+        MADE_BEFORE.replace("whole = network(x)", "network(x)").replace("[whole, ", "[loss, ")
+    )
+    assert after.count("tf.keras.layers.Dense(4") == 1
+
+
+def test_a_loss_by_the_name_of_that_of_each_tower() -> None:
+    """Functions are given the mean; that of a tower has a name of its own."""
+    after = native(
+        program(
+            apply="loss = tf.reduce_mean(losses)\n" + APPLY,
+            run="""
+def learn(sess, train, loss):
+    rows = np.ones([8, 3])
+    print(sess.run([loss, train], {x: rows, y: rows[:, :1]})[0])
+
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+for step in range(3):
+    learn(sess, train, loss)
+""",
+        )
+    )
+    assert "tower_loss / strategy.num_replicas_in_sync" in after
+    assert "loss = tf.reduce_mean(losses)" in after

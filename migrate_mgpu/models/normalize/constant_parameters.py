@@ -1,0 +1,40 @@
+"""Which constants a parameter is, in all calls of its function."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+
+
+def constants(
+    module: Module,
+    name: ast.Name,
+    graph: CallGraph,
+    seen: frozenset[tuple[ast.AST, str]] = frozenset(),
+) -> list[ast.Constant] | None:
+    """The constants that a parameter of a function of the module's is; None for something else."""
+    binding = module.names.only_binding(name)
+    around = module.names.scope_of_name[name].function()
+    if binding is None or binding.kind != "parameter" or not isinstance(around, ast.FunctionDef):
+        return None
+    function = Function(module, around)
+    if around not in module.tree.body or (around, name.id) in seen:
+        return None
+    found: list[ast.Constant] = []
+    for reference in graph.references(function):
+        if reference.call is None:
+            return None
+        given = (bind(reference.call, function).every() or {}).get(name.id)
+        if isinstance(given, ast.Constant):
+            found.append(given)
+            continue
+        if not isinstance(given, ast.Name):
+            return None
+        more = constants(reference.module, given, graph, seen | {(around, name.id)})
+        if more is None:
+            return None
+        found += more
+    return found

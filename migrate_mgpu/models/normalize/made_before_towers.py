@@ -1,0 +1,84 @@
+"""A network that is built before the towers for its variables alone: the first tower makes them.
+
+`get_model(images)`, and `with tf.variable_scope(tf.get_variable_scope(), reuse=True):` in the loop
+over the devices, becomes `reuse=i > 0` there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.towers.loop import is_same_scope, read_towers
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+# What a network leaves in the graph besides its value and its variables.
+_LEAVES = ("summary.", "add_to_collection", "losses.", "get_collection", "assign")
+_UPDATES = "GraphKeys.UPDATE_OPS"
+
+
+def variables_from_first(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for one such program; none where there is none."""
+    if any(use.symbol.name == _UPDATES for module in modules for use in module.uses):
+        return {}
+    for module in modules:
+        for loop in (node for node in walk(module.tree) if isinstance(node, ast.For)):
+            edits = _edits(module, loop, graph)
+            if edits:
+                return {module: edits}
+    return {}
+
+
+def _edits(module: Module, loop: ast.For, graph: CallGraph) -> list[Edit]:
+    towers = read_towers(module, loop, graph)
+    if towers is None or not towers.index:
+        return []
+    shared = list(_shared(module, loop))
+    inside = {
+        target.node
+        for call in (part for part in walk(loop) if isinstance(part, ast.Call))
+        if (target := graph.target(module, call.func)) is not None
+    }
+    block = module.names.block(loop)
+    found = []
+    for statement in block[: block.index(loop)]:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        target = graph.target(module, call.func) if isinstance(call, ast.Call) else None
+        if target is None or target.node not in inside or _leaves(target, graph, frozenset()):
+            continue
+        layout = Layout(module.source, statement)
+        if not layout.owns_lines:
+            return []
+        found.append(Edit(layout.line_start, layout.next_line, ""))
+    if len(shared) != 1 or len(found) != 1:
+        return []
+    return [*found, Edit(*module.source.span(shared[0]), f"{towers.index} > 0")]
+
+
+def _shared(module: Module, loop: ast.For) -> Iterator[ast.expr]:
+    """The `True` of `tf.variable_scope(tf.get_variable_scope(), reuse=True)` in a loop."""
+    for call in (part for part in walk(loop) if isinstance(part, ast.Call)):
+        if is_same_scope(module, call):
+            for keyword in call.keywords:
+                if keyword.arg == "reuse" and constant(keyword.value) is True:
+                    yield keyword.value
+
+
+def _leaves(function: Function, graph: CallGraph, seen: frozenset[ast.AST]) -> bool:
+    """Whether a function, or one that it calls, leaves more than variables in the graph."""
+    if function.node in seen:
+        return False
+    for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
+        name = name_of(function.module, call)
+        if name.startswith(_LEAVES) or "regularizer" in name:
+            return True
+        target = graph.target(function.module, call.func)
+        if target is not None and _leaves(target, graph, seen | {function.node}):
+            return True
+    return False

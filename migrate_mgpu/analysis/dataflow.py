@@ -147,6 +147,25 @@ class Dataflow:
             return node, unit
         return node, unit
 
+    def alike(
+        self,
+        first: ast.expr,
+        unit: ast.stmt | None,
+        second: ast.expr | None,
+        other: ast.stmt | None,
+    ) -> bool:
+        """Whether two expressions read the same, of the same values."""
+        if first is second:
+            return True
+        return (
+            second is not None
+            and ast.dump(first) == ast.dump(second)
+            and all(
+                self.definitions(name.id, unit) == self.definitions(name.id, other)
+                for name in loaded(first)
+            )
+        )
+
     def slice(self, nodes: Iterable[ast.AST], unit: ast.stmt | None) -> set[ast.stmt]:
         """Every statement that the nodes' values come from."""
         found: set[ast.stmt] = set()

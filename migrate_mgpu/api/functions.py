@@ -93,6 +93,11 @@ def _forms() -> dict[str, Row]:
             "nn.embedding_lookup",
             ("params", "ids", "partition_strategy", "name", "validate_indices", "max_norm"),
             ("params", "ids"), dropped=("partition_strategy", "validate_indices")),
+        "nn.embedding_lookup_sparse": _form(
+            "nn.embedding_lookup_sparse",
+            ("params", "sp_ids", "sp_weights", "partition_strategy", "name", "combiner",
+             "max_norm"),
+            ("params", "sp_ids", "sp_weights"), dropped=("partition_strategy",)),
         "gather": _form("gather", ("params", "indices", "validate_indices", "name", "axis",
                         "batch_dims"), ("params", "indices")),
         "gather_nd": _form("gather_nd", ("params", "indices", "name", "batch_dims"),

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.style import NAMELESS, style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
@@ -28,6 +29,7 @@ from migrate_mgpu.models.keras.model_to_estimator import plan
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import evaluated, predicts, shares_batch
 from migrate_mgpu.source.source import BlockEdit, Edit
+from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 # Keys of diagnostics.
@@ -80,6 +82,9 @@ class Conversions:
         self.all = [self._convert(flow) for flow in flows]
         self._check_alternatives()
         self.share()
+        self._set_environment_first()
+        self.share()
+        self._without_covered()
 
     def _convert(self, flow: EstimatorFlow) -> Conversion:
         try:
@@ -215,6 +220,46 @@ class Conversions:
                         other.refused = Diagnostic(_SHARED, one.refused.place, text, advice)
                         changed = True
 
+    def _set_environment_first(self) -> None:
+        """TF1 reads CUDA_VISIBLE_DEVICES when it trains, TF2 when a model makes its variables."""
+        for module in {one.flow.module for one in self.all if one.refused is None}:
+            names = module.names
+            for node in module.environment_changes:
+                statement = names.statement(node)
+                late = [
+                    one
+                    for one in self.all
+                    if one.refused is None
+                    and one.flow.module is module
+                    and names.scope_at(one.flow.call) is names.scope_at(node)
+                    and one.flow.statement.lineno < statement.lineno
+                ]
+                if not late:
+                    continue
+                first = min(late, key=lambda one: one.flow.call.lineno)
+                if not _moves_above(module, statement, first):
+                    text = "CUDA_VISIBLE_DEVICES is set behind it, and TF2 reads it here"
+                    for one in late:
+                        flow = one.flow
+                        advice = "set it above"
+                        one.refused = Refused(module, flow.call, text, advice).diagnostic
+
+    def _without_covered(self) -> None:
+        """What one Estimator changes within what another one's edit writes anew, it says too."""
+        converted = [one for one in self.all if one.refused is None]
+        if len(converted) < 2:
+            return
+        for module in {module for one in converted for module in one.edits}:
+            found = [edit for one in converted for edit in one.edits.get(module, ())]
+            wide = [edit for edit in found if edit.end - edit.start > 1]
+            for one in converted:
+                if module in one.edits:
+                    one.edits[module] = [
+                        edit
+                        for edit in one.edits[module]
+                        if not any(e.start < edit.start < edit.end <= e.end for e in wide)
+                    ]
+
     def calls(self) -> set[ast.AST]:
         """The RunConfig calls that go away."""
         return {call for one in self.all if one.refused is None for call in one.configs}
@@ -250,3 +295,20 @@ def _joined(flow: EstimatorFlow, model: ModelPlan, driven: DriverEdits) -> Conve
     for module, edits in found.edits.items():
         found.edits[module] = [_ended(module, edit) for edit in edits]
     return found
+
+
+def _moves_above(module: Module, statement: ast.stmt, first: Conversion) -> bool:
+    """Whether ``os.environ["..."] = "0"`` stands above an Estimator now, where it may."""
+    names, place = module.names, first.flow.statement
+    layout = Layout(module.source, statement)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if constant(value) is None or place not in names.block(statement) or not layout.owns_lines:
+        return False
+    above = {binding.node for binding in names.module_scope.bindings.get("os", ())}
+    if not above or any(names.statement(node).lineno > place.lineno for node in above):
+        return False
+    text = module.source.text[layout.line_start : layout.next_line]
+    first.edit(module, Layout(module.source, place).insert_before([text.strip()]))
+    first.edit(module, layout.replace([]))
+    first.note(module, statement, "this is set above the model now: TF2 reads it there")
+    return True

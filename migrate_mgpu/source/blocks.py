@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from migrate_mgpu.source.source import Edit, Source, splice
 from migrate_mgpu.source.statements import is_comment
@@ -55,7 +55,9 @@ def render(
             for line, (old, new) in spaces.items()
             if old != new and source.line_text(line).strip()
         ]
-        inside = outermost([*(_moved(source, edit, spaces) for edit in inside), *moved])
+        old = source.indent_of(node)
+        moves = {old: old if base is None else base, **dict(spaces.values())}
+        inside = outermost([*(_moved(source, edit, spaces, moves) for edit in inside), *moved])
     return splice(source.text, inside, start, end)
 
 
@@ -107,11 +109,13 @@ def _indentation(
     return found
 
 
-def _moved(source: Source, edit: Edit, spaces: dict[int, tuple[str, str]]) -> Edit:
+def _moved(
+    source: Source, edit: Edit, spaces: dict[int, tuple[str, str]], moves: Mapping[str, str]
+) -> Edit:
     """An edit that writes line ends, with the white space behind them moved along."""
     if "\n" not in edit.new:
         return edit
-    known = dict(spaces.values())  # of lines that begin alike, the last one counts
+    known = dict(moves)  # of lines that begin alike, the last one counts
     last = source.place(edit.end)[0]
     if last in spaces:
         known[spaces[last][0]] = spaces[last][1]

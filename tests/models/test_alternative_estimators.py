@@ -54,6 +54,49 @@ def test_two_model_fns_with_mode_keys() -> None:
     assert "one = model_fn()\ntwo = other_fn()\n" in after
 
 
+def test_two_of_one_model_fn_with_mode_keys_for_an_input_function() -> None:
+    given = "mode=tf.estimator.ModeKeys.{}"
+    spec = "tf.estimator.{}Spec(input_fn=lambda: select({}))"
+    body = f"""\
+def select(mode):
+    return input_fn().take(1 if mode == tf.estimator.ModeKeys.EVAL else 5)
+
+
+one = tf.estimator.Estimator(model_fn)
+train_spec = {spec.format("Train", given.format("TRAIN"))}
+eval_spec = {spec.format("Eval", given.format("EVAL"))}
+tf.estimator.train_and_evaluate(one, train_spec, eval_spec)
+two = tf.estimator.Estimator(model_fn)
+two.evaluate(lambda: select(tf.estimator.ModeKeys.EVAL))
+"""
+    after, said = migrated(HEAD + body)
+    assert 'train_dataset = select(mode="train")' in after, said
+    assert 'two.evaluate(select("eval")' in after
+
+
+ENVIRONMENT = 'os.environ["CUDA_VISIBLE_DEVICES"] = {}\n'
+ONE = "one = tf.estimator.Estimator(model_fn)\n"
+
+
+def test_gpus_are_chosen_before_a_model_has_variables() -> None:
+    after = converted(
+        f"{ONE}print(1)\n{ENVIRONMENT.format(repr('1'))}one.train(input_fn, steps=5)\n"
+    )
+    assert after.startswith(
+        f"{ENVIRONMENT.format(repr('1'))}one = model_fn()\nprint(1)\none.fit("
+    ), after
+    before = ENVIRONMENT.format(repr("1")) + ONE
+    assert converted(f"{before}one.train(input_fn, steps=5)\n").startswith(
+        before.replace("tf.estimator.Estimator(model_fn)", "model_fn()")
+    )
+
+
+@pytest.mark.parametrize("value", ["str(len(X))", "'1' if len(X) else '2'"])
+def test_gpus_that_are_chosen_later_keep_an_estimator(value: str) -> None:
+    body = f"{ONE}{ENVIRONMENT.format(value)}one.train(input_fn, steps=5)\n"
+    stays(HEAD + body, "CUDA_VISIBLE_DEVICES is set behind it")
+
+
 RETURNED = """\
 def build(large):
     if large:

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 
-_LOOKUPS = ("nn.embedding_lookup", "gather")
+_LOOKUPS = ("nn.embedding_lookup", "nn.embedding_lookup_sparse", "gather")
 
 
 def embeddings(module: Module) -> list[Use]:
@@ -93,10 +93,14 @@ def _is_variable(module: Module, function: ast.FunctionDef, name: str) -> bool:
 
 
 def _computed(module: Module, function: ast.FunctionDef, call: ast.Call) -> bool:
-    """Whether a call is given what TensorFlow's functions make, and no variable."""
+    """Whether a call is given what TensorFlow's functions make, or features, and no variable."""
     given = call.args[0] if call.args else None
+    bindings = module.names.scopes[function].bindings
+    if isinstance(given, ast.Subscript) and isinstance(given.value, ast.Name):
+        parameters = {argument.arg for argument in function.args.args}
+        return given.value.id in parameters and len(bindings[given.value.id]) == 1
     if not isinstance(given, ast.Name):
         return False
-    values = [one.value for one in module.names.scopes[function].bindings.get(given.id, ())]
+    values = [one.value for one in bindings.get(given.id, ())]
     names = [name_of(module, one) if isinstance(one, ast.Call) else "" for one in values]
     return bool(names) and all(name and name not in VARIABLES.by_name for name in names)

@@ -26,6 +26,8 @@ from migrate_mgpu.models.keras.constructors import initializer_edits, rename
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
+_LAST = "rnn_common.select_last_activations"
+
 
 def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...] | None:
     """The edits of a mention of TensorFlow, or of a call of it; None where it is none.
@@ -141,6 +143,8 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         return _affine(module, call, style)
     if name == "string_split":
         return _string_split(module, call, style)
+    if name == f"contrib.learn.python.learn.estimators.{_LAST}":
+        return _last_activations(module, call, style)
     row = FUNCTIONS.by_name.get(name)
     if row is None:
         return None
@@ -156,6 +160,13 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         edit.drop("name")
         if (half := edit.get("half_pixel_centers")) is None or is_none(half):
             edit.drop("half_pixel_centers")
+    looked_up = edit.get("params") if name.startswith("nn.embedding_lookup") else None
+    if isinstance(looked_up, (ast.List, ast.Tuple)):
+        text = "rows of several tables, which TF2 shares out in another way"
+        raise Refused(module, call, text, "make one table of them")
+    if looked_up is not None and name == "nn.embedding_lookup_sparse":
+        # It asks for what Keras 3's variables have not.
+        edit.wrap("params", f"{style.tensorflow}.convert_to_tensor(", ")")
     constants = [(key, style.code(text)) for key, text in row.constants]
     if row.target == "cast" and edit.get("name") is None:
         constants = [("", text) for _, text in constants]
@@ -230,6 +241,22 @@ def _affine(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...
         Edit(start, start, f"{style.tensorflow}.matmul("),
         Edit(end, end, ")"),
     )
+
+
+def _last_activations(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
+    """`select_last_activations(outputs, lengths)`: of each sequence the output of its last step."""
+    edit = BoundCall(module, call, ("activations", "sequence_lengths"))
+    lengths = edit.given("sequence_lengths")
+    if lengths is None:
+        text = "`select_last_activations` without lengths"
+        raise Refused(module, call, text, "write activations[:, -1]")
+    edit.function(f"{style.tensorflow}.gather")
+    edit.rename("activations", "params")
+    edit.rename("sequence_lengths", "indices")
+    edit.wrap("indices", "", " - 1", parentheses=True)
+    edit.add("batch_dims", "1")
+    edit.order(("params", "indices"))
+    return edit.edits()
 
 
 def _div(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:

@@ -11,12 +11,17 @@ import ast
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZE_LOSS_PARAMETERS
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.header_edit import read_header
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout, comments
 
 ROLES = ("features", "labels", "mode", "params", "config")
 
@@ -51,6 +56,8 @@ class _Closure:
         taken = self._taken(inner)
         if taken is None or any(name not in values for name in taken):
             return {}
+        named = self._named_optimizers(inner, taken, values)
+        taken = [name for name in taken if name not in named]
         home, source = self.maker.module, self.maker.module.source
         name = inner.name
         if name in home.names.module_scope.bindings or self._hidden(name):
@@ -61,15 +68,41 @@ class _Closure:
             return {}
         last = source.span(inner.args.args[-1])[1]
         more = Edit(last, last, "".join(f", {parameter}" for parameter in taken))
-        block.statement(inner, [header, more, *self._docstring(inner)])
+        texts = [Edit(*source.span(node), self._text(values[node.id])) for node in
+                 walk(inner) if isinstance(node, ast.Name) and node.id in named]  # fmt: skip
+        block.statement(inner, [header, more, *self._docstring(inner), *texts])
         text = block.text().rstrip()
         start, end = source.span(self.maker.node)
         indent = source.indent_of(self.maker.node)
         found = {home: [Edit(start, end, text[len(indent) :])]}
         found.setdefault(self.module, []).append(self._lambda(inner, name, taken, values))
+        kept = [comment.text for comment in comments(self.module.source.code(self.call))]
+        if kept:
+            layout = Layout(self.module.source, self.module.names.statement(self.call))
+            if not layout.owns_start:
+                return {}
+            found[self.module].append(layout.insert_before(kept))
         if self.module is not home and not self._imported(name, found):
             return {}
         return found
+
+    def _named_optimizers(
+        self, inner: ast.FunctionDef, taken: list[str], values: dict[str, ast.expr]
+    ) -> set[str]:
+        """Parameters that name the optimizer of `optimize_loss`, which are its names then."""
+        module = self.maker.module
+        asked = [
+            NamedArguments(module, call, OPTIMIZE_LOSS_PARAMETERS).get("optimizer")
+            for call in walk(inner)
+            if isinstance(call, ast.Call) and name_of(module, call) == OPTIMIZE_LOSS
+        ]
+        found = {node.id for node in asked if isinstance(node, ast.Name) and node.id in taken}
+        return {name for name in found if isinstance(constant(values[name]), str)}
+
+    def _text(self, value: ast.expr) -> str:
+        return (self.module if _belongs(self.module, value) else self.maker.module).source.code(
+            value
+        )
 
     def _hidden(self, name: str) -> bool:
         """Whether a variable of the function that makes the Estimator has the name."""

@@ -84,6 +84,31 @@ def test_a_condition_on_settings_stands_in_both_methods() -> None:
     assert "        if self.params['deep']:\n            net = self.dense_1(net)\n" in after
 
 
+WEIGHTS = """\
+    net = features
+    for i in range(params['n']):
+        {test}
+            net = tf.matmul(net, tf.get_variable('w%d' % i, [4, 4]))
+    logits = tf.layers.dense(net, 10)
+"""
+
+
+def test_a_variable_of_some_rounds_of_a_loop_stays() -> None:
+    reason = "a variable is made in a loop, under a condition"
+    stays(program(WEIGHTS.format(test="if i != 1:")), reason)
+    after, said = migrated(program(WEIGHTS.format(test="with tf.name_scope('net'):")))
+    assert "self.add_weight" in after, said
+
+
+def test_a_loop_over_many_layers_is_broken() -> None:
+    layers = "".join(f"        net = tf.layers.dense(net, {units})\n" for units in range(4, 12))
+    loop = f"    net = features\n    for i in range(params['n']):\n{layers}"
+    after, _ = migrated(program(loop + "        print(i)\n    logits = net\n"))
+    assert "        for (\n            i,\n            dense,\n            dense_2,\n" in after
+    assert "\n        ) in zip(\n            range(self.params['n']),\n" in after
+    assert max(map(len, after.splitlines())) < 100
+
+
 def test_layers_of_a_loop_are_lists() -> None:
     after, _ = migrated(
         program(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.migration import migrated, run, stays
+from tests.support.migration import migrated, stays
 
 PROGRAM = """\
 import tensorflow as tf
@@ -300,14 +300,13 @@ def test_layers_of_keras_that_stay(network: str, reason: str) -> None:
     stays(program(network), reason)
 
 
-def test_a_stack_of_cells_is_not_in_a_checkpoint() -> None:
+def test_a_checkpoint_names_the_cells_of_a_stack() -> None:
     """Keras 3 keeps the cells in a list, which tf.train.Checkpoint does not look into."""
     stack = f"tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6)])"
-    for cell, native in ((stack, False), (f"{LSTM}(6)", True)):
+    for cell, named in ((stack, True), (f"{LSTM}(6)", False)):
         network = f"    outputs, _ = {RUN}({cell}, features, dtype=tf.float32)\n"
         text = PROGRAM.format(network=network + "    net = outputs[:, 0]", helper="")
         text = text.replace("Estimator(model_fn)", "Estimator(model_fn, model_dir='here')")
-        if native:
-            assert [one.state for one in run(text).programs] == ["native"]
-        else:
-            stays(text, "Keras 3 leaves the cells of a stack")
+        after, said = migrated(text)
+        assert ("weights=estimator.weights)" in after) is named, said
+        assert "tf.train.Checkpoint(model=estimator" in after

@@ -48,6 +48,26 @@ def test_a_made_model_fn_that_is_more_stays(program: str) -> None:
     stays(whole(program), "which does more than return it")
 
 
+def test_a_comment_in_what_makes_a_model_fn_stays() -> None:
+    program = closure(given="16,  # wide\n    rate=0.2")
+    after, said = migrated(whole(program))
+    assert "# wide\nestimator = model_fn(hidden=16, rate=0.2)\n" in after, said
+
+
+@pytest.mark.parametrize(("given", "native"), [('"Adam"', True), ("NAME", False)])
+def test_a_made_model_fn_is_given_the_name_of_its_optimizer(given: str, native: bool) -> None:
+    minimized = "tf.train.AdamOptimizer(rate).minimize(loss, tf.train.get_global_step())"
+    step = "tf.contrib.layers.optimize_loss(loss, tf.train.get_global_step(), 0.1, optimizer)"
+    program = closure(outer="hidden, optimizer", given=f"16, {given}").replace(minimized, step)
+    text = whole("NAME = 'Adam' if len(__file__) > 3 else 'SGD'\n\n\n" + program)
+    if native:
+        after, said = migrated(text)
+        assert "tf.keras.optimizers.Adam(" in after, said
+        assert "estimator = model_fn(hidden=16)\n" in after
+    else:
+        stays(text, "which optimizer `optimize_loss` makes")
+
+
 def test_a_parameter_that_is_not_read_is_no_obstacle() -> None:
     after, said = migrated(whole(closure(outer="hidden, rate=0.1, params=None")))
     assert "estimator = model_fn(hidden=16, rate=0.1)\n" in after, said

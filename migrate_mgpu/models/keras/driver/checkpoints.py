@@ -124,7 +124,6 @@ def write_checkpoints(
             "what the Estimator is fed is not known where it is made, and it has a model_dir",
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
-    _check_stacks(flow)
     folder = text_of(module, node)
     if _may_be_none(module, node):  # then TF1 took a temporary folder
         folder = f"{folder} or tempfile.mkdtemp()"
@@ -476,13 +475,15 @@ def _keeps_lists(flow: EstimatorFlow, model: ModelPlan) -> bool:
     """Whether a class of the model's, written here or by its author, may keep layers in a list.
 
     A ``tf.train.Checkpoint`` passes over these in Keras 3, and does not say so: not even
-    ``assert_existing_objects_matched()`` does.
+    ``assert_existing_objects_matched()`` does. A stack keeps its cells so.
     """
     return model.has_layer_lists or any(
         keeps_collections(node)
+        if isinstance(node, ast.ClassDef)
+        else isinstance(node, ast.Call) and cell_of(module, node) == STACK
         for module in _reached(flow)
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.ClassDef) and any(_of_keras(module, b) for b in node.bases)
+        if not isinstance(node, ast.ClassDef) or any(_of_keras(module, b) for b in node.bases)
     )
 
 
@@ -492,16 +493,3 @@ def _of_keras(module: Module, base: ast.expr) -> bool:
     if name is None:
         return not (isinstance(base, ast.Name) and base.id == "object")
     return "keras" in name or "layers" in name or not name.startswith("tensorflow")
-
-
-def _check_stacks(flow: EstimatorFlow) -> None:
-    """Keras 3 keeps a stack's cells in a list, which a tf.train.Checkpoint passes over.
-
-    Raises:
-        Refused: the run has such a stack.
-    """
-    for module in _reached(flow):
-        for call in module.names.calls:
-            if cell_of(module, call) == STACK:
-                text = "Keras 3 leaves the cells of a stack out of a checkpoint"
-                raise Refused(module, call, text, "leave out the model_dir, or the MultiRNNCell")

@@ -173,9 +173,9 @@ class Exports:
             text = "export_outputs that is not a PredictOutput"
             raise Refused(reading.module, output, text, "export the predictions by PredictOutput")
         given = [*made.args, *(keyword.value for keyword in made.keywords)]
-        exported, _ = flow.resolve(given[0], unit) if given else (None, None)
-        predictions, _ = reading.resolved(PREDICT, "predictions")
-        if exported is None or exported is not predictions:
+        exported, unit = flow.resolve(given[0], unit) if given else (None, None)
+        predictions, told = reading.resolved(PREDICT, "predictions")
+        if exported is None or not flow.alike(exported, unit, predictions, told):
             raise Refused(reading.module, made, "export_outputs is not the predictions")
         return (DEFAULT,) if key == DEFAULT else (str(key), DEFAULT)
 

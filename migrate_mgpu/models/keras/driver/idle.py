@@ -1,16 +1,19 @@
-"""RunConfigs that configure nothing, and prints of one: they go, and are told of."""
+"""RunConfigs and hooks that nothing is given, and prints of one: they go, and are told of."""
 
 from __future__ import annotations
 
 import ast
 
 from migrate_mgpu.analysis.idioms import showing
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
+from migrate_mgpu.api.hooks import IDLE_HOOKS, LOGGING_HOOKS
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow, constructed
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.source.statements import Layout
+
+_HOOKS = {*LOGGING_HOOKS, *IDLE_HOOKS}
 
 
 def without_prints(places: list[Value], changes: DriverEdits) -> None:
@@ -25,11 +28,12 @@ def without_prints(places: list[Value], changes: DriverEdits) -> None:
 
 
 def without_idle(flow: EstimatorFlow, values: ValueFlow, changes: DriverEdits) -> None:
-    """Takes RunConfigs away that are handed to nothing."""
+    """Takes RunConfigs and TensorFlow's own hooks away that are handed to nothing."""
     for module in flow.modules:
         for call in module.names.calls:
             made = constructed(module, call, "RunConfig")
-            if made is None or call in changes.moved:
+            name = tensorflow_name(module, call.func)
+            if (made is None and name not in _HOOKS) or call in changes.moved:
                 continue
             statement = module.names.statement(call)
             single = isinstance(statement, ast.Assign) and isinstance(
@@ -37,7 +41,8 @@ def without_idle(flow: EstimatorFlow, values: ValueFlow, changes: DriverEdits) -
             )
             if not single or statement_value(statement) is not call:
                 continue
-            parts = [part for value in made.arguments.values() for part in ast.walk(value)]
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            parts = [part for value in given for part in ast.walk(value)]
             mentions = values.uses(module, call)
             direct = len(values.places(module, call)) == 1 + len(mentions)  # no function gets it
             shown = direct and all(
@@ -53,7 +58,9 @@ def without_idle(flow: EstimatorFlow, values: ValueFlow, changes: DriverEdits) -
             without_prints(mentions, changes)
             changes.gone.add(call.func)
             changes.moved.add(call)
-            text = "this RunConfig is passed to no Estimator: it is left out, as it did nothing"
+            kind, taker = ("RunConfig", "Estimator") if made else (name, "training")
+            text = f"this {kind.rpartition('.')[2]} is passed to no {taker}: it is left out, as it "
+            text += "did nothing"
             changes.note(module, call, text)
             _remove(module, statement, changes)
 

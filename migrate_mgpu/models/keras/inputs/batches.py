@@ -23,6 +23,9 @@ def write_batch(batch: DrawnBatch, changes: EditSet) -> None:
         name = _named(batch, batch.iterator, changes)
         if batch.taken is not None:
             _remove(batch, batch.taken, changes)
+    elif isinstance(batch.dataset, ast.Name) and batch.taken is not None:
+        name = batch.dataset.id
+        _remove(batch, batch.taken, changes)
     else:
         # `features, labels = dataset.make_one_shot_iterator().get_next()`
         assert batch.taken is not None

@@ -84,6 +84,8 @@ class Network:
         self.weights = weights_of(self.module, plan.function, self.layers, self.loop_names, nodes)
         for call in self.weights.values():
             self._check_scopes(call)
+        for call in looped:
+            self._check_condition(call)
         inside = {s for s in statements if s in plan.kept}
         self.recurrents = Recurrents(self.module, plan.function, self.layers, inside, looped)
         self.double = are_double(self.module, self.layers, plan.base != "Model")
@@ -135,6 +137,20 @@ class Network:
                 text = "a layer is made where it cannot be determined how often"
                 raise Refused(self.module, node, text, "make it in a `for` loop, or in a function")
         return found
+
+    def _check_condition(self, call: ast.Call) -> None:
+        """A round of a loop that makes no weight in TF1 makes none in `__init__`.
+
+        Layers make theirs when they are applied, and those of such rounds are not.
+        """
+        if not self.layers[call].variable:
+            return
+        for parent in self.module.names.ancestors(call):
+            if isinstance(parent, ast.If) and not self.plan.modes.asks(parent.test):
+                text = "a variable is made in a loop, under a condition"
+                raise Refused(self.module, call, text, "let the loop have only rounds that make it")
+            if isinstance(parent, ast.For):
+                return
 
     def _check_scopes(self, call: ast.Call) -> None:
         """The scopes of a weight, which may not stay, say no more than names."""
@@ -376,7 +392,14 @@ class Network:
             lists.insert(0, context.render(node.iter))
         if len(lists) == 1:
             return [Edit(start, end, f"{local[0]} in {lists[0]}")]
-        return [Edit(start, end, f"{', '.join(local)} in zip({', '.join(lists)})")]
+        indent, column = node.col_offset * " ", start - source.span(node)[0] + node.col_offset
+        head, width = ", ".join(local), self.style.width
+        if column + len(f"{head} in zip(") > width:
+            inner = self.style.continued(indent)
+            head = f"(\n{inner}" + f",\n{inner}".join(local) + f"\n{indent})"
+            column = len(indent)
+        zipped = self.style.call("zip", lists, indent, column + len(head.split("\n")[-1]) + 4, 1)
+        return [Edit(start, end, f"{head} in {zipped}")]
 
     def inside(self, node: ast.AST, outer: ast.AST) -> bool:
         """Whether a node stands inside of another one."""

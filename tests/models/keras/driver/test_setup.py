@@ -243,6 +243,17 @@ def test_a_run_config_that_is_printed(shown: str) -> None:
     assert new == f"{HEAD}if N:\n    pass\n{MADE}"
 
 
+@pytest.mark.parametrize(
+    "hook", ["tf.train.LoggingTensorHook({}, 5)", "tf.train.StepCounterHook()"]
+)
+def test_a_hook_of_no_training(hook: str) -> None:
+    new, result = driven(f"hook = {hook}\n{MAKE}")
+    assert new == f"{HEAD}{MADE}"
+    assert any("Hook is passed to no training" in text for _, _, text, _ in result.notes)
+    new, _ = driven(f"hook = {hook}\nprint([hook])\n{MAKE}")
+    assert "hook = " in new
+
+
 @pytest.mark.parametrize("shown", ["", "print(config)\n"])
 def test_a_run_config_of_no_estimator(shown: str) -> None:
     new, result = driven(f"{CONFIG}{shown}{MAKE}")

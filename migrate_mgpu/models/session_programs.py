@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -27,7 +27,13 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.device_options import sets_softness
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
-from migrate_mgpu.models.front.session.scope import SESSION, Entry, graph_classes, session_calls
+from migrate_mgpu.models.front.session.scope import (
+    ADVICE,
+    SESSION,
+    Entry,
+    graph_classes,
+    session_calls,
+)
 from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_program
@@ -98,20 +104,25 @@ class NativeSessions:
                 self._users.setdefault(module, []).append(program)
         self._known: dict[Module, NativeSession] = {}
 
-    def of(self, program: Program, configs: AbstractSet[ast.AST]) -> NativeSession | None:
+    def of(
+        self, program: Program, configs: AbstractSet[ast.AST], opened: Sequence[Place]
+    ) -> NativeSession | None:
         """What becomes of a program; None where it trains nothing, or the rule is off for it.
 
-        ``configs`` are the nodes that carry configurations.
+        ``configs`` are the nodes that carry configurations, ``opened`` the calls that open
+        sessions.
         """
         home = _home(program)
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
-        if home is None:
-            return None
         if not any(_trains(other) for one in self._related(program) for other in one.modules):
             return None
         if program.entry not in self._known:
-            self._known[program.entry] = self._convert(program, home, configs)
+            self._known[program.entry] = (
+                _without_home(program, opened[0])
+                if home is None
+                else self._convert(program, home, configs)
+            )
         found = self._known[program.entry]
         if found.refused is not None and not any(map(_trains, program.modules)):
             return None  # one that only computes is not expected to change
@@ -348,6 +359,17 @@ def _home(program: Program) -> Module | None:
     if program.entry in homes:
         return program.entry
     return homes[0] if len(homes) == 1 else None
+
+
+def _without_home(program: Program, opened: Place) -> NativeSession:
+    """A program stays whose session none of its modules makes, or several do."""
+    homes = [module.path.name for module in program.modules if session_calls(module)]
+    made = opened.node.func if isinstance(opened.node, ast.Call) else opened.node
+    text = f"its session is made by `{opened.module.source.code(made)}`"
+    if homes:
+        text = f"several of its modules make sessions: {', '.join(homes)}"
+    why = Diagnostic("session-made-elsewhere", opened, text, ADVICE)
+    return NativeSession(opened.module, why)
 
 
 def _trains(module: Module) -> bool:

@@ -235,8 +235,8 @@ class _Planner:
         return self._result(outcomes)
 
     def _sessions(self) -> NativeSessions | None:
-        """The session programs of the run, if any may become native."""
-        if not self.native_sessions or not any(b"Session" in d for d in self.project.data.values()):
+        """The session programs of the run, if there may be any: `managed_session` makes one too."""
+        if not self.native_sessions or not any(b"ession" in d for d in self.project.data.values()):
             return None
         from migrate_mgpu.models.session_programs import NativeSessions
 

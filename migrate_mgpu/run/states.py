@@ -374,7 +374,8 @@ class ProgramStates:
         if not state.sessions:
             return False
         configs = {node for flow in state.flows for node in flow.own_nodes()}
-        state.session = self.sessions.of(state.program, configs)
+        opened = [Place(one.sink.module, one.sink.call) for one in state.sessions]
+        state.session = self.sessions.of(state.program, configs, opened)
         if state.session is None or state.session.refused is not None:
             return False
         state.kind = NATIVE

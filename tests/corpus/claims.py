@@ -78,7 +78,11 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
                 ),
                 *_nearest(program.entry, roots, {Path(path).parent for path, _ in given}),
             ],
-            "above": [str(one) for one in program.entry.parents if folder in (one, *one.parents)],
+            "above": [
+                str(one)
+                for one in program.entry.parents[int(_is_shadowed(program.entry)) :]
+                if folder in (one, *one.parents)
+            ],
             "state": program.state,
             "runs_on": program.runs_on,
             "told": _told(result, set(program.paths)),
@@ -124,12 +128,16 @@ def _root(folder: Path) -> Path:
 def _dotted(entry: Path) -> str:
     """The absolute name of a module in a package; empty for a script."""
     is_script = "__main__" in entry.read_text(errors="replace") and "test" not in entry.stem
-    # `Utils/Utils.py` beside it: as a script it could not import the package `Utils`.
-    is_script = is_script and not entry.with_name(f"{entry.parent.name}.py").exists()
-    is_script = is_script or entry.suffix == ".ipynb"
+    is_script = (is_script and not _is_shadowed(entry)) or entry.suffix == ".ipynb"
     if is_script or not (entry.parent / "__init__.py").exists():
         return ""
     return ".".join(entry.relative_to(_root(entry.parent)).with_suffix("").parts)
+
+
+def _is_shadowed(entry: Path) -> bool:
+    """Whether a script cannot import its own package: `Utils/Utils.py` beside it is found first."""
+    in_package = (entry.parent / "__init__.py").exists()
+    return in_package and entry.with_name(f"{entry.parent.name}.py").exists()
 
 
 def imported(
@@ -153,7 +161,7 @@ _PYTHON_2 = {
 }  # fmt: skip
 
 
-def _authors_own(repository: Path, where: str, error: str, own: list[str]) -> bool:
+def _authors_own(repository: Path, copies: Path, where: str, error: str, own: list[str]) -> bool:
     """Whether a name is not defined because the author's file never binds it, nor may take it by
     `*` from a module of the run."""
     missing = re.match(r"NameError: name '(\w+)' is not defined", error)
@@ -163,11 +171,14 @@ def _authors_own(repository: Path, where: str, error: str, own: list[str]) -> bo
         return False
     try:
         if path.is_file():
-            tree = ast.parse(path.read_bytes())
+            try:
+                tree = ast.parse(path.read_bytes())
+            except SyntaxError:  # Python 2: what it became binds the same names
+                tree = ast.parse((copies / path.relative_to(repository)).read_bytes())
         else:
             tree = notebook.decode(book, book.read_bytes()).tree
-    except (SyntaxError, SourceError):
-        return False  # Python 2, as its author wrote it
+    except (OSError, SyntaxError, SourceError):
+        return False
     bound: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
@@ -204,7 +215,8 @@ def kind_of(result: dict[str, Any], originals: Path, copies: Path) -> str:
         return "imported"
     stubbed = re.search(r"\b(importer\.|__main__\.|')Stub", error) or _not_there(result)
     where = str(result["where"]).removeprefix(f"{copies}/")
-    if not FALSE.search(error) or stubbed or _authors_own(originals, where, error, result["own"]):
+    mistaken = _authors_own(originals, copies, where, error, result["own"])
+    if not FALSE.search(error) or stubbed or mistaken:
         return "other"
     words = _WORDS.findall(error)
     words += [".".join(pair) for pair in _LACKS.findall(error)]

@@ -19,6 +19,7 @@ import json
 import os
 import re
 import runpy
+import select
 import signal
 import sys
 import traceback
@@ -179,6 +180,11 @@ def forked(job, path):
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as stream:
+        # What waits in C++ (a `Server` that is joined) is not woken by its own alarm.
+        if not select.select([stream], [], [], 2 * LIMIT)[0]:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return None, None
         text = stream.read()
     os.waitpid(pid, 0)
     return (json.loads(text) if text else ("died", job["entry"])) or (None, None)

@@ -42,6 +42,17 @@ def test_kinds(error: str | None, kind: str, tmp_path: Path) -> None:
     assert claims.kind_of(result, tmp_path / "before", tmp_path / "after") == kind
 
 
+def test_a_name_that_a_file_of_python_2_never_binds(tmp_path: Path) -> None:
+    for folder, text in (("before", "print nowhere\n"), ("after", "print(nowhere)\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "train.py").write_text(text)
+    result = {"error": "NameError: name 'nowhere' is not defined", "own": [], "told": []}
+    where = f"{tmp_path / 'after'}/train.py:1"
+    assert claims.kind_of({**result, "where": where}, tmp_path / "before", tmp_path / "after") == (
+        "other"
+    )
+
+
 @pytest.mark.parametrize("text", ["from helper import *\n", "from .any import *\n"])
 def test_what_a_star_may_bind_is_not_the_authors_mistake(text: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(f"{text}print(taken)\n")
@@ -133,11 +144,17 @@ SLOW = (
 )
 
 
+DEAF = "import signal, time\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\ntime.sleep(60)\n"
+
+
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="runtimes have newer Pythons")
-def test_time_that_is_up_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """TensorFlow makes another error of what stops it in C++."""
+@pytest.mark.parametrize("text", [SLOW, DEAF])
+def test_time_that_is_up_is_no_failure(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TensorFlow makes another error of what stops it in C++, or waits there for ever."""
     monkeypatch.setattr(importer, "LIMIT", 1)
-    assert attempted(tmp_path, SLOW) is None
+    assert attempted(tmp_path, text) is None
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ SESSION = ("target", "graph", "config")  # what a session is given
 _SESSIONS = ("Session", "InteractiveSession")
 _BUILDS = ("placeholder", "Variable", "get_variable")
 Header = Union[ast.With, ast.For, ast.If]
-_ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
+ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
 
 
 Home = Union[ast.Module, ast.FunctionDef]
@@ -135,7 +135,7 @@ def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = No
     """
     calls = session_calls(module)
     if not calls:
-        raise Refused(module, module.tree, "its session is made in another way", _ADVICE)
+        raise Refused(module, module.tree, "its session is made in another way", ADVICE)
     resets = _resets(module, calls)
     again = () if resets else _again(module, calls)
     session = calls[0]
@@ -145,7 +145,7 @@ def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = No
     for call in module.names.calls:
         name = name_of(module, call)
         if call not in calls and ("Session" in name or name.startswith("train.Supervisor")):
-            raise Refused(module, call, f"it makes a `tf.{name}` as well", _ADVICE)
+            raise Refused(module, call, f"it makes a `tf.{name}` as well", ADVICE)
     given = NamedArguments(module, session, SESSION).rest
     for name, value in given.items():
         if name == "graph" and _named_graph(module, value):
@@ -160,7 +160,7 @@ def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = No
         node = constructor_of(owner) or node
     if again and node is not around:
         text = "another session is created outside of the code that builds the graph"
-        raise Refused(module, again[0], text, _ADVICE)
+        raise Refused(module, again[0], text, ADVICE)
     entries, blocks = lines(module, node, session, graph)
     later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
     scope = SessionScope(
@@ -170,11 +170,11 @@ def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = No
         text = "what makes a session builds the graph anew each time"
         if _is_method(module, node):
             text = "a method makes its session"
-        raise Refused(module, session, text, _ADVICE)
+        raise Refused(module, session, text, ADVICE)
     known = entries if node is around else lines(module, around, session, graph)[0]
     if not any(entry.statement is scope.maker for entry in known):
         text = "its session is made under a condition or in a loop"
-        raise Refused(module, session, text, _ADVICE)
+        raise Refused(module, session, text, ADVICE)
     return scope
 
 
@@ -316,7 +316,7 @@ def _apart(module: Module, calls: list[ast.Call]) -> tuple[ast.Call, tuple[ast.W
         plain = isinstance(block, ast.With) and not call.args and not call.keywords
         if not plain or around in found or isinstance(around, ast.Module):
             text = "it makes more than one session, each with its own values of the variables"
-            raise Refused(module, calls[1], text, _ADVICE)
+            raise Refused(module, calls[1], text, ADVICE)
         assert isinstance(block, ast.With)
         found[around] = block
     blocks = list(found.values())
@@ -344,7 +344,7 @@ def _building_scope(module: Module, session: ast.AST) -> Home:
             return parent
         if isinstance(parent, (ast.ClassDef, ast.Lambda, ast.AsyncFunctionDef)):
             break
-    raise Refused(module, session, "its session is made in another way", _ADVICE)
+    raise Refused(module, session, "its session is made in another way", ADVICE)
 
 
 def _name(module: Module, maker: ast.stmt, session: ast.AST, several: bool) -> str:
@@ -364,7 +364,7 @@ def _name(module: Module, maker: ast.stmt, session: ast.AST, several: bool) -> s
         if isinstance(target, ast.Name):
             if several or module.names.only_binding(target) is not None:
                 return target.id
-    raise Refused(module, session, "its session is not assigned to a name", _ADVICE)
+    raise Refused(module, session, "its session is not assigned to a name", ADVICE)
 
 
 class _EntryReader:

@@ -1075,6 +1075,44 @@ def test_stays(case: tuple[str, str]) -> None:
     assert [file.after for file in result.files] == [file.after for file in bridged.files]
 
 
+TRAINS = (
+    "import tensorflow as tf\nw = tf.Variable(1.0)\n"
+    "train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.square(w))\n"
+)
+MONITORED = "with tf.train.MonitoredTrainingSession() as sess:\n    sess.run({})\n"
+MANAGED = "sv = tf.train.Supervisor()\nwith sv.managed_session() as sess:\n    sess.run(train)\n"
+OPENS = (
+    "import tensorflow as tf\ndef run(x):\n    with tf.Session() as sess:\n        sess.run(x)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "line", "reason"),
+    [
+        ([TRAINS + MONITORED.format("train")], 4, "made by `tf.train.MonitoredTrainingSession`"),
+        ([TRAINS + MANAGED], 5, "made by `sv.managed_session`"),
+        (
+            [TRAINS + "import one, other\none.run(train)\nother.run(w)\n", OPENS, OPENS],
+            3,
+            "several of its modules make sessions: one.py, other.py",
+        ),
+    ],
+)
+def test_a_session_that_no_module_makes_alone(files: list[str], line: int, reason: str) -> None:
+    """Nothing was said of why these programs are not native."""
+    names = ("program.py", "one.py", "other.py")
+    result = run(*zip(names, files), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    told = [(one.line, one.message) for one in result.findings if one.code == "MGPU205"]
+    assert [one for one, _ in told] == [line] and reason in told[0][1], told
+
+
+def test_a_program_that_only_computes_is_not_expected_to_change() -> None:
+    text = "import tensorflow as tf\nw = tf.Variable(1.0)\n" + MONITORED.format("w")
+    result = run(text, bridge=True, native_sessions=True)
+    assert not [one for one in result.findings if one.code == "MGPU205"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

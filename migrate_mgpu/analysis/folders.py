@@ -48,7 +48,8 @@ class Folders:
         if found is None:
             found = self._imported[root, dotted] = []
             base = root
-            for part in dotted.split("."):
+            parts = dotted.split(".")
+            for index, part in enumerate(parts):
                 names = self.within(base)
                 base = os.path.join(base, part)
                 files = [os.path.join(base, "__init__.py")] if part in names else []
@@ -57,6 +58,9 @@ class Folders:
                 files += [f"{base}.py"] if f"{part}.py" in names else []
                 is_folder = part in names and os.path.isdir(base)
                 if not files and not is_folder:
+                    break
+                if not is_folder and index + 2 < len(parts):
+                    found.clear()  # a file of that name: of it at most a name is meant
                     break
                 found.append((files, is_folder))
         return found

@@ -350,3 +350,17 @@ def test_a_module_called_as_its_package_is_not_the_package(tmp_path: Path) -> No
         "nmt.model": ["nmt.utils.misc"],
         "nmt.utils.misc": [],
     }
+
+
+def test_a_module_called_as_the_package_that_it_imports_from(tmp_path: Path) -> None:
+    """`net/models/net.py` was taken for the package `net`: helpers of its stayed TF1's."""
+    (tmp_path / "net/models").mkdir(parents=True)
+    for folder in ("net", "net/models"):
+        (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / "net/models/net.py").write_text("from net.models.helpers import build\n")
+    (tmp_path / "net/models/helpers.py").write_text(MODEL)
+    imports = TRAIN.replace("import model", "from net.models import net as model")
+    (tmp_path / "train.py").write_text(imports)
+    (program,) = run(tmp_path).programs
+    assert program.entry.name == "train.py" and program.modules == 3
+    assert "compat.v1" in (tmp_path / "net/models/helpers.py").read_text()

@@ -128,16 +128,24 @@ def _root(folder: Path) -> Path:
 def _dotted(entry: Path) -> str:
     """The absolute name of a module in a package; empty for a script."""
     is_script = "__main__" in entry.read_text(errors="replace") and "test" not in entry.stem
-    is_script = (is_script and not _is_shadowed(entry)) or entry.suffix == ".ipynb"
+    if entry.with_name(f"{entry.parent.name}.py").exists():
+        is_script = not _is_shadowed(entry)
+    is_script = is_script or entry.suffix == ".ipynb"
     if is_script or not (entry.parent / "__init__.py").exists():
         return ""
     return ".".join(entry.relative_to(_root(entry.parent)).with_suffix("").parts)
 
 
 def _is_shadowed(entry: Path) -> bool:
-    """Whether a script cannot import its own package: `Utils/Utils.py` beside it is found first."""
-    in_package = (entry.parent / "__init__.py").exists()
-    return in_package and entry.with_name(f"{entry.parent.name}.py").exists()
+    """Whether `Utils/Utils.py` lies beside a script, which asks for the package by its name.
+
+    As a script it would find that file instead.
+    """
+    name = entry.parent.name
+    if not (entry.parent / "__init__.py").exists() or not entry.with_name(f"{name}.py").exists():
+        return False
+    texts = (path.read_text(errors="replace") for path in entry.parent.glob("*.py"))
+    return any(re.search(rf"^\s*(from|import) {name}\.", text, re.MULTILINE) for text in texts)
 
 
 def imported(

@@ -95,7 +95,7 @@ def test_jobs(tmp_path: Path) -> None:
     assert found["train.py"]["package"] == "nets.train"
     assert found["book_cells.py"]["package"] == ""
     assert "disable_v2_behavior" in Path(found["book_cells.py"]["entry"]).read_text()
-    (package / "nets.py").write_text("")
+    (package / "nets.py").write_text("from nets.ops import relu\n")
     (package / "train.py").write_text(f"{TRAIN}if __name__ == '__main__':\n    pass\n")
     (job,) = (
         job
@@ -103,6 +103,9 @@ def test_jobs(tmp_path: Path) -> None:
         if job["entry"].endswith("train.py")
     )
     assert job["package"] == "nets.train", "a script could not import its package"
+    assert job["above"][0] == str(tmp_path / "again" / "tensorflow")
+    (package / "nets.py").write_text("")
+    assert claims._dotted(package / "train.py") == "", "it is what a script asks for"
     assert found["train.py"]["path"][0] == str(tmp_path / "to" / "tensorflow")
 
 

@@ -9,6 +9,7 @@ from symtable import SymbolTable, symtable
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import name_unused
+from migrate_mgpu.analysis.runs_on import gone_keras_names
 from migrate_mgpu.analysis.standard_library import is_standard
 from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit, splice
@@ -119,10 +120,9 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
     """Removes imported names whose every use was rewritten; all others stay.
 
     Imports under `try` or `if`, re-exports of an ``__init__``, TensorFlow itself
-    and statements that are edited anyway are left alone.
+    and statements that are edited anyway are left alone. What no Keras of TF2 has is no re-export.
     """
-    if module.path.name == "__init__.py":
-        return []
+    lost = set(gone_keras_names(module)) if module.path.name == "__init__.py" else None
     edits: list[Edit] = []
     result = _Result(module, planned)
     for statement in module.tree.body:
@@ -131,6 +131,9 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
         unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
         unused = [a for a in unused if a.name not in ("tensorflow", "tensorflow.compat.v1")]
         unused = [a for a in unused if not result.mentions(a)]
+        if lost is not None:
+            base = "" if isinstance(statement, ast.Import) else module.names.absolute(statement)
+            unused = [a for a in unused if (statement, f"{base}.{a.name}".lstrip(".")) in lost]
         if not unused:
             continue
         layout = Layout(module.source, statement)

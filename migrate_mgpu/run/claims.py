@@ -24,7 +24,10 @@ _BY_NAME = (
 
 
 def limits(
-    program: Program, project: Project, left: Callable[[Module], Iterable[Diagnostic]]
+    program: Program,
+    project: Project,
+    left: Callable[[Module], Iterable[Diagnostic]],
+    native: bool,
 ) -> list[Diagnostic]:
     """Modules that a program imports on some of its paths only, or by a name that is not told.
 
@@ -51,7 +54,7 @@ def limits(
         for name in project.unresolved(module):
             found.append(_unresolved(name))
         found += [replaced(why, code=CODE) for why in library_changes(module)]
-        found += _gone_keras(module)
+        found += () if native else _gone_keras(module)  # a native program has none left
     return found
 
 

@@ -201,8 +201,9 @@ class Report:
 
     def limits(self, state: State, project: Project, lost: LostNames) -> None:
         """What makes it smaller that a migrated program runs on TF2."""
-        left = incompatibilities if state.kind == NATIVE else lost.left
-        found = [*state.limits, *limits(state.program, project, left)]
+        native = state.kind == NATIVE
+        left = incompatibilities if native else lost.left
+        found = [*state.limits, *limits(state.program, project, left, native)]
         for why in found:
             self.diagnostic(why, f.MANUAL)
         if found and state.runs_on:

@@ -80,7 +80,7 @@ def jobs_of(repository: Path, folder: Path) -> list[dict[str, Any]]:
             ],
             "above": [
                 str(one)
-                for one in program.entry.parents[int(_is_shadowed(program.entry)) :]
+                for one in _started_from(program.entry).parents
                 if folder in (one, *one.parents)
             ],
             "state": program.state,
@@ -134,6 +134,14 @@ def _dotted(entry: Path) -> str:
     if is_script or not (entry.parent / "__init__.py").exists():
         return ""
     return ".".join(entry.relative_to(_root(entry.parent)).with_suffix("").parts)
+
+
+def _started_from(entry: Path) -> Path:
+    """What lies where Python starts: an entry point, or the outermost package that it is in.
+
+    From inside of a package a file is found that is called as the package.
+    """
+    return _root(entry.parent) / entry.name if _dotted(entry) else entry
 
 
 def _is_shadowed(entry: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.normalize.restated import END, HEAD, TAIL
+from tests.support import migration
 from tests.support.migration import migrated
 
 IMPORT = "from tensorflow.contrib import summary\n"
@@ -49,3 +50,18 @@ def test_what_another_module_takes_stays() -> None:
     assert "tf.keras.layers.Dense(3)" not in after
     after, said = migrated(PROGRAM.format("import other\n" + IMPORT), ("other.py", "x = 1\n"))
     assert "tf.keras.layers.Dense(3)" in after, said
+
+
+def test_an_init_file_hands_on_no_name_that_keras_has_no_more() -> None:
+    """It stayed, and the program, which is native, failed where it is imported."""
+    text = (
+        "import os\nimport tensorflow as tf\nimport keras.backend.tensorflow_backend as KTF\n\n"
+        "config = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
+        "KTF.set_session(tf.Session(config=config))\n"
+    )
+    train = "import app\nfrom keras.models import load_model\nload_model('a').fit([1], [2])\n"
+    result = migration.run(("app/__init__.py", text), ("train.py", train))
+    assert [one.state for one in result.programs] == ["native"], migration.said(result)
+    assert result.programs[0].runs_on == "TF 2.15 and newest", "nothing is told of what is gone"
+    (after,) = [file.after for file in result.files if file.path.name == "__init__.py"]
+    assert after is not None and "KTF" not in after and "import os\n" in after

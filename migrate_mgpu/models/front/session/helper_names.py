@@ -27,22 +27,24 @@ WEIGHTS = {
         "gamma": "scale", "beta": "center", "moving_mean": "", "moving_variance": "",
     },
 }  # fmt: skip
-_WITHOUT = ("flatten", "dropout", "pooling1d", "pooling2d", "pooling3d")
+_WITHOUT = ("flatten", "dropout", "pooling1d", "pooling2d", "pooling3d", "pool2d", "pool3d")
+_PACKAGES = ("layers", "contrib.layers", "contrib.slim")
 _MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
          ast.SetComp, ast.GeneratorExp)  # fmt: skip
 
 
 def check_known(module: Module, call: ast.Call) -> str:
-    """The kind of a layer of `tf.layers`.
+    """The kind of a layer whose variables have known names, or that has none.
 
     Raises:
         Refused: which names its variables have is not known.
     """
-    kind = name_of(module, call)
-    if not kind.startswith("layers.") or not (kind[7:] in WEIGHTS or kind[7:].endswith(_WITHOUT)):
+    package, _, kind = name_of(module, call).rpartition(".")
+    known = package == "layers" and kind in WEIGHTS
+    if not known and not (package in _PACKAGES and kind.endswith(_WITHOUT)):
         text = "the names of this layer's variables are not known"
         raise Refused(module, call, text)
-    return kind[7:]
+    return kind
 
 
 def variables_of(module: Module, call: ast.Call, kind: str) -> Iterator[str]:

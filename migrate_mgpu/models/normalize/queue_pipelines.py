@@ -336,6 +336,14 @@ class _PipelineReader:
             for mention in self.names.mentions(name, home):
                 if self.names.statement(mention) not in own:
                     raise not_understood(self.module, mention)
+        # Functions that are called later see what a script's names stand for then.
+        local = {name for one in found.example for name in written(one)}
+        local |= {*found.parameters, found.key, found.value} if found.function is None else set()
+        for name in local - bound(self.statement):
+            for mention in self.names.mentions(name, home):
+                inside = self.names.scope_of_name[mention].function() is home.function()
+                if not inside and self.names.statement(mention) not in own:
+                    raise not_understood(self.module, mention)
         # What the function of an example assigns is its own: it cannot have another value before.
         known = {*found.parameters, *([found.value] if found.function is None else [])}
         given = {name for one in found.example for name in written(one)}

@@ -60,6 +60,10 @@ BATCH = (
     "    a_batch, b_batch = tf.train.shuffle_batch(\n"
     "        [a, b], size, capacity=50, min_after_dequeue=20, num_threads=2)\n"
 )
+SCRIPT = PROGRAM.replace(
+    PROGRAM[PROGRAM.index("def inputs") : PROGRAM.index("w = tf")],
+    "a, b = read(tf.train.string_input_producer(files))\nx, y = tf.train.batch([a, b], 4)\n",
+)
 TRIED = """\
     try:
         while not coord.should_stop():
@@ -225,13 +229,10 @@ def test_blocks_around_pipelines() -> None:
     inside = (SOURCE + "    # in batches\n" + BATCH).replace("\n    ", "\n        ")
     text = changed(SOURCE + "    # in batches\n" + BATCH, f"{block}    {inside}")
     assert native(text) == native(PROGRAM)  # it named operations of the pipeline alone
-    script = PROGRAM.replace("x, y = inputs(4)\n", "").replace("    return a_batch, b_batch\n", "")
-    head, rest = script.split("def inputs(size):\n")
-    rest = rest.replace("a_batch, b_batch", "x, y").replace("size", "4")
-    body, rest = rest.split("\n\n\n")
-    model, rest = rest.split("\nwith tf.Session")
-    model = "\n".join(f"    {line}" for line in model.splitlines())
-    text = f"{head}with tf.device('/gpu:1'):\n{body}\n{model}\n\nwith tf.Session{rest}"
+    head, rest = SCRIPT.split("a, b = read(tf")
+    body, rest = f"a, b = read(tf{rest}".split("\n\nwith tf.Session")
+    body = body.replace("\n", "\n    ")
+    text = f"{head}with tf.device('/gpu:1'):\n    {body}\n\nwith tf.Session{rest}"
     after = native(text)  # here it is a place of variables, too
     assert "with tf.device('/gpu:1'):\n    w = tf.Variable(1.0)\n" in after
 
@@ -240,6 +241,8 @@ STAYS = {
     "two queues, which nothing keeps in step": changed(SOURCE, SOURCE + (
         "    b = read(tf.train.string_input_producer(files))[0]\n")),
     "another use of an example": changed(SOURCE, SOURCE + "    tf.summary.scalar('a', a)\n"),
+    "a function that knows an example": SCRIPT.replace(
+        "a, b = read(tf", "def show():\n    print(a)\n\n\na, b = read(tf"),
     "another use of the queue": changed(SOURCE, SOURCE + "    print(filename_queue.size())\n"),
     "a queue that is given to somebody else": changed(
         "x, y = inputs(4)", "x, y = inputs(4)\nprint(read)"),

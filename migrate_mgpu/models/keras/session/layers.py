@@ -294,16 +294,20 @@ class LayerWriter:
 
 
 def _is_rows(module: Module, node: ast.expr) -> bool:
-    """Whether an expression is how many rows a tensor has: `x.get_shape()[0].value`."""
+    """Whether an expression is how many rows a function's tensor has: `x.get_shape()[0].value`."""
     value = module.names.only_value(node) if isinstance(node, ast.Name) else node
     if isinstance(value, ast.Attribute) and value.attr == "value":
         value = value.value
     if not isinstance(value, ast.Subscript) or constant(value.slice) != 0:
         return False
-    shape = value.value
-    if isinstance(shape, ast.Call) and isinstance(shape.func, ast.Attribute):
-        return shape.func.attr == "get_shape" or name_of(module, shape) == "shape"
-    return isinstance(shape, ast.Attribute) and shape.attr == "shape"
+    shape: ast.expr | None = value.value
+    if isinstance(shape, ast.Call) and name_of(module, shape) == "shape":
+        shape = shape.args[0] if shape.args else None
+    elif isinstance(shape, ast.Call) and isinstance(shape.func, ast.Attribute):
+        shape = shape.func.value if shape.func.attr == "get_shape" else None
+    elif isinstance(shape, ast.Attribute):
+        shape = shape.value if shape.attr == "shape" else None
+    return isinstance(shape, ast.Name) and module.names.is_parameter(shape)
 
 
 def _is_number(module: Module, node: ast.expr, units: Mapping[str, ast.expr]) -> bool:

@@ -321,6 +321,17 @@ MADE_BEFORE = program(
 )
 
 STAYS = {
+    "rows of the whole batch in a network": (
+        program(
+            average=AVERAGE + NETWORK,
+            lists="count = x.get_shape()[0].value\n" + LISTS,
+            body=BODY.replace(
+                "tf.matmul(x_splits[i], w)",
+                "tf.reshape(network(tf.reshape(x_splits[i], [count, 3])), [-1, 1])",
+            ),
+        ),
+        "how many rows they need cannot be determined",
+    ),
     "variables that are made before the towers": (
         MADE_BEFORE,
         "the variables of the towers are made before them",

@@ -73,11 +73,13 @@ class Weight(Operation):
     """A variable that is made by hand: a weight of the model's own, which is applied to nothing.
 
     ``name`` is what it is called where nothing better is known. ``double``: it is of float64.
+    ``scoped`` is its name with the scopes that its author wrote into it (`cls/squad/weights`).
     """
 
     name: str
     first: FirstValue | None = None
     double: bool = False
+    scoped: str = ""
 
 
 @record(frozen=True, eq=False)

@@ -141,10 +141,12 @@ class _Check:
         layer = found.layer
         if isinstance(layer, Weight):
             names = self._known(found.module, layer.arguments.get("name"))
-            if not names or not all(isinstance(name, str) and "/" not in name for name in names):
+            names = [layer.scoped] if layer.scoped else names
+            if not names or not all(isinstance(name, str) and name for name in names):
                 raise self._refuse(found.call, "a variable", found.module)
-            if any(self._has(str(name)) != self._has(str(name), owner) for name in names):
-                raise self._refuse(found.call, owner, found.module)
+            for name in map(str, names):
+                if self._has(name) != self._has(name.rpartition("/")[2], owner):
+                    raise self._refuse(found.call, owner, found.module)
             return
         if not isinstance(layer, Layer):
             raise self._refuse(found.call, found.stem, found.module)
@@ -192,7 +194,7 @@ def _old_name(found: Found) -> str:
     layer = found.layer
     if isinstance(layer, Weight):
         name = constant(layer.arguments.get("name"))
-        return name if isinstance(name, str) else ""
+        return layer.scoped or (name if isinstance(name, str) else "")
     if found.name or not isinstance(layer, Layer):
         return found.name or ""
     short = LAYERS.by_kind[layer.kind].names[0].rpartition(".")[2]

@@ -117,6 +117,8 @@ def weight_edits(weight: Weight, style: FileStyle) -> tuple[Edit, ...]:
     edit = _edit(weight, VARIABLES.by_kind[weight.kind], style)
     edit.function("self.add_weight")
     edit.order(())
+    if weight.scoped:  # Keras 3 takes no name with a scope in it
+        edit.add("name", style.string(weight.scoped.rpartition("/")[2]))
     if first is None:
         return edit.edits()
     if first.shape is None:
@@ -135,7 +137,9 @@ def weight_arguments(
     weight: Weight, style: FileStyle, render: Callable[[ast.AST], str]
 ) -> list[str]:
     """The arguments of `self.add_weight`, each by itself."""
-    found, first = [], weight.first
+    first = weight.first
+    own = weight.scoped.rpartition("/")[2]
+    found = [f"name={style.string(own)}"] if own else []
     for name, value in weight.arguments.items():
         if first is None or name != first.parameter:
             found.append(f"{name}={render(value)}")

@@ -211,20 +211,22 @@ class _Inlined:
             n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         found: dict[str, str] = {}
+        again: dict[str, str] = {}  # what the model_fn has a name for already
+        scope = self.module.names.scopes[self.function]
         for name in every:
             value = values[name]
             if isinstance(value, ast.Name) and name not in stored:
                 found[name] = value.id
-            elif name in outer:
-                return None
-            else:
-                self.given[name] = value
+                continue
+            if name in outer:
+                again[name] = self.module.names.fresh(scope, f"{name}_2")
+            self.given[again.get(name, name)] = value
         # The values are read before the function's own names come to be.
         read = {n.id for v in values.values() for n in walk(v) if isinstance(n, ast.Name)}
         local = own - set(every)
         if set(found.values()) & set(self.given):
             return None
-        scope = self.module.names.scopes[self.function]
+        found.update(again)
         inside = stored | {n.arg for n in walk(node) if isinstance(n, ast.arg)} | own
         for name in sorted(local & (read | (outer - {place}))):
             if any(isinstance(n, ast.arg) and n.arg == name for n in walk(node)):

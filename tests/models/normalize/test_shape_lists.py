@@ -187,3 +187,34 @@ def test_what_a_model_fn_does_inside_of_a_statement_is_not_lost(lines: str) -> N
         )
     )
     stays(first, "`tf.train.init_from_checkpoint` in model_fn cannot be analyzed", *others)
+
+
+def test_a_variable_s_name_is_that_within_its_scope() -> None:
+    after, said = migrated(*files())
+    assert 'name="output_bias"' in after and 'name="output_weights"' in after, said
+
+
+def test_a_scope_in_a_variable_s_name_that_the_optimizer_asks_for_stays() -> None:
+    first, *others = files(main=(('"cls/output_weights",', '"bias/output_weights",'),))
+    stays(first, "the optimizer decides by names", *others)
+
+
+@pytest.mark.parametrize("value", ["False", "FLAGS.do_eval"])
+def test_predictions_of_whole_batches_stay(value: str) -> None:
+    first, *others = files(main=(("examples=True", f"examples={value}"),))
+    stays(first, "`yield_single_examples` of predict is not converted", *others)
+
+
+def test_a_part_of_a_model_fn_that_changes_what_it_is_given_gets_names_of_its_own() -> None:
+    after, said = migrated(*files())
+    assert "        logits_2 = logits\n" in after, said
+    assert "        logits_2 = tf.reshape(logits_2, [-1, self.num_labels])\n" in after
+
+
+def test_an_initializer_may_be_made_by_a_function_of_another_module() -> None:
+    after, said = migrated(*files())
+    assert "initializer=modeling.create_initializer()" in after, said
+    made = "    return tf.truncated_normal_initializer(stddev=initializer_range)\n"
+    other = "    if initializer_range is None:\n        return 0.5\n"
+    first, *others = files((made, f"{other}{made}"))
+    stays(first, "what this variable begins with cannot be determined", *others)

@@ -40,7 +40,9 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
     named = given.get("name")
     known = constant(named)
     stem = "".join(c if c.isalnum() else "_" for c in known) if isinstance(known, str) else ""
+    scoped = ""
     if isinstance(known, str) and "/" in known:
+        scoped = known
         given.drop("name")
     if not regularized or is_none(given.get("regularizer")):
         given.drop("regularizer")
@@ -52,7 +54,7 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
     else:
         _check_shape_and_initializer(given)
     stem = stem.lower() if stem.isidentifier() else "weight"
-    return Weight(row.kind, module, call, given.rest, stem, first, double)
+    return Weight(row.kind, module, call, given.rest, stem, first, double, scoped)
 
 
 def _is_double(given: NamedArguments) -> bool:
@@ -84,15 +86,28 @@ def _check_shape_and_initializer(given: NamedArguments) -> None:
 
 def _begins_with(module: Module, node: ast.expr) -> bool:
     """Whether an expression makes an initializer, itself or by a function that returns one."""
-    made = None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        made = module.names.only_definition(node.func)
-    if not isinstance(made, ast.FunctionDef):
+    home, made = _function(module, node) if isinstance(node, ast.Call) else (module, None)
+    if made is None:
         return read_initializer(module, node) is not None
     values = [part.value for part in walk(made) if isinstance(part, ast.Return)]
     return bool(values) and all(
-        value is not None and read_initializer(module, value) is not None for value in values
+        value is not None and read_initializer(home, value) is not None for value in values
     )
+
+
+def _function(module: Module, call: ast.Call) -> tuple[Module, ast.FunctionDef | None]:
+    """The function that a call reaches, of this module or of one that it imports."""
+    if isinstance(call.func, ast.Name):
+        made = module.names.only_definition(call.func)
+        if isinstance(made, ast.FunctionDef):
+            return module, made
+    head, _, last = (module.names.qualname(call.func) or "").rpartition(".")
+    for other in module.imported if head else ():
+        bindings = other.names.module_scope.bindings.get(last, ())
+        if f".{other.name}".endswith(f".{head}") and len(bindings) == 1:
+            made = bindings[0].node
+            return other, made if isinstance(made, ast.FunctionDef) else None
+    return module, None
 
 
 def _check_shape(module: Module, node: ast.expr) -> None:

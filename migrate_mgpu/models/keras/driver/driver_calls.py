@@ -284,9 +284,11 @@ class _Driver:
 
     def _predict(self, call: DriverCall) -> None:
         module, arguments = call.module, call.arguments
-        for name in ("checkpoint_path", "yield_single_examples"):
-            if name in arguments:
-                raise Refused(module, arguments[name], f"`{name}` of predict is not converted")
+        for name, same in (("checkpoint_path", None), ("yield_single_examples", True)):
+            given = arguments.get(name)
+            said = isinstance(given, ast.Constant) and given.value is same
+            if given is not None and not said:
+                raise Refused(module, given, f"`{name}` of predict is not converted")
         node = arguments.get("input_fn")
         if node is None:
             raise Refused(module, call.node, "`predict` without an input_fn")

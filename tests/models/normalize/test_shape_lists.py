@@ -218,3 +218,30 @@ def test_an_initializer_may_be_made_by_a_function_of_another_module() -> None:
     other = "    if initializer_range is None:\n        return 0.5\n"
     first, *others = files((made, f"{other}{made}"))
     stays(first, "what this variable begins with cannot be determined", *others)
+
+
+@pytest.mark.parametrize(("steps", "counted"), [("None", False), ("4", True)])
+def test_an_evaluation_that_may_have_no_number_of_steps_counts_its_batches(
+    steps: str, counted: bool
+) -> None:
+    after, said = migrated(
+        *files(
+            main=(
+                (
+                    "        result = estimator.evaluate(input_fn=eval_input_fn, steps=None)",
+                    (
+                        f"        steps = {steps}\n"
+                        "        result = estimator.evaluate(input_fn=eval_input_fn, steps=steps)"
+                    ),
+                ),
+                (
+                    "        dataset = tf.data.Dataset.from_tensor_slices(features)\n",
+                    (
+                        "        dataset = tf.data.Dataset.from_tensor_slices(features)\n"
+                        "        dataset = dataset.filter(lambda one: one['label_ids'] >= 0)\n"
+                    ),
+                ),
+            )
+        )
+    )
+    assert ("with tf.control_dependencies([loss]):" in after) is not counted, said

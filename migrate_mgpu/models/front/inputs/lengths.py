@@ -91,7 +91,19 @@ class Lengths:
                     function = self.graph.target(where, part)
                     if function is not None:
                         waiting.append((function.module, function.node))
+                elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+                    waiting += self._held(where, part.func)
         return found
+
+    def _held(self, module: Module, name: ast.Name) -> list[tuple[Module, ast.AST]]:
+        """The functions that a variable holds: `input_fn = input_fn_builder(...)`."""
+        if self.graph.target(module, name) is not None or not module.names.bindings_of(name):
+            return []
+        try:
+            origins = self.values.definitions(module, name)
+        except Refused:
+            return []
+        return [(origin.module, origin.node) for origin in origins if origin.node is not None]
 
 
 def _is_endless(module: Module, call: ast.Call) -> bool:

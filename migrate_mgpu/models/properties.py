@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.api.feature_columns import COLUMNS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES, Reduction
@@ -190,9 +191,17 @@ def evaluated(driving: Driving) -> list[tuple[Module, ast.expr]]:
     found = []
     for call in driving.calls:
         of: Construction | DriverCall | None = call if call.kind == EVALUATE else call.eval_spec
-        if of is not None and "input_fn" in of.arguments and "steps" not in of.arguments:
+        if of is not None and "input_fn" in of.arguments and _may_end(of):
             found.append((of.module, of.arguments["input_fn"]))
     return found
+
+
+def _may_end(evaluation: Construction | DriverCall) -> bool:
+    """Whether an evaluation may have no number of steps: none is given, or None may be."""
+    steps = evaluation.arguments.get("steps")
+    if not isinstance(steps, ast.Name):
+        return steps is None or is_none(steps)
+    return any(is_none(one.value) for one in evaluation.module.names.bindings_of(steps))
 
 
 # -- feature columns ----------------------------------------------------------

@@ -245,3 +245,13 @@ def test_an_evaluation_that_may_have_no_number_of_steps_counts_its_batches(
         )
     )
     assert ("with tf.control_dependencies([loss]):" in after) is not counted, said
+
+
+@pytest.mark.parametrize(
+    ("asked", "counted"), [("is_training", True), ("is_training and features", False)]
+)
+def test_an_input_that_does_not_repeat_there_is_counted(asked: str, counted: bool) -> None:
+    repeats = "        if is_training:\n            dataset = dataset.repeat()"
+    changed = repeats.replace("is_training", asked)
+    after, said = migrated(*files(main=((repeats, changed),)))
+    assert ("with tf.control_dependencies([loss]):" in after) is not counted, said

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import Optional
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.inputs.arrays import array_row, is_endless
 from migrate_mgpu.models.front.inputs.batches import METHODS
@@ -19,6 +21,9 @@ _COUNTED = {
     "from_tensor_slices", "from_tensors", "range", "zip", "batch", "cache", "concatenate",
     "enumerate", "map", "padded_batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take",
 }  # fmt: skip
+
+# What a parameter of a function is given: a constant.
+_Known = dict[tuple[Optional[ast.AST], str], object]
 
 
 class Lengths:
@@ -34,6 +39,7 @@ class Lengths:
             bodies = self._bodies(module, node)
         except Refused:
             return False
+        known = self._constants(module, assigned(module, node) or node)
         for where, body in bodies:
             for part in ast.walk(body):
                 if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
@@ -43,7 +49,7 @@ class Lengths:
                         return False
                     if (last in METHODS and last not in _COUNTED) or loaded(where, part):
                         return False
-                    if _is_endless(where, part):
+                    if _is_endless(where, part) and _happens(where, part, known, True):
                         return False
         return bool(bodies)
 
@@ -51,14 +57,19 @@ class Lengths:
         """Whether an input function's dataset is known to repeat without an end."""
         known = self._constants(module, node)
         return any(
-            isinstance(part, ast.Call) and _is_endless(where, part) and _happens(where, part, known)
+            isinstance(part, ast.Call)
+            and _is_endless(where, part)
+            and _happens(where, part, known, False)  # its author knows when it ends
             for where, body in self._bodies(module, node)
             for part in ast.walk(body)
         )
 
-    def _constants(self, module: Module, node: ast.expr) -> dict[str, object]:
-        """The parameters of an input function that get a constant, by name."""
+    def _constants(self, module: Module, node: ast.expr) -> _Known:
+        """The parameters of an input function that get a constant."""
         inner = node.body if isinstance(node, ast.Lambda) else node
+        if isinstance(inner, ast.Call) and self.graph.target(module, inner.func) is None:
+            made = assigned(module, inner.func)  # `eval_input_fn = input_fn_builder(...)`
+            inner = made if isinstance(made, ast.Call) else inner
         if not isinstance(inner, ast.Call):
             function, given = self.graph.target(module, node), ast.Call(node, [], [])
         elif module.names.qualname(inner.func) == "functools.partial" and inner.args:
@@ -71,7 +82,9 @@ class Lengths:
         arguments = bind(given, function)
         found = {**arguments.defaults, **arguments.written()}
         return {
-            name: value.value for name, value in found.items() if isinstance(value, ast.Constant)
+            (function.node, name): value.value
+            for name, value in found.items()
+            if isinstance(value, ast.Constant)
         }
 
     def _bodies(self, module: Module, node: ast.expr) -> list[tuple[Module, ast.AST]]:
@@ -117,19 +130,26 @@ def _is_endless(module: Module, call: ast.Call) -> bool:
     return not given or is_none(given[0]) or constant(given[0]) == -1
 
 
-def _happens(module: Module, call: ast.Call, known: dict[str, object]) -> bool:
-    """Whether a call happens, where the condition around it asks for a known parameter."""
+def _happens(module: Module, call: ast.Call, known: _Known, undecided: bool) -> bool:
+    """Whether a call happens, where the condition around it asks for a known parameter.
+
+    ``undecided`` is what is said where it asks for anything else.
+    """
+    names = module.names
     child: ast.AST = call
-    for parent in module.names.ancestors(call):
+    for parent in names.ancestors(call):
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             test, wanted = parent.test, True
             if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
                 test, wanted = test.operand, False
-            if isinstance(test, ast.Name) and test.id in known:
-                body = parent.body if isinstance(parent.body, list) else [parent.body]
-                if (bool(known[test.id]) is wanted) is not (child in body):
-                    return False
-            else:
-                return False  # undecided: its author knows when it ends
+            home = None
+            if isinstance(test, ast.Name):
+                home = names.defining_scope(test.id, names.scope_of_name[test])
+            key = (home.node if home is not None else None, getattr(test, "id", ""))
+            if key not in known:
+                return undecided
+            body = parent.body if isinstance(parent.body, list) else [parent.body]
+            if (bool(known[key]) is wanted) is not (child in body):
+                return False
         child = parent
     return True

@@ -30,10 +30,14 @@ def blank_lines(source: Source, edits: list[Edit]) -> list[Edit]:
             between = max(between, text.count("\n", run[-1].end, removed[0].start))
             run.append(removed.pop(0))
         start, end = run[0].start, run[-1].end
+        before = text[:start].rstrip(" \t\r\n")
         if any(start <= first <= end or start <= last <= end for first, last in fixed):
+            above = text.find("\n", len(before)) + 1
+            follows = any(e.start == end and e.new.startswith(source.newline) for e in result)
+            if follows and not any(above <= last <= start for _, last in fixed):
+                run[0] = Edit(above, run[0].end, "")  # what follows brings a blank line
             result += run
             continue
-        before = text[:start].rstrip(" \t\r\n")
         below = _BLANK_LINES.match(text, end)
         assert below is not None
         gaps = (text.count("\n", len(before), start) - 1, text.count("\n", end, below.end()))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from migrate_mgpu.source.blank_lines import blank_lines
+from migrate_mgpu.source.source import Edit, Source
 from tests.support.migration import after, migrated, run
 
 HEAD = "import tensorflow as tf\nfrom tensorflow.core.protobuf import rewriter_config_pb2 as rw\n"
@@ -72,6 +76,13 @@ def test_no_blank_line_opens_a_block() -> None:
         "    with tf.Session(config=config) as sess:\n        pass\n"
     )
     assert bridged(code) == "def main():\n    with tf.Session() as sess:\n        pass\n"
+
+
+@pytest.mark.parametrize("new", ["\ndef f():\n", "print(1)\n"])
+def test_what_takes_the_place_of_the_next_line_brings_no_second_blank_line(new: str) -> None:
+    source = Source(Path("case.py"), "a = 1\n\nb = 2\nc = 3\n")
+    edits = [Edit(7, 13, ""), Edit(13, 19, new)]  # `b = 2` goes, and `c = 3` is something else
+    assert source.apply(blank_lines(source, edits)) == f"a = 1\n\n{new.lstrip()}"
 
 
 MODELS = """\

@@ -124,17 +124,6 @@ CONTROL: Mapping[str, tuple[str, ...]] = {
     "foldr": ("fn", "elems", "initializer"),
 }
 # Those through which a variable's gradient is one of some rows.
-# What is filled by threads that the session starts, and what reads from it.
-QUEUES = frozenset(
-    [f"train.{way}" for way in (
-        "batch", "batch_join", "input_producer", "limit_epochs", "maybe_batch", "maybe_batch_join",
-        "maybe_shuffle_batch", "maybe_shuffle_batch_join", "range_input_producer", "shuffle_batch",
-        "shuffle_batch_join", "slice_input_producer", "string_input_producer")]
-    + [f"{package}{kind}Queue" for package in ("", "queue.")
-       for kind in ("FIFO", "PaddingFIFO", "Priority", "RandomShuffle")]
-    + [f"{kind}Reader" for kind in
-       ("FixedLengthRecord", "Identity", "LMDB", "TFRecord", "TextLine", "WholeFile")]
-)  # fmt: skip
 ROWS = frozenset(
     ["nn.embedding_lookup", "gather", "gather_nd", "boolean_mask", "nn.nce_loss",
      "nn.sampled_softmax_loss"]

@@ -70,6 +70,8 @@ def _edits(function: Function, statement: ast.stmt) -> list[Edit]:
         parent = names.parents[mention]
         if mention in (target, given) or names.statement(mention) in test.body:
             continue
+        if mention.lineno < statement.lineno:
+            continue  # it is the config that is copied
         if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
             return []  # it may be changed there, or is read as a whole
         if parent.attr in local:

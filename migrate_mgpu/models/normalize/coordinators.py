@@ -11,7 +11,7 @@ from itertools import groupby
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import root
-from migrate_mgpu.api.graph import QUEUES
+from migrate_mgpu.api.queues import QUEUES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit

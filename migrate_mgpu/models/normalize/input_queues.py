@@ -34,11 +34,10 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import root
+from migrate_mgpu.api.queues import BATCHES, WHOLE_FILES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.models.normalize.queue_pipelines import (
-    BATCHES,
-    WHOLE_FILES,
     Pipeline,
     Reader,
     ReadingFunction,
@@ -46,7 +45,7 @@ from migrate_mgpu.models.normalize.queue_pipelines import (
     pipeline,
 )
 from migrate_mgpu.source.blocks import Block
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
 # Blocks that name operations, or say where a pipeline runs, which is on the host anyway.
@@ -217,7 +216,7 @@ class _Writer:
         assert tensors is not None
         call = self._only_call(one, tensors)
         if call is not None and one.function is not None:
-            text = self._code(call, self._edits(one, call))
+            text = splice(self.source.text, self._edits(one, call), *self.source.span(call))
             plain = len(call.args) + len(call.keywords) == 1
             return self.source.code(call.func) if plain else f"lambda {one.function.takes}: {text}"
         whole = one.reader is not None and one.reader.name == WHOLE_FILES and not one.function
@@ -257,13 +256,6 @@ class _Writer:
             return []
         argument = one.function.argument(self.module, one.reading)
         return [Edit(*self.source.span(argument), one.function.takes)]
-
-    def _code(self, node: ast.expr, edits: Sequence[Edit]) -> str:
-        start, end = self.source.span(node)
-        text = self.source.text[start:end]
-        for one in sorted(edits, key=lambda edit: -edit.start):
-            text = text[: one.start - start] + one.new + text[one.end - start :]
-        return text
 
     def _shapes(self, one: Pipeline, tensors: ast.expr) -> list[str]:
         """The shapes that a batch is told, of what comes out of Python's own code, say."""

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.blocks import Block, bracketed, trailing
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
 
 # What an argument is that may stand wherever its parameter is mentioned.
@@ -256,8 +256,5 @@ class MovedCall:
 
     def _changed(self, node: ast.expr, changes: list[Edit]) -> str:
         start, end = self.source.span(node)
-        text = self.source.text[start:end]
         inside = [one for one in changes if start <= one.start and one.end <= end]
-        for one in sorted(inside, key=lambda o: -o.start):
-            text = text[: one.start - start] + one.new + text[one.end - start :]
-        return text
+        return splice(self.source.text, inside, start, end)

@@ -10,39 +10,13 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.queues import BATCHES, FILES, PRODUCERS, READERS, SLICES, WHOLE_FILES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.session.scope import Home
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.statements import Layout
 
-FILES = "train.string_input_producer"
-SLICES = "train.slice_input_producer"
-_PRODUCERS = {
-    FILES: ("string_tensor", "num_epochs", "shuffle", "seed", "capacity", "shared_name", "name",
-            "cancel_op"),
-    SLICES: ("tensor_list", "num_epochs", "shuffle", "seed", "capacity", "shared_name", "name"),
-}  # fmt: skip
-BATCHES = {
-    "train.batch": ("tensors", "batch_size", "num_threads", "capacity", "enqueue_many", "shapes",
-                    "dynamic_pad", "allow_smaller_final_batch", "shared_name", "name"),
-    "train.shuffle_batch": ("tensors", "batch_size", "capacity", "min_after_dequeue",
-                            "num_threads", "seed", "enqueue_many", "shapes",
-                            "allow_smaller_final_batch", "shared_name", "name"),
-    "train.batch_join": ("tensors", "batch_size", "capacity", "enqueue_many", "shapes",
-                         "dynamic_pad", "allow_smaller_final_batch", "shared_name", "name"),
-    "train.shuffle_batch_join": ("tensors", "batch_size", "capacity", "min_after_dequeue", "seed",
-                                 "enqueue_many", "shapes", "allow_smaller_final_batch",
-                                 "shared_name", "name"),
-}  # fmt: skip
-WHOLE_FILES = "WholeFileReader"
-_READERS = {
-    "TFRecordReader": ("name", "options"),
-    "TextLineReader": ("skip_header_lines", "name"),
-    "FixedLengthRecordReader": ("record_bytes", "header_bytes", "footer_bytes", "hop_bytes",
-                                "name", "encoding"),
-    WHOLE_FILES: ("name",),
-}  # fmt: skip
 _CHANGING = ("append", "extend", "set_shape", "update")  # methods that change what they belong to
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.FunctionDef, ast.If)
 _RANGES = ("builtins.range", "six.moves.xrange", "six.moves.range")
@@ -213,7 +187,7 @@ class _PipelineReader:
         assert isinstance(statement, ast.Assign)
         target = statement.targets[0]
         if name_of(self.module, call) == SLICES:
-            producer = Producer(SLICES, self._arguments(call, _PRODUCERS[SLICES]))
+            producer = Producer(SLICES, self._arguments(call, PRODUCERS[SLICES]))
             starred = isinstance(target, ast.Name)
             parameters = [target.id] if isinstance(target, ast.Name) else self._several(target)
             found = self._pipeline(given, producer, parameters)
@@ -306,7 +280,7 @@ class _PipelineReader:
         made, gone = self._made(node)
         if not isinstance(made, ast.Call) or name_of(self.module, made) != FILES:
             raise not_understood(self.module, node)
-        return Producer(FILES, self._arguments(made, _PRODUCERS[FILES])), gone
+        return Producer(FILES, self._arguments(made, PRODUCERS[FILES])), gone
 
     def _is_read(self, name: str, statement: ast.stmt) -> bool:
         """Whether something mentions what a statement names."""
@@ -358,9 +332,9 @@ class _PipelineReader:
 
 def _reader(module: Module, made: ast.expr) -> Reader | None:
     name = name_of(module, made) if isinstance(made, ast.Call) else ""
-    if not isinstance(made, ast.Call) or name not in _READERS:
+    if not isinstance(made, ast.Call) or name not in READERS:
         return None
-    return Reader(name, NamedArguments(module, made, _READERS[name]))
+    return Reader(name, NamedArguments(module, made, READERS[name]))
 
 
 def _reading_function(function: Function | None) -> ReadingFunction | None:

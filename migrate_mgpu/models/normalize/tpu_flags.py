@@ -96,6 +96,8 @@ class TpuFlag:
 
     def decided(self, module: Module) -> Iterator[ast.If]:
         """The outermost conditions that the flag decides, in the model_fn and around TPUs' API."""
+        if not self.never and not self.optional:
+            return  # nothing is known of the flag
         own = self.model_fn.node if self.model_fn is not None else None
         found: set[ast.AST] = set()
         for node in _conditions(module):

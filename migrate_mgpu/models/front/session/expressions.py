@@ -21,13 +21,13 @@ from migrate_mgpu.api.graph import (
     DEFINED,
     DRAWS,
     DRAWS_IMAGES,
-    QUEUES,
     ROWS,
     SAMPLES,
     SETTINGS,
 )
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
+from migrate_mgpu.api.queues import QUEUES
 from migrate_mgpu.api.recurrent import cell_of, is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES

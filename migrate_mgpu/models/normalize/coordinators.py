@@ -175,9 +175,10 @@ class _Runners:
         start = Layout(source, group[0]).line_start
         end = Layout(source, group[-1]).next_line
         top = start_with_comments(text, start)
-        below = text[end:].split("\n", 1)[0]
-        inside = below.startswith(source.indent_of(group[0])) and below.strip()
-        if inside and not below.strip().endswith(".close()"):  # the session goes as well
+        block = self.names.block(group[-1])
+        after = block[block.index(group[-1]) + 1 :]
+        together = bool(after) and source.place(end)[0] == after[0].lineno
+        if together and not _closes(after[0]):
             return Edit(start, end, "")
         blank = top - len(text[:top].rstrip("\r\n")) > len(source.newline)
         return Edit(top - len(source.newline) * blank, end, "")
@@ -188,3 +189,10 @@ class _Runners:
         last = [*node.body, *(one for h in node.handlers for one in h.body), *node.orelse]
         end = Layout(source, max(last, key=lambda one: one.end_lineno or 0)).next_line
         return Edit(end, Layout(source, node.finalbody[-1]).next_line, "")
+
+
+def _closes(statement: ast.stmt) -> bool:
+    """`sess.close()`, which goes as well."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr == "close"

@@ -24,7 +24,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, DEFINED, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.models.normalize.constant_parameters import constants
+from migrate_mgpu.models.normalize.constant_parameters import constants, truth
 from migrate_mgpu.models.normalize.variable_makers import with_texts
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_function
@@ -247,27 +247,15 @@ class _Maker:
 
         An argument may be a parameter of the caller's, which all its calls give the same.
         """
-        asked, answers = test, None
-        if isinstance(test, ast.Compare) and len(test.ops) == 1:
-            other = test.comparators[0]
-            if not isinstance(other, ast.Constant) or other.value is not None:
-                return None
-            asked = test.left
-        value = given.get(asked.id) if isinstance(asked, ast.Name) else None
-        if isinstance(value, ast.Constant):
-            answers = [value]
-        elif isinstance(value, ast.Name):
-            answers = constants(self.module, value, self.graph)
-        if not answers:
-            return None
-        if isinstance(test, ast.Compare):
-            known = {one.value is None for one in answers}
-            differs = isinstance(test.ops[0], (ast.IsNot, ast.NotEq))
-            if not differs and not isinstance(test.ops[0], (ast.Is, ast.Eq)):
-                return None
-            return known.pop() is not differs if len(known) == 1 else None
-        truths = {bool(one.value) for one in answers}
-        return truths.pop() if len(truths) == 1 else None
+
+        def values(name: ast.Name) -> Sequence[ast.Constant] | None:
+            value = given.get(name.id)
+            if isinstance(value, ast.Constant):
+                return [value]
+            known = isinstance(value, ast.Name)
+            return constants(self.module, value, self.graph) if known else None
+
+        return truth(test, values)
 
     def _bound(self, call: ast.Call) -> dict[str, ast.expr] | None:
         """What each parameter is in a call; None where that cannot stand for it everywhere."""

@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.normalize.collection_lists import NAMED, OWN
-from migrate_mgpu.models.normalize.constant_parameters import constants
+from migrate_mgpu.models.normalize.constant_parameters import constants, truth
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -120,20 +120,4 @@ def _only_asks(test: ast.expr) -> bool:
 
 def _never(module: Module, block: ast.If, graph: CallGraph) -> bool:
     """Whether `if wd is not None:`, `if wd:` holds in no call of its function."""
-    test = block.test
-    asks_none = (
-        isinstance(test, ast.Compare)
-        and len(test.ops) == 1
-        and isinstance(test.ops[0], ast.IsNot)
-        and isinstance(test.comparators[0], ast.Constant)
-        and test.comparators[0].value is None
-    )
-    name = test.left if asks_none and isinstance(test, ast.Compare) else test
-    if not isinstance(name, ast.Name):
-        return False
-    values = constants(module, name, graph)
-    return (
-        values is not None
-        and bool(values)
-        and all(one.value is None if asks_none else not one.value for one in values)
-    )
+    return truth(block.test, lambda name: constants(module, name, graph)) is False

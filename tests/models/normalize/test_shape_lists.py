@@ -99,6 +99,13 @@ def test_what_the_mode_chooses_is_chosen_where_the_network_runs() -> None:
     assert "deepcopy" not in after
 
 
+def test_what_is_read_above_the_copy_is_the_config_s_own() -> None:
+    copied = "        config = copy.deepcopy(config)\n"
+    after, said = migrated(*files((copied, f"        told = config.dropout_prob\n{copied}")))
+    assert "dropout_prob = self.config.dropout_prob if training else 0.0\n" in after, said
+    assert "told = dropout_prob" not in after
+
+
 def test_a_setting_under_a_condition_on_the_mode_is_chosen_there_too() -> None:
     after, said = migrated(
         *files(

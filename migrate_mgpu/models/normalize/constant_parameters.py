@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 
 
 def constants(
@@ -48,18 +50,16 @@ def truth(
 
     None where that is not the same for all, or not known.
     """
-    asked, differs = test, True
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        other, operator = test.comparators[0], test.ops[0]
-        differs = isinstance(operator, (ast.IsNot, ast.NotEq))
-        if not differs and not isinstance(operator, (ast.Is, ast.Eq)):
-            return None
-        if not isinstance(other, ast.Constant) or other.value is not None:
-            return None
-        asked = test.left
-    known = values(asked) if isinstance(asked, ast.Name) else None
-    if asked is test:
-        told = {bool(one.value) for one in known or ()}
-    else:
-        told = {(one.value is None) is not differs for one in known or ()}
-    return told.pop() if len(told) == 1 else None
+    names = [part for part in walk(test) if isinstance(part, ast.Name)]
+    known = values(names[0]) if len(names) == 1 else None
+
+    def told(given: ast.Constant) -> bool | None:
+        def value(part: ast.expr) -> object:
+            if part in names:
+                return given.value
+            return part.value if isinstance(part, ast.Constant) else Unknown
+
+        return holds(test, value)
+
+    found = {told(one) for one in known or ()}
+    return found.pop() if len(found) == 1 else None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
-
-_LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp)
 
 
 def is_chosen(module: Module, statement: ast.If) -> bool:
@@ -53,10 +52,10 @@ def names_made_before(statement: ast.If) -> set[ast.Name]:
 
 def _taken(module: Module, statement: ast.If) -> list[ast.stmt] | None:
     """The statements of the branch that is taken; None where constants do not tell."""
-    holds = _truth(module, statement.test)
-    if holds is None:
+    taken = holds(statement.test, lambda part: _value(module, part))
+    if taken is None:
         return None
-    block = statement.body if holds else statement.orelse
+    block = statement.body if taken else statement.orelse
     if len(block) == 1 and isinstance(block[0], ast.If):
         return _taken(module, block[0])
     return block
@@ -75,22 +74,10 @@ def _prints(module: Module, statement: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and module.names.qualname(call.func) == "builtins.print"
 
 
-def _truth(module: Module, test: ast.expr) -> bool | None:
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _truth(module, test.operand)
-        return None if inner is None else not inner
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        one, other = _literal(module, test.left), _literal(module, test.comparators[0])
-        if one is None or other is None or not isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-            return None
-        same = constant(one) == constant(other)
-        return same if isinstance(test.ops[0], ast.Eq) else not same
-    known = _literal(module, test)
-    return None if known is None else bool(constant(known))
-
-
-def _literal(module: Module, node: ast.expr) -> ast.expr | None:
-    if isinstance(node, ast.Name):
+def _value(module: Module, node: ast.expr) -> object:
+    """A constant, or the only value of a name."""
+    if isinstance(node, ast.Name):  # a list may change
         value = module.names.only_value(node)
-        return value if isinstance(value, ast.Constant) else None
-    return node if isinstance(node, _LITERALS) else None
+        return value.value if isinstance(value, ast.Constant) else Unknown
+    known = constant(node)
+    return known if known is not None or is_none(node) else Unknown

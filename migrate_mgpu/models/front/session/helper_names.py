@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
@@ -176,7 +177,7 @@ class HelperNames:
                 first = opened.args[0] if opened.args else None
                 if isinstance(first, ast.Call) and name_of(module, first) == "get_variable_scope":
                     continue
-                known = _value(first, given) if first is not None else _Unknown
+                known = _value(first, given) if first is not None else None
                 if not isinstance(known, str):
                     text = "the name of a variable's scope cannot be determined"
                     raise Refused(module, opened, text, "write it as a constant")
@@ -211,38 +212,18 @@ def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str,
         if parent is function:
             return True
         if isinstance(parent, ast.If) and child is not parent.test:
-            holds = _holds(parent.test, given)
-            if holds is None:
+            runs = holds(parent.test, lambda part: _value(part, given))
+            if runs is None:
                 text = "whether a variable is made, or how often, cannot be determined"
                 raise Refused(module, call, text, "make it outside of loops and conditions")
-            if holds is not (child in parent.body):
+            if runs is not (child in parent.body):
                 return False
         child = parent
     return True
-
-
-def _holds(test: ast.expr, given: Mapping[str, object]) -> bool | None:
-    """What `if bn:`, `if wd is not None:` asks; None where that cannot be determined."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _holds(test.operand, given)
-        return None if inner is None else not inner
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        one, other = (_value(part, given) for part in (test.left, test.comparators[0]))
-        if one is _Unknown or other is _Unknown:
-            return None
-        if isinstance(test.ops[0], (ast.Is, ast.Eq)):
-            return one == other
-        return one != other if isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) else None
-    known = _value(test, given)
-    return None if known is _Unknown else bool(known)
-
-
-class _Unknown:
-    """A value that is no constant."""
 
 
 def _value(node: ast.expr, given: Mapping[str, object]) -> object:
     """A constant, or what a parameter was given."""
     if isinstance(node, ast.Name) and node.id in given:
         return given[node.id]
-    return node.value if isinstance(node, ast.Constant) else _Unknown
+    return node.value if isinstance(node, ast.Constant) else Unknown

@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.constant_parameters import constants
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
@@ -167,26 +167,12 @@ class _Check:
         given = [k.value for k in found.call.keywords if k.arg in ("name", "scope")]
         return found.name is not None or not given or self._known(found.module, given[0]) == [None]
 
-    def _known(self, module: Module, node: ast.expr | None, depth: int = 4) -> list[object]:
+    def _known(self, module: Module, node: ast.expr | None) -> list[object]:
         """What a name is in each call, by the functions whose parameter it is; none if unclear."""
         if isinstance(node, ast.Constant):
             return [node.value]
-        function = self.graph.enclosing(module, node) if isinstance(node, ast.Name) else None
-        if not isinstance(node, ast.Name) or not module.names.is_parameter(node):
-            return []
-        if function is None or not depth:
-            return []
-        found: list[object] = []
-        for reference in self.graph.references(function):
-            known = bind(reference.call, function) if reference.call is not None else None
-            if known is None or known.unclear is not None:
-                return []
-            given = known.given(node.id) or known.defaults.get(node.id)
-            of_one = self._known(reference.module, given, depth - 1)
-            if not of_one:
-                return []
-            found += (one for one in of_one if one not in found)
-        return found
+        found = constants(module, node, self.graph, True) if isinstance(node, ast.Name) else None
+        return list(dict.fromkeys(one.value for one in found or ()))
 
 
 def _old_name(found: Found) -> str:

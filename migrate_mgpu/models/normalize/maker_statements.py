@@ -18,13 +18,13 @@ from collections.abc import Mapping, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.constant_parameters import constants, truth
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, DEFINED, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.models.normalize.constant_parameters import constants, truth
 from migrate_mgpu.models.normalize.variable_makers import with_texts
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_function
@@ -252,8 +252,9 @@ class _Maker:
             value = given.get(name.id)
             if isinstance(value, ast.Constant):
                 return [value]
-            known = isinstance(value, ast.Name)
-            return constants(self.module, value, self.graph) if known else None
+            return (
+                constants(self.module, value, self.graph) if isinstance(value, ast.Name) else None
+            )
 
         return truth(test, values)
 

@@ -9,12 +9,12 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.constant_parameters import constants, truth
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.normalize.collection_lists import NAMED, OWN
-from migrate_mgpu.models.normalize.constant_parameters import constants, truth
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 

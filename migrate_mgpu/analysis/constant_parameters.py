@@ -16,16 +16,21 @@ def constants(
     module: Module,
     name: ast.Name,
     graph: CallGraph,
+    methods: bool = False,
     seen: frozenset[tuple[ast.AST, str]] = frozenset(),
 ) -> list[ast.Constant] | None:
-    """The constants that a parameter of a function of the module's is; None for something else."""
+    """The constants that a parameter is; None for something else, or where a call is not known.
+
+    ``methods``: a parameter may be one of a method, or of a function within another, too.
+    """
     binding = module.names.only_binding(name)
-    around = module.names.scope_of_name[name].function()
+    home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
+    around = home.function() if home is not None else None
     if binding is None or binding.kind != "parameter" or not isinstance(around, ast.FunctionDef):
         return None
-    function = Function(module, around)
-    if around not in module.tree.body or (around, name.id) in seen:
+    if (around, name.id) in seen or not (methods or around in module.tree.body):
         return None
+    function = Function(module, around)
     found: list[ast.Constant] = []
     for reference in graph.references(function):
         if reference.call is None:
@@ -36,7 +41,7 @@ def constants(
             continue
         if not isinstance(given, ast.Name):
             return None
-        more = constants(reference.module, given, graph, seen | {(around, name.id)})
+        more = constants(reference.module, given, graph, methods, seen | {(around, name.id)})
         if more is None:
             return None
         found += more

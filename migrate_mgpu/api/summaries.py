@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 from migrate_mgpu.api.schema import Parameter, Row, Table
 
 _NAME = Parameter("name", target="tag")
@@ -55,6 +57,13 @@ SUMMARIES = Table(
         "raw_ops.AudioSummaryV2",
     ),
 )  # fmt: skip
+
+
+def clean_tag(name: str) -> str:
+    """What TF1 makes of the name that a summary is given."""
+    return re.sub(r"[^-/\w.]", "_", name).lstrip("/")
+
+
 MERGE_ALL = ("key", "scope", "name")
 MERGE = ("inputs", "collections", "name")
 FILE_WRITER = (

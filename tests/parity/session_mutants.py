@@ -124,6 +124,16 @@ MUTANTS: dict[str, Mutant] = {
     "one layer's regularization terms dropped": Mutant(
         "regularizers", r"\[\*dense\.losses, \*output_layer\.losses\]", "dense.losses"
     ),
+    # Summaries.
+    "the summary of another layer's weights": Mutant(
+        "layer_summaries", r"values=logits_layer\.W", "values=fc_layer.W"
+    ),
+    "the summary of another layer's value": Mutant(
+        "layer_summaries", r"values=wider\)", "values=again)"
+    ),
+    "a scope of a function that is not counted": Mutant(
+        "layer_summaries", r"hidden_1/cost", "hidden/cost"
+    ),
     # Input queues.
     "one epoch too few": Mutant("queue_records", r"repeat\(num_epochs\)", "repeat(2)"),
     "epochs that end with a batch of their own": Mutant(

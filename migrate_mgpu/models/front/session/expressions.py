@@ -35,6 +35,7 @@ from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import schedule_at
+from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
 from migrate_mgpu.models.ir import Schedule
 
@@ -438,6 +439,13 @@ class Expressions:
         modes = Modes(module, node, known)
         gone = set(walk(reuse.statement)) if reuse and reuse.statement else set()
         gone.update(descriptions(module, node))
+        for summary in summaries_in(function):
+            if reuse is not None:
+                raise Refused(
+                    module, summary, "a summary in a function whose calls share variables"
+                )
+            summarized(function, summary, self.graph)
+            gone.add(summary)
         for statement in walk(node):
             if not isinstance(statement, ast.stmt) or statement is node or statement in gone:
                 continue
@@ -547,6 +555,9 @@ class _Layered(Expressions):
                 if self.layers.functions.applies_alone(part):
                     self._refuse_applied(self.function, part)
                 if target is not None:
+                    for summary in summaries_in(target):
+                        text = "a summary in a function that another one calls for its layers"
+                        raise Refused(target.module, summary, text)
                     found.add(self.of_layers(target))
                     waiting += [*part.args, *(keyword.value for keyword in part.keywords)]
                     continue

@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.session.helper_names import (
     variables_of,
 )
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
+from migrate_mgpu.models.front.session.names_in_functions import NamesInFunctions
 from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
 from migrate_mgpu.models.front.session.scope import given_once
 from migrate_mgpu.models.ir import Collected, Operation, Variables
@@ -43,6 +44,7 @@ class GraphNames:
         self._layers: dict[ast.Call, str] = {}
         self._helped: dict[ast.Call, list[HelperNamed]] = {}  # of functions' calls
         self._of_helpers: set[str] = set()  # the names of layers in them
+        self._functions = NamesInFunctions(self.module, graph, self._unique, self._taken)
         self._next = 0  # of the scope's entries, which have their names up to here
 
     def of(self, variables: Variables) -> list[NamedVariable]:
@@ -83,11 +85,7 @@ class GraphNames:
                 variables = made[entry.statement]
                 self._known[variables] = self._named(variables)
                 continue
-            for call in walk(entry.statement):
-                if isinstance(call, ast.Call) and name_of(self.module, call):
-                    name = _literal_name(call)
-                    if name:
-                        self._unique(path + name)
+            self._functions.calls(entry.statement, path, self._prefix(entry.statement))
 
     def _of_layer(self, variables: Variables) -> list[NamedVariable]:
         """The variables of a layer, which are called by its name."""
@@ -214,6 +212,16 @@ class GraphNames:
         """What variable scopes put before an optimizer's slots."""
         return self._prefix(statement)
 
+    def inside(self, statement: ast.stmt, call: ast.Call) -> dict[ast.Call, str | None]:
+        """The tags of the summaries that a function makes, which a statement calls.
+
+        None is a tag that is not known.
+        """
+        self._come_to(statement)
+        if call not in self._functions.tags:
+            self._functions.calls(statement, self._scopes[statement], self._prefix(statement))
+        return self._functions.tags[call]
+
     def fresh(self, statement: ast.stmt, name: str) -> str:
         """The name of one more variable or summary that a statement makes.
 
@@ -320,15 +328,6 @@ def _order(call: ast.Call, made: MadeLayer) -> tuple[tuple[int, int], ...]:
 def _end(node: ast.expr) -> tuple[int, int]:
     """Calls end in the order in which they are made."""
     return node.end_lineno or node.lineno, node.end_col_offset or 0
-
-
-def _literal_name(call: ast.Call) -> str:
-    """The name that a call gives its operation."""
-    for keyword in call.keywords:
-        if keyword.arg == "name":
-            known = constant(keyword.value)
-            return known if isinstance(known, str) else ""
-    return ""
 
 
 def _scope_name(module: Module, block: ast.stmt) -> str:

@@ -15,8 +15,9 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.summaries import SUMMARIES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import replaced
@@ -236,3 +237,47 @@ def returns_variable(function: Function) -> bool:
     return bool(values) and all(
         value in made or (isinstance(value, ast.Name) and value.id in names) for value in values
     )
+
+
+def summaries_in(function: Function) -> list[ast.Expr]:
+    """The statements of a function that make summaries, and give them no name, in their order."""
+    found = [
+        node
+        for node in walk(function.node)
+        if isinstance(node, ast.Expr) and name_of(function.module, node.value) in SUMMARIES.by_name
+    ]
+    return sorted(found, key=lambda node: node.lineno)
+
+
+def summarized(function: Function, summary: ast.Expr, graph: CallGraph) -> ast.Call | None:
+    """What makes the variable that a summary in a function tells of; None: it tells of its value.
+
+    Raises:
+        Refused: it tells of something else.
+    """
+    module, node, call = function.module, function.node, summary.value
+    assert isinstance(call, ast.Call)
+    row = SUMMARIES.by_name[name_of(module, call)]
+    given = NamedArguments(module, call, row.signature).rest
+    value = given.get(row.parameters[1].name)
+    if isinstance(value, ast.Name) and len(given) == 2 and summary not in _branches(function):
+        bindings = module.names.scopes[node].bindings.get(value.id, ())
+        made = bindings[0].value if len(bindings) == 1 else None
+        if isinstance(made, ast.Call):
+            target = graph.target(module, made.func)
+            if name_of(module, made) in VARIABLES.by_name or (target and returns_variable(target)):
+                return made
+        given_back = [part.value for part in walk(node) if isinstance(part, ast.Return)]
+        last = max((line_of(binding.node) for binding in bindings), default=summary.lineno)
+        if last < summary.lineno and len(given_back) == 1 and given_back[0] is not None:
+            if ast.dump(given_back[0]) == ast.dump(value):
+                return None
+    text = "a summary of what only a function knows, which becomes a class of layers"
+    raise Refused(module, call, text, "return the value, and make its summary behind the call")
+
+
+def _branches(function: Function) -> list[ast.stmt]:
+    """The statements of a function that may run at some calls, or several times."""
+    kinds = (ast.If, ast.For, ast.While, ast.Try)
+    around = [node for node in walk(function.node) if isinstance(node, kinds)]
+    return [part for node in around for part in walk(node) if isinstance(part, ast.stmt)]

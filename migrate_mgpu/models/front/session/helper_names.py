@@ -90,7 +90,8 @@ class HelperNames:
         Raises:
             Refused: TF1's name of one cannot be determined.
         """
-        given = {name: _value(value, {}) for name, value in bind(call, function).values().items()}
+        passed = bind(call, function).values()
+        given = values_in(function, {name: known_value(one, {}) for name, one in passed.items()})
         return self._made(function, given, prefix, (), frozenset())
 
     def _made(
@@ -133,7 +134,8 @@ class HelperNames:
             else:
                 assert target is not None
                 passed = bind(call, target).values()
-                known = {name: _value(value, given) for name, value in passed.items()}
+                known = {name: known_value(value, given) for name, value in passed.items()}
+                known = values_in(target, known)
                 deeper = (*path, call)
                 inner += self._made(target, known, inside, deeper, seen | {node})
         return own + inner
@@ -177,7 +179,7 @@ class HelperNames:
                 first = opened.args[0] if opened.args else None
                 if isinstance(first, ast.Call) and name_of(module, first) == "get_variable_scope":
                     continue
-                known = _value(first, given) if first is not None else None
+                known = known_value(first, given) if first is not None else None
                 if not isinstance(known, str):
                     text = "the name of a variable's scope cannot be determined"
                     raise Refused(module, opened, text, "write it as a constant")
@@ -195,7 +197,7 @@ class HelperNames:
             told = call.args[0]
         if told is None:
             return None
-        known = _value(told, given)
+        known = known_value(told, given)
         if known is None or isinstance(known, str):
             return known
         raise Refused(module, told, "the name of a layer cannot be determined")
@@ -212,7 +214,7 @@ def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str,
         if parent is function:
             return True
         if isinstance(parent, ast.If) and child is not parent.test:
-            runs = holds(parent.test, lambda part: _value(part, given))
+            runs = holds(parent.test, lambda part: known_value(part, given))
             if runs is None:
                 text = "whether a variable is made, or how often, cannot be determined"
                 raise Refused(module, call, text, "make it outside of loops and conditions")
@@ -222,8 +224,27 @@ def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str,
     return True
 
 
-def _value(node: ast.expr, given: Mapping[str, object]) -> object:
-    """A constant, or what a parameter was given."""
+def known_value(node: ast.expr | None, given: Mapping[str, object]) -> object:
+    """A constant, what a parameter was given, or a text that is made of such."""
     if isinstance(node, ast.Name) and node.id in given:
         return given[node.id]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
+        left, right = known_value(node.left, given), known_value(node.right, given)
+        if isinstance(left, str) and isinstance(right, (str, int)):
+            try:
+                return left + right if isinstance(node.op, ast.Add) else left % right  # type: ignore[operator]
+            except (TypeError, ValueError):
+                return Unknown
     return node.value if isinstance(node, ast.Constant) else Unknown
+
+
+def values_in(function: Function, given: Mapping[str, object]) -> dict[str, object]:
+    """What the parameters of a function are given, and names that have one value of such."""
+    bindings = function.module.names.scopes[function.node].bindings
+    known = {name: value for name, value in given.items() if len(bindings.get(name, ())) == 1}
+    for statement in function.node.body if isinstance(function.node, ast.FunctionDef) else ():
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and len(bindings[target.id]) == 1:
+            assert isinstance(statement, ast.Assign)
+            known[target.id] = known_value(statement.value, known)
+    return known

@@ -145,7 +145,10 @@ class _Reader(StatementReader):
             self.clients.order.check()
         for place, entry in enumerate(self.scope.entries):
             self.state.place = place
+            known = len(self.found.layers)
             self.found.roles.append(self._role(entry))
+            for made in [*self.found.layers.values()][known:]:
+                self.driving.summaries.in_function(made)
         self.clients.read()
         self._check_graphs()
         self.driving.finish()

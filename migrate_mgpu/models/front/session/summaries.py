@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import Binding, walk
-from migrate_mgpu.api.summaries import ADD_SUMMARY, FILE_WRITER, MERGE, MERGE_ALL, SUMMARIES
+from migrate_mgpu.analysis.scopes import Binding, statement_value, walk
+from migrate_mgpu.api.summaries import (
+    ADD_SUMMARY,
+    FILE_WRITER,
+    MERGE,
+    MERGE_ALL,
+    SUMMARIES,
+    clean_tag,
+)
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.graph_names import GraphNames
+from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
 from migrate_mgpu.models.front.session.host_objects import (
     EventWriter,
+    HelperVariable,
     Merge,
     NamedVariable,
     Summary,
     WriterCall,
 )
-from migrate_mgpu.models.front.session.program import Meaning, SessionProgram
+from migrate_mgpu.models.front.session.program import MadeLayer, Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 
 _EVERY = ("trainable_variables", "global_variables", "all_variables")
@@ -106,12 +115,8 @@ class SummaryReader:
         if told is None:
             raise Refused(self.module, call, "this summary has no name")
         name = self._name(told, variable)
-        tag = self.names.fresh(statement, re.sub(r"[^-/\w.]", "_", name).lstrip("/"))
-        if tag.rpartition("/")[2].lower() in self._operations:
-            text = (
-                f"TF1's tag of `{name}` cannot be determined: an operation may have that name too"
-            )
-            raise Refused(self.module, told, text, "give the summary another name")
+        tag = self.names.fresh(statement, clean_tag(name))
+        self._check_tag(tag, self.module, told)
         values = {key: value for key, value in given.items() if key != first}
         values = {key: value for key, value in values.items() if not is_none(value)}
         summary = Summary(row.kind, tag, call, statement, values, variable)
@@ -119,6 +124,54 @@ class SummaryReader:
         if variable is None:
             self.takes[call] = tuple(values.values())
             self._values[summary] = self._meanings(summary)
+
+    def in_function(self, made: MadeLayer) -> None:
+        """The summaries of a function whose call makes a layer: of its variables, of its value.
+
+        Raises:
+            Refused: TF1's tag of one cannot be determined, or the value has no name.
+        """
+        helper, statement = made.found.helper, made.variables.unit
+        if helper is None:
+            return
+        module = helper.function.module
+        tags: dict[ast.Call, str | None] = {}
+        for summary in summaries_in(helper.function):
+            call = summary.value
+            assert isinstance(call, ast.Call) and isinstance(statement, ast.stmt)
+            tags = tags or self.names.inside(statement, helper.call)
+            tag = tags[call]
+            if tag is None:
+                text = "TF1's tag of a summary cannot be determined"
+                raise Refused(module, call, text, "give the function a name that is a constant")
+            self._check_tag(tag, module, call)
+            row = SUMMARIES.by_name[name_of(module, call)]
+            variable = summarized(helper.function, summary, self.names.graph)
+            named = None
+            if variable is not None:
+                named = NamedVariable(tag, made.variables, HelperVariable((variable,)))
+            value = self._given_name(statement, helper.call) if named is None else call
+            told = Summary(row.kind, tag, call, summary, {row.parameters[1].name: value}, named)
+            self.found.summaries.append(told)
+            if named is None:
+                self._values[told] = self._meanings(told)
+
+    def _given_name(self, statement: ast.stmt, call: ast.Call) -> ast.Name:
+        """A mention of the name that a statement gives what a call computes."""
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and statement_value(statement) is call:
+            for name in self.module.names.mentions(
+                target.id, self.module.names.scopes[self.found.scope.node]
+            ):
+                if isinstance(name.ctx, ast.Load):
+                    return name
+        raise Refused(self.module, call, "a summary in a function whose value gets no name here")
+
+    def _check_tag(self, tag: str, module: Module, told: ast.AST) -> None:
+        last = tag.rpartition("/")[2]
+        if last.lower() in self._operations:
+            text = f"TF1's tag of `{last}` cannot be determined: an operation may have that name"
+            raise Refused(module, told, text, "give the summary another name")
 
     def _name(self, node: ast.expr, variable: NamedVariable | None) -> str:
         known = constant(node)

@@ -26,7 +26,7 @@ from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
 # A method besides `call`: its text at the class's indentation.
@@ -264,7 +264,7 @@ class Network:
             return True
         if isinstance(statement, (ast.If, ast.For, ast.With)):
             return all(self._moves_to_init(s) for s in _children(statement))
-        if statement in self.recurrents.dropped:
+        if statement in self.recurrents.dropped or statement in self._omitted():
             return True
         return self.is_weight(statement) or self.times.is_setting(statement)
 
@@ -327,7 +327,7 @@ class Network:
                 if holds(node, self.plan.kept):
                     found += self._left_out(node)
             if isinstance(node, (ast.If, ast.For, ast.With)) and node in self.plan.kept:
-                found += self._settings_out(node)
+                found += [] if self._moves_to_init(node) else self._settings_out(node)
         return found
 
     def _left_out(self, node: ast.With | ast.If) -> list[Edit]:
@@ -356,7 +356,10 @@ class Network:
             if moved and len(moved) == len(members):
                 text = "a branch of the network only chooses settings"
                 raise Refused(self.module, members[0], text, "choose them above the network")
-            found += [Layout(self.module.source, s).replace([]) for s in moved]
+            for one in moved:
+                edit = Layout(self.module.source, one).replace([])
+                start = start_with_comments(self.module.source.text, edit.start)
+                found.append(Edit(start, edit.end, edit.new))
         return found
 
     def _looped(self, statement: ast.stmt) -> bool:

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.front.network.name_scopes import left_out
 from migrate_mgpu.models.front.session.expressions import descriptions
+from migrate_mgpu.models.front.session.helper_calls import summaries_in
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import class_edits
@@ -50,17 +51,14 @@ class HelperClassWriter:
         node, module = helper.function.node, helper.function.module
         assert isinstance(node, ast.FunctionDef)
         modes = Modes(module, node, helper.known)
-        printed = descriptions(module, node)
-        out = left_out(node.body, modes) | {*printed}
-        kept = {
-            s
-            for s in walk(node)
-            if isinstance(s, ast.stmt) and s is not node and not out & set(walk(s))
-        }
+        told = [*descriptions(module, node), *summaries_in(helper.function)]
+        out = left_out(node.body, modes)
+        stays = (s for s in walk(node) if isinstance(s, ast.stmt) and s is not node)
+        kept = {s for s in stays if s not in told and not out & set(walk(s))}
         plan = Plan(
             module,
             node,
-            [one for one in node.body if one not in printed],
+            [one for one in node.body if one not in told],
             kept,
             helper.tensors,
             [name for name in helper.settings if name not in helper.known],

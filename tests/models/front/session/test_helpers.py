@@ -163,3 +163,71 @@ def test_stays(case: tuple[str, str]) -> None:
     result = run(whole, bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
     assert any(reason in message for message in said(result)), said(result)
+
+
+TOLD = """\
+def net(a, name, units=2):
+    with tf.variable_scope(name):
+        v = tf.get_variable("v", [2, units])
+        tf.summary.histogram("weights", v)
+        out = tf.matmul(a, v)
+    tf.summary.histogram("given", out)
+    return out
+
+
+hidden = net(x, "one")
+out = net(hidden, "two", 1)
+loss = tf.reduce_mean(out)
+train = tf.train.AdamOptimizer().minimize(loss)
+merged = tf.summary.merge_all()
+"""
+
+
+def test_summaries_in_a_function_are_of_its_layers() -> None:
+    after = native(program(TOLD, "sess.run(train, {x: rows})\nsess.run(merged, {x: rows})\n"))
+    found = [line.strip() for line in after.splitlines() if "HistogramSummary(" in line]
+    assert found == [
+        'tf.raw_ops.HistogramSummary(tag="one/weights", values=net.v),',
+        'tf.raw_ops.HistogramSummary(tag="given", values=hidden),',
+        'tf.raw_ops.HistogramSummary(tag="two/weights", values=net_2.v),',
+        'tf.raw_ops.HistogramSummary(tag="given_1", values=out),',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('"weights", v)', '"weights", a)', "a summary of what only a function knows"),
+        ('"weights", v)', '"weights", tf.abs(v))', "a summary of what only a function knows"),
+        ("    return out", "    return out + 1.0", "a summary of what only a function knows"),
+        (
+            '        tf.summary.histogram("weights", v)\n',
+            '        if units > 1:\n            tf.summary.histogram("weights", v)\n',
+            "a summary of what only a function knows",
+        ),
+        ('"given", out)', "str(units), out)", "TF1's tag of a summary cannot be determined"),
+        ('"given", out)', '"reduce_mean", out)', "TF1's tag of `reduce_mean` cannot be"),
+        ("tf.reduce_mean(out)", "tf.reduce_mean(out)\nout = None", "a different name where"),
+        ("= net(hidden,", "= 2.0 * net(hidden,", "whose value gets no name here"),
+        (
+            "with tf.variable_scope(name)",
+            "with tf.variable_scope(name, reuse=tf.AUTO_REUSE)",
+            "a summary in a function whose calls share variables",
+        ),
+    ],
+)
+def test_other_summaries_in_a_function_keep_the_program(old: str, new: str, reason: str) -> None:
+    assert old in TOLD
+    text = program(
+        TOLD.replace(old, new), "sess.run(train, {x: rows})\nsess.run(merged, {x: rows})\n"
+    )
+    result = run(text, bridge=True, native_sessions=True)
+    assert any(reason in message for message in said(result)), said(result)
+
+
+def test_names_in_functions_are_taken_before_summaries() -> None:
+    """TF1 numbers a summary whose name a function's scope has already."""
+    text = NET.replace("    v =", '    with tf.name_scope("Loss"):\n        a = 2.0 * a\n    v =')
+    text += USE + 'tf.summary.scalar("loss", loss)\nmerged = tf.summary.merge_all()\n'
+    after = native(program(text, "sess.run(train, {x: rows})\nsess.run(merged, {x: rows})\n"))
+    assert 'tf.raw_ops.ScalarSummary(tags="loss_1", values=loss),' in after

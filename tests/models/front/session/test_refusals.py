@@ -646,7 +646,7 @@ REFUSED = {
     ),
     "a summary with an operation's name": (
         program(before="tf.summary.scalar('Mean', loss)\n"),
-        "an operation may have that name too",
+        "an operation may have that name",
     ),
     "summaries of a family": (
         program(before="tf.summary.scalar('a', loss, family='b')\n"),
@@ -935,7 +935,7 @@ REFUSED = {
     ),
     "a saver of a scope whose name is computed": (
         saved(
-            "    with tf.variable_scope('net%d' % 1):\n"
+            "    with tf.variable_scope('net%d' % len(rows)):\n"
             "        x = tf.layers.dense(x, 1, name='layer')\n"
         ),
         "the name of a variable's scope cannot be determined",

@@ -534,7 +534,7 @@ class Project:
         for key, part in parts.items():
             part._programs = sorted(found[key], key=lambda program: place[id(program)])
             part.modules = {}
-            paths = {module.path for one in part._programs for module in one.modules}
+            paths = dict.fromkeys(module.path for one in part._programs for module in one.modules)
             part.data = {path: self.data[path] for path in paths}
         for real, module in self.modules.items():
             parts[id(groups[module])].modules[real] = module

@@ -214,7 +214,7 @@ class _Conversion:
     def unused(self, result: RunResult, used: Iterable[Path]) -> dict[Path, str]:
         """Why files are not converted: what keeps their programs from TF2."""
         found: dict[Path, str] = {}
-        for path in self.files.keys() - set(used):
+        for path in sorted(self.files.keys() - set(used)):
             programs = [one for one in result.programs if path in one.paths]
             reasons = [self._before(why) for one in programs for why in one.reasons]
             found[path] = "no program that is migrated needs it"

@@ -63,18 +63,27 @@ def fits(edits: dict[Module, list[Edit]]) -> bool:
 
 
 def renamed(result: RunResult, named: list[tuple[Finding, Finding]]) -> RunResult:
-    """The result with the second finding of each pair in the place of the first."""
+    """The result with the second finding of each pair in the place of the first.
+
+    A later pair may take the place of what an earlier one brought.
+    """
     files = {file.path: file for file in result.files}
-    for first, real in named:
-        if first.path not in files:
-            continue
-        if first in files[first.path].findings:
-            files[first.path].findings.remove(first)
-            at = files.get(real.path, files[first.path])  # of a file without any there is none
-            at.findings.append(real)
-            at.findings.sort(key=lambda one: one.position)
-        for index, program in enumerate(result.programs):
-            if first in program.reasons:
-                reasons = tuple(real if one == first else one for one in program.reasons)
-                result.programs[index] = replaced(program, reasons=reasons)
+    becomes: dict[Finding, Finding] = {}
+    for first, real in reversed(named):
+        if first.path in files:
+            becomes[first] = becomes.get(real, real)
+    if not becomes:
+        return result
+    moved = [(file, one) for file in result.files for one in file.findings if one in becomes]
+    for file, first in moved:
+        file.findings.remove(first)
+        real = becomes[first]
+        at = files.get(real.path, file)  # of a file without any there is none
+        at.findings.append(real)
+    for file in result.files if moved else ():
+        file.findings.sort(key=lambda one: one.position)
+    for index, program in enumerate(result.programs):
+        if not becomes.keys().isdisjoint(program.reasons):
+            reasons = tuple(becomes.get(one, one) for one in program.reasons)
+            result.programs[index] = replaced(program, reasons=reasons)
     return result

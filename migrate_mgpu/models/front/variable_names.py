@@ -106,7 +106,7 @@ class _Check:
             own = [found for owner, found in layers if owner == name]
             if self._has(snake(name)) and not (own and all(self._within(f, layers) for f in own)):
                 raise self._refuse(self.optimizer.node, snake(name))
-        for module in {found.module for _, found in layers}:
+        for module in dict.fromkeys(found.module for _, found in layers):
             for call in module.names.calls:
                 if scope_kind(module, call) is None:
                     continue

@@ -306,14 +306,14 @@ class _PipelineReader:
                 live -= bound(statement)
         home = self.names.scopes[self.home]
         queues = {name for one in found.gone for name in bound(one)} - {*found.parameters}
-        for name in queues:
+        for name in sorted(queues):
             for mention in self.names.mentions(name, home):
                 if self.names.statement(mention) not in own:
                     raise not_understood(self.module, mention)
         # Functions that are called later see what a script's names stand for then.
         local = {name for one in found.example for name in written(one)}
         local |= {*found.parameters, found.key, found.value} if found.function is None else set()
-        for name in local - bound(self.statement):
+        for name in sorted(local - bound(self.statement)):
             for mention in self.names.mentions(name, home):
                 inside = self.names.scope_of_name[mention].function() is home.function()
                 if not inside and self.names.statement(mention) not in own:

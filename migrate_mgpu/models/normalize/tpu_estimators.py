@@ -213,7 +213,7 @@ class _Restated:
         if function is None or not isinstance(function.node, ast.FunctionDef):
             text = "its model_fn is not a function that the run defines"
             raise _stays(self.module, node, text, "give the Estimator a function by its name")
-        module, inside = function.module, set(ast.walk(function.node))
+        module, inside = function.module, dict.fromkeys(ast.walk(function.node))
         for part in inside:
             if isinstance(part, ast.Name) and part.id == "params":
                 read = module.names.parents[part]

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
 from migrate_mgpu.models.normalize.tpu_arms import mentions_tpus
@@ -33,7 +34,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     flag = TpuFlag(flow, graph)
     found: dict[Module, list[Edit]] = {}
     for module in graph.modules:
-        if "tpu" not in module.source.text.lower() or not module.writable:
+        if not module.writable:
             continue
         edits = [edit for node in flag.decided(module) for edit in _edits(flag, module, node)]
         if edits:
@@ -114,8 +115,11 @@ class TpuFlag:
 
 @fact
 def _conditions(module: Module) -> list[ast.If]:
-    """Outer ones first."""
-    return [node for node in ast.walk(module.tree) if isinstance(node, ast.If)]
+    """Those of a module that is about TPUs, outer ones first."""
+    if "tpu" not in module.source.text.lower():
+        return []
+    found = [node for node in module.names.parents if isinstance(node, ast.If)]
+    return sorted(found, key=position)
 
 
 def _edits(flag: TpuFlag, module: Module, node: ast.If) -> Iterator[Edit]:

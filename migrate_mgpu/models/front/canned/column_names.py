@@ -210,7 +210,7 @@ class ColumnNames:
         names = self.module.names
         inside = set(ast.walk(node))
         bound: dict[ast.AST, BoundExpression] = {}
-        for part in inside:
+        for part in ast.walk(node):
             if not isinstance(part, ast.Name) or part not in names.scope_of_name:
                 continue
             home = names.defining_scope(part.id, names.scope_of_name[part])

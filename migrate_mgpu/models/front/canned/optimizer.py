@@ -68,7 +68,7 @@ def read_part_optimizer(
 def _check_between(flow: EstimatorFlow, statement: ast.stmt) -> None:
     """The optimizer is made a bit later now: nothing that it reads may change until then."""
     names = flow.module.names
-    read = {part for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    read = [part for part in ast.walk(statement) if isinstance(part, ast.Name)]
     for name in read:
         for binding in names.bindings_of(name) if isinstance(name.ctx, ast.Load) else ():
             line = line_of(binding.node)

@@ -133,7 +133,7 @@ class _Reader:
 
     def _check_fed(self, module: Module) -> None:
         """A Sequential takes a dictionary of features in 1.15, and none in Keras 3."""
-        for other in {module, self.flow.module}:
+        for other in dict.fromkeys((module, self.flow.module)):
             for node in ast.walk(other.tree):
                 for key in node.keys if isinstance(node, ast.Dict) else ():
                     text = key.value if isinstance(key, ast.Constant) else ""

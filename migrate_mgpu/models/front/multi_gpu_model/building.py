@@ -71,7 +71,7 @@ def _check(site: Site, found: list[ast.stmt]) -> None:
             site.module, site.call, f"`{site.model}` is not made where it is copied",
             "make the model and its copies in one block of statements",
         )  # fmt: skip
-    for name in {site.model, site.target}:
+    for name in dict.fromkeys((site.model, site.target)):
         for binding in site.scope.bindings[name]:
             statement = names.statement(binding.node)
             around = [statement, *names.ancestors(statement)]

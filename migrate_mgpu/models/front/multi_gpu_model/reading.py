@@ -282,7 +282,7 @@ def _check_round(site: Site, loop: ast.For | ast.While) -> None:
             "make and train the model in a function",
         )  # fmt: skip
     made = [s.lineno for s in loop.body if {site.model, site.target} & stored(s)]
-    for name in {site.model, site.target}:
+    for name in dict.fromkeys((site.model, site.target)):
         for mention in names.mentions(name, site.scope):
             if mention.lineno < min(made) or loop not in names.ancestors(mention):
                 raise Refused(

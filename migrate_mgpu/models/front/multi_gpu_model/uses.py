@@ -156,7 +156,7 @@ class _Reader:
 
     def _check_bound(self) -> None:
         """The variables of a model that is made elsewhere hold nothing else."""
-        for name in {self.site.model, self.site.target} - {""}:
+        for name in filter(None, dict.fromkeys((self.site.model, self.site.target))):
             bindings = self.site.scope.bindings[name]
             others = [
                 b for b in bindings if self.names.statement(b.node) is not self.site.statement

@@ -486,7 +486,7 @@ class GraphClientReader(StatementReader):
             return
         going = {one.target.attr for one in exports(self.scope) if self._is_exported(one.target)}
         for module in self.graph.modules:
-            for name in going & set(module.names.attributes):
+            for name in sorted(going & set(module.names.attributes)):
                 for node in module.names.attributes[name]:
                     if module is self.module and self.origins.of(node.value) is Whole.OBJECT:
                         continue

@@ -73,7 +73,7 @@ class LabelGradientReader(StatementReader):
                 found |= self._sources(function, _labels(function.module, call), frozenset())
             target = self.graph.target(function.module, call.func)
             if target is not None:
-                for name in self._parameters(target, around | {function.node}):
+                for name in sorted(self._parameters(target, around | {function.node})):
                     given = bind(call, target).given(name)
                     if given is not None:
                         found |= self._sources(function, given, frozenset())

@@ -151,7 +151,7 @@ class _Conversion:
         for other in self.hooks.graph.project.modules.values():
             if other is not self.module and self.module not in other.imported:
                 continue
-            for name in written:
+            for name in sorted(written):
                 for node in other.names.attributes.get(name, ()):
                     around = set(other.names.ancestors(node))
                     if not isinstance(node.ctx, ast.Load) or allowed & around:
@@ -327,7 +327,7 @@ class _Conversion:
 
     def _drop(self) -> None:
         """The statements without a use any more; a method that has no other goes with them."""
-        for statement in list(self.removed):
+        for statement in sorted(self.removed, key=lambda s: s.lineno):
             if not Layout(self.source, statement).owns_lines:
                 raise Refused(self.module, statement, "several statements stand on this line")
         for name, method in self.methods.items():

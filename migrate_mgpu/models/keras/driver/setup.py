@@ -148,7 +148,9 @@ class Setup:
         for passed in {(h.function, h.name): h for h in self.passed if not self.outer}.values():
             for module, edit in drop(passed, self.values):
                 self.changes.edit(module, edit)
-        for helper in {one.helper for one in config.made if one.helper is not None}:
+        for helper in dict.fromkeys(one.helper for one in config.made):
+            if helper is None:
+                continue
             layout = Layout(helper.module.source, helper.node)
             self.changes.edit(helper.module, layout.replace([]))
             self.changes.gone.add(helper.node)

@@ -114,7 +114,7 @@ class HelperClasses:
         renamed: dict[tuple[Module, ast.ImportFrom], dict[str, str]] = {}
         for made in self.all():
             old = made.helper.function.name
-            for module in {module for module, _ in made.helper.calls}:
+            for module in dict.fromkeys(module for module, _ in made.helper.calls):
                 for statement in module.names.imports:
                     if isinstance(statement, ast.ImportFrom):
                         if any(alias.name == old for alias in statement.names):

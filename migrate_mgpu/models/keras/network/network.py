@@ -84,7 +84,7 @@ class Network:
         self.weights = weights_of(self.module, plan.function, self.layers, self.loop_names, nodes)
         for call in self.weights.values():
             self._check_scopes(call)
-        for call in looped:
+        for call in (one for one in self.layers if one in looped):
             self._check_condition(call)
         inside = {s for s in statements if s in plan.kept}
         self.recurrents = Recurrents(self.module, plan.function, self.layers, inside, looped)
@@ -412,7 +412,7 @@ class Network:
 
     def _init_block(self, indent: str, body: _Call) -> str:
         plan, source = self.plan, self.module.source
-        shared = {name for name in body.needs | self._reads if name not in self.times.in_loops}
+        shared = sorted((body.needs | self._reads) - self.times.in_loops)
         names = {
             name: f"self.{self._attribute_of(name)}" for name in shared if name not in plan.settings
         }

@@ -113,7 +113,7 @@ class HelperClassWriter:
         nodes: dict[Module, list[ast.AST]] = {}
         for made in self.classes.all():
             nodes.setdefault(made.helper.function.module, []).append(made.helper.function.node)
-        for module in nodes.keys() - {home}:
+        for module in (one for one in nodes if one is not home):
             style = style_at(module, nodes[module][0])
             found.edit(module, *class_edits(module, nodes[module], style))
         for module, text in self.normalization.beside().items():

@@ -173,8 +173,8 @@ class LayerWriter:
     def _parts(part: Part) -> dict[str, Placeholder]:
         """Placeholders of which parts of a batch have some rows each, by the parts' names."""
         found: dict[str, Placeholder] = {}
-        inputs = {u for unit in part.units for u in unit.after if isinstance(u, TowerInput)}
-        for one in inputs:
+        units = (unit for one in part.units for unit in one.after)
+        for one in dict.fromkeys(unit for unit in units if isinstance(unit, TowerInput)):
             feeds = {placeholder for unit in closure([one]) for placeholder in unit.feeds}
             if one.rows and len(feeds) == 1:
                 found.update(dict.fromkeys(one.names, feeds.pop()))
@@ -183,8 +183,8 @@ class LayerWriter:
     def _elements(self, part: Part) -> dict[str, tuple[str, int]]:
         """Components of an iterator's elements, of which parts of a batch are or have rows."""
         found: dict[str, tuple[str, int]] = {}
-        inputs = {u for unit in part.units for u in unit.after if isinstance(u, TowerInput)}
-        for one in inputs:
+        units = (unit for one in part.units for unit in one.after)
+        for one in dict.fromkeys(unit for unit in units if isinstance(unit, TowerInput)):
             drawn = [u for u in closure([one]) if self._iterator(u)]
             if len(drawn) != 1 or not (one.drawn or one.rows):
                 continue

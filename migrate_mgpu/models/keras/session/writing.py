@@ -213,7 +213,7 @@ class _Writer:
         Raises:
             Refused: it depends on something that is fed and has no shape.
         """
-        for unit in {unit for step in self.program.steps for unit in step.units}:
+        for unit in dict.fromkeys(unit for step in self.program.steps for unit in step.units):
             calls = (node for node in walk(unit.node) if isinstance(node, ast.Call))
             if not any(calls_keras(self.module, call) for call in calls):
                 continue

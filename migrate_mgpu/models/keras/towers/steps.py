@@ -152,7 +152,8 @@ class TowerStepWriter(StepWriter):
             for unit in combined
             for other in unit.after
             if other.stage is Stage.TOWER and not isinstance(unit, Gathered)
-            for name in given_by(other) & set(self.sharing.reads(unit))
+            for name in dict.fromkeys(self.sharing.reads(unit))
+            if name in given_by(other)
         ]
         last += [v.id for v in step.values if isinstance(v, ast.Name) and self._is_last(v.id, step)]
         give = [u.value.id for u in combined if isinstance(u, Gathered) and u.value is not None]

@@ -851,7 +851,8 @@ class Update:
     ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
     of batch normalization move with it. ``combined``: they are those of all towers, made one;
     ``tower_clips`` are what happens to each tower's before. ``mean``: what is minimized is the mean
-    of a tower's ``loss``, which may have a value for each of its rows.
+    of a tower's ``loss``, which may have a value for each of its rows. ``computed`` is the call
+    that computes the gradients, where that is one of its own.
     """
 
     name: str
@@ -872,6 +873,7 @@ class Update:
     tower_clips: tuple[GradientClip, ...] = ()
     averages: VariableAverages | None = None
     mean: bool = False
+    computed: ast.Call | None = None
 
     @property
     def made_of(self) -> tuple[Unit, ...]:
@@ -932,6 +934,13 @@ class Gathered(Unit):
 
     name: str = ""
     value: ast.Name | None = None
+
+
+@record(frozen=True, eq=False)
+class ShownGradients(Unit):
+    """The gradients that ``computed`` gives and an update applies, of which summaries tell."""
+
+    computed: ast.Call | None = None
 
 
 @record(frozen=True, eq=False)

@@ -36,7 +36,9 @@ an optimizer restores the learning rate of the run that saved it.) There are no 
 
 Summaries are the operations that TF1 made, with the tags that it gave them, and what is written
 is the same; ``tf.summary.scalar`` of TF2 would give others. Of a variable, a summary that is
-fetched with a training step tells the value of before it (TF1 told that one or the next).
+fetched with a training step tells the value of before it (TF1 told that one or the next). Summaries
+of gradients are of what the tape gives, before they are clipped; the list of the variables that
+are trained is written out then, in TF1's order.
 
 An iterator of ``tf.data`` becomes Python's, and each step that needed its next element draws it; at
 the end ``tf.errors.OutOfRangeError`` is raised, as in TF1. Steps are given one that begins anew

@@ -25,8 +25,11 @@ replicas' values, of which the author's own code makes a mean or a sum.
 several: the replicas share what the strategy owns. Layers that TF1 names anew in each tower are
 not shared, and keep their program on the bridge. Towers that call ``get_next()`` draw a batch
 each: TF1 gives them out in any order, the strategy in its own. A run that only one tower draws
-for stays. Input queues become datasets, as in other sessions' programs. Summaries are those behind
-the loop; each tower's own keep the program on the bridge.
+for stays. Input queues become datasets, as in other sessions' programs.
+Summaries of towers have TF1's tags, ``tower_1/loss``, and are made behind the strategy's run: those
+of ``tf.get_collection(tf.GraphKeys.SUMMARIES, scope)`` of the last tower's value, those of
+``tf.summary.merge_all()`` of all. Histograms of averaged gradients are of their sum over the
+replicas; where they are run alone, gradients are computed, and not applied.
 Where one loss is made of all towers' (their sum, their mean, the mean of all rows) and minimized,
 each replica differentiates its own, or its share of the mean.
 Batch normalization computes with each replica's own part, as TF1's towers do, and its averages are

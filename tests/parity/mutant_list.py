@@ -236,6 +236,12 @@ MUTANTS: dict[str, Mutant] = {
         9,
         "printed",
     ),
+    "summary_of_another_replica": _one(
+        "tower_summaries", "local_results(output)[-1]", "local_results(output)[0]", 9, "printed"
+    ),
+    "gradients_averaged_twice": _one(
+        "gradient_summaries", "ReduceOp.SUM, tensor", "ReduceOp.MEAN, tensor", 9, "printed"
+    ),
     "accuracy_of_another_replica": _one(
         "reuse_flag", "local_results(accuracy)[0]", "local_results(accuracy)[-1]", 9, "printed"
     ),

@@ -134,6 +134,14 @@ MUTANTS: dict[str, Mutant] = {
     "a scope of a function that is not counted": Mutant(
         "layer_summaries", r"hidden_1/cost", "hidden/cost"
     ),
+    "the gradient of another variable": Mutant(
+        "gradient_summaries", r"values=gradients\[0\]", "values=gradients[3]"
+    ),
+    "gradients of after they are clipped": Mutant(
+        "gradient_summaries",
+        r"^(    merged = (?s:.*?)\n    \]\)\n)(    gradients = .*\n)(    optimizer.*)",
+        r"\2\1\3",
+    ),
     # Input queues.
     "one epoch too few": Mutant("queue_records", r"repeat\(num_epochs\)", "repeat(2)"),
     "epochs that end with a batch of their own": Mutant(

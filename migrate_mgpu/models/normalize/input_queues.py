@@ -201,8 +201,9 @@ class _Writer:
             line += text
         block.line(line)
         block.line(f"{iterator} = {dataset}.make_one_shot_iterator()")
-        target = self.source.code(one.statement.targets[0])
-        block.line(f"{target} = {iterator}.get_next()")
+        targets = one.statement.targets if isinstance(one.statement, ast.Assign) else ()
+        gives = [f"{self.source.code(target)} =" for target in targets] or ["return"]
+        block.line(f"{gives[0]} {iterator}.get_next()")
 
     def _parallel(self, one: Pipeline) -> str:
         count = one.count or one.given.given("num_threads")

@@ -72,7 +72,7 @@ class ReadingFunction:
 
 @record()
 class Pipeline:
-    """A pipeline of queues; ``statement`` names the batch that ``call`` takes of it.
+    """A pipeline of queues; ``statement`` names, or returns, the batch that ``call`` takes of it.
 
     ``example`` are the statements that compute an example of what ``parameters`` name, which is
     what is read; ``gone`` those of queues and readers. ``reading`` is the call of ``function``,
@@ -81,7 +81,7 @@ class Pipeline:
 
     module: Module
     home: Home
-    statement: ast.Assign
+    statement: ast.Assign | ast.Return
     call: ast.Call
     given: NamedArguments
     producer: Producer
@@ -119,8 +119,10 @@ class _PipelineReader:
         self.graph = graph
         self.call = call
         statement = self.names.parents.get(call)
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        named = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+        if not named and not isinstance(statement, ast.Return):
             raise not_understood(module, call)
+        assert isinstance(statement, (ast.Assign, ast.Return))
         self.statement = statement
         self.home = self._home()
         self.line = list(in_line(self.home.body))

@@ -19,6 +19,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import Home, is_session, session_calls
+from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import without_function
@@ -35,7 +36,7 @@ def called_once(modules: Sequence[Module], graph: CallGraph) -> dict[Module, lis
     """The edits for one such function and its call; none where there is none."""
     for module in modules:
         home = _home(module, graph)
-        for statement in _in_line(home.body) if home is not None else ():
+        for statement in _in_line(module, graph, home.body) if home is not None else ():
             edits = _moved(modules, module, graph, home, statement) if home is not None else {}
             if edits:
                 return edits
@@ -152,10 +153,17 @@ def _shares(function: Function, graph: CallGraph) -> bool:
     return any(reuses) and len(graph.references(function)) > 1
 
 
-def _in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run one after the other, those of `with` blocks and the main guard too."""
+def _in_line(module: Module, graph: CallGraph, body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run one after the other, those of `with` blocks and the main guard too.
+
+    And those of a tower: each tower runs them once.
+    """
     for statement in body:
         yield statement
-        if isinstance(statement, ast.With) or is_main_guard(statement):
-            assert isinstance(statement, (ast.With, ast.If))
-            yield from _in_line(statement.body)
+        if (
+            isinstance(statement, ast.With)
+            or is_main_guard(statement)
+            or read_towers(module, statement, graph) is not None
+        ):
+            assert isinstance(statement, (ast.With, ast.If, ast.For))
+            yield from _in_line(module, graph, statement.body)

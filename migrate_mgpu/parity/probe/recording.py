@@ -140,7 +140,8 @@ class Recorder:
         with self.lock:
             return self._numbers.setdefault((model, place), len(self._numbers))
 
-    def loss(self, index: int, place: int, value: float, examples: int | None) -> None:
+    def loss(self, index: int, place: int, value: float, examples: int | None) -> bool:
+        """Note a step's loss; False where as many as are wanted are known."""
         with self.lock:
             series = self.get_series(index)
             if self.first_step_at is None:
@@ -148,12 +149,21 @@ class Recorder:
             if self.steps_wanted is not None and (
                 len(series.losses.get(place, ())) >= self.steps_wanted
             ):
-                return
+                return False
             series.losses.setdefault(place, []).append(float(value))
             series.examples.setdefault(place, []).append(examples)
         if time.monotonic() - self._saved_at > SAVE_EVERY_S:
             self._saved_at = time.monotonic()
             self.save_trace()
+        return True
+
+    def no_step(self, index: int, place: int) -> None:
+        """The loss that was noted last is of no step."""
+        with self.lock:
+            series = self.get_series(index)
+            if series.losses.get(place):
+                del series.losses[place][-1], series.examples[place][-1]
+            del series.rates[len(series.losses.get(0, ())) :]
 
     def rate(self, index: int, value: float | None) -> None:
         """The learning rate of the step whose loss was noted last."""

@@ -57,6 +57,7 @@ class Declared:
         self.recorder = recorder
         self._tools, self._eager = tools, eager_tools
         self._optimizers: dict[int, Any] = {}  # series -> Keras' optimizer
+        self._shared: set[int] = set()  # series that several optimizers train
         self._in_graphs: list[tuple[Any, dict[str, Any], str]] = []
         self.open_rates: list[tuple[Any, dict[str, Any]]] = []  # of dropouts: what feeds say
         recorder.resolve_declared = self._resolve
@@ -65,11 +66,13 @@ class Declared:
 
     def optimizer(self, series: int, optimizer: Any, in_graph: bool = False) -> None:
         """The optimizer of a series; in eager code its rate is read with ``rate``."""
-        if str(series) in self.recorder.declares["optimizers"]:
-            return
         inner = getattr(optimizer, "_optimizer", None)  # wrappers (loss scaling, ...)
         if inner is not None and hasattr(inner, "apply_gradients"):
             optimizer = inner
+        if self._optimizers.get(series, optimizer) is not optimizer:
+            self._shared.add(series)
+        if str(series) in self.recorder.declares["optimizers"]:
+            return
         if not in_graph:
             self._optimizers[series] = optimizer
         names = [c.__name__ for c in type(optimizer).__mro__]
@@ -104,6 +107,18 @@ class Declared:
         except Exception:
             value = None  # a kind of rate that is none of Keras' own
         self.recorder.rate(series, value)
+
+    def steps(self, series: int) -> int | None:
+        """How many steps a series's Keras optimizer has made; None where that is not known."""
+        optimizer = self._optimizers.get(series)
+        made = getattr(optimizer, "iterations", None)
+        if made is None or series in self._shared:
+            return None
+        try:
+            variable = self._eager.variable(made)
+            return int(made if variable is None else self._eager.value(variable))
+        except Exception:
+            return None  # a counter that is none of Keras' own
 
     def _schedules(self) -> None:
         """The rates of Keras' schedules: functions of the step, asked for afterwards."""

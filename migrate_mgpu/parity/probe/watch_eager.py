@@ -46,6 +46,10 @@ class EagerWatch:
         self._raw: dict[int, dict[int, Any]] = {}  # index -> replica -> gradient
         self._applied: set[int] = set()
         self._calls: dict[tuple[str, int], int] = {}
+        self._graphs: dict[int, Any] = {}  # those in which an optimizer applies gradients
+        # By series and replica: how many steps its optimizer had made where a function that applies
+        # no gradients computed some.
+        self._begun: dict[tuple[int, int], int] = {}
 
     # Steps --------------------------------------------------------------------------------------
 
@@ -80,6 +84,8 @@ class EagerWatch:
         variables = [v for _, v in pairs]
         series = self._series_of(variables)
         replica = self._replica_id() or 0
+        eager = tools.tf("eager.context").executing_eagerly()
+        graph = None if eager else tools.tf("framework.ops").get_default_graph()
         math = tools.tf("ops.math_ops")
         losses = [math.cast(math.reduce_sum(t), "float64") for t in nest.flatten(target)]
         loss = losses[0] if len(losses) == 1 else math.add_n(losses)
@@ -92,9 +98,9 @@ class EagerWatch:
             if count < 0 and alone:
                 count = self.examples.handed
                 self.recorder.get_series(series).lengths |= self.examples.lengths
-            self._note(series, replica, float(value), count)
+            self._note(series, replica, float(value), count, graph)
 
-        if tools.tf("eager.context").executing_eagerly():
+        if eager:
             note(loss.numpy(), examples.numpy())
             self._first(series, replica, "raw", pairs)
             self._batches.keep_seen(series, replica, seen)
@@ -108,7 +114,7 @@ class EagerWatch:
         self._batches.keep_seen(series, replica, seen)
         return found
 
-    def _note(self, series: int, replica: int, loss: float, examples: int) -> None:
+    def _note(self, series: int, replica: int, loss: float, examples: int, graph: Any) -> None:
         recorder = self.recorder
         known = recorder.get_series(series)
         for number in sorted(set(self._series.values())) if replica == 0 else ():
@@ -122,9 +128,24 @@ class EagerWatch:
                 self._read("after_one", number)
         if replica == 0:
             self._batches.keep_taken(series)
-        recorder.loss(series, replica, loss, None if examples < 0 else examples)
+        noted = recorder.loss(series, replica, loss, None if examples < 0 else examples)
+        if noted and graph is not None and id(graph) not in self._graphs:
+            made = self._declared.steps(series)
+            if made is not None:
+                self._begun[series, replica] = made
         if replica == 0:
             self._declared.rate(series)
+
+    def _leave_out(self) -> None:
+        """What a function differentiated is no step where nothing applied the gradients.
+
+        They may be computed for a summary alone: the function applies none, and the optimizer
+        has made no step until the next one is called.
+        """
+        while self._begun:
+            (series, replica), made = self._begun.popitem()
+            if self._declared.steps(series) == made:
+                self.recorder.no_step(series, replica)
 
     def _series_of(self, variables: list[Any]) -> int:
         key = frozenset(id(v) for v in variables)
@@ -258,6 +279,9 @@ class EagerWatch:
 
     def applied(self, pairs: Any, optimizer: Any = None) -> None:
         """An optimizer is about to apply these gradients, summed over replicas."""
+        if not tools.tf("eager.context").executing_eagerly():
+            graph = tools.tf("framework.ops").get_default_graph()
+            self._graphs[id(graph)] = graph
         if (self._replica_id() or 0) != 0:
             return
         found = [(g, tools.variable(v)) for g, v in pairs]
@@ -316,6 +340,7 @@ class EagerWatch:
             outer = self._tracing()
             self._local.tracing = True
             if not outer and tools.tf("eager.context").executing_eagerly():
+                self._leave_out()
                 given = _as_declared(this, args, options)
                 self.examples.note(given)
                 self._batches.taken(given)
@@ -370,6 +395,7 @@ class EagerWatch:
 
     def finish(self) -> None:
         with tools.tf("eager.context").eager_mode():
+            self._leave_out()
             self._read("final")
             for number in sorted(set(self._series.values())):
                 series = self.recorder.get_series(number)

@@ -105,6 +105,13 @@ def test_the_function_that_read_takes_a_record() -> None:
     assert max(map(len, after.splitlines())) <= 100
 
 
+def test_a_batch_that_is_returned_without_a_name() -> None:
+    named = "    a_batch, b_batch = tf.train.shuffle_batch("
+    assert named in PROGRAM and "    return a_batch, b_batch\n" in PROGRAM
+    text = PROGRAM.replace(named, "    return tf.train.shuffle_batch(")
+    assert native(text.replace("    return a_batch, b_batch\n", "")) == native(PROGRAM)
+
+
 def test_threads_go_with_what_was_said_of_them() -> None:
     after = native(PROGRAM)
     assert not any(word in after for word in ("coord", "thread", "finally"))

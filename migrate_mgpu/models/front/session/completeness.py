@@ -17,7 +17,7 @@ from migrate_mgpu.models.front.session.program import Role, only_computes
 from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader, unique, value_of
-from migrate_mgpu.models.ir import Gathered, Stage, Unit
+from migrate_mgpu.models.ir import Gathered, ShownGradients, Stage, Unit
 
 
 class CompletenessCheck(StatementReader):
@@ -115,7 +115,7 @@ class CompletenessCheck(StatementReader):
         units = [unit for step in self.found.steps for unit in step.units]
         of_loop = self.scope.towers.names if self.scope.towers is not None else frozenset()
         for unit in unique(units):
-            if isinstance(unit, Gathered):
+            if isinstance(unit, (Gathered, ShownGradients)):
                 continue
             copied = self.found.copies.get(unit.node)
             value = value_of(unit.node) if copied is None else copied.node

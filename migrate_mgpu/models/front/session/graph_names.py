@@ -182,7 +182,9 @@ class GraphNames:
             text = "the name of a variable in a checkpoint cannot be determined"
             raise Refused(self.module, node, text, "write it as a constant")
         if made.kind == "get_variable":
-            return self._prefix(variables.unit) + name
+            name = self._prefix(variables.unit) + name
+            self._taken.setdefault(name.lower(), 1)
+            return name
         return self._unique(self._scopes[variables.unit] + name)
 
     def _prefix(self, statement: ast.stmt) -> str:
@@ -222,15 +224,19 @@ class GraphNames:
             self._functions.calls(statement, self._scopes[statement], self._prefix(statement))
         return self._functions.tags[call]
 
-    def fresh(self, statement: ast.stmt, name: str) -> str:
+    def fresh(self, statement: ast.stmt, name: str, of_variable: bool = False) -> str:
         """The name of one more variable or summary that a statement makes.
+
+        ``of_variable``: it begins with that of a variable, which a tower's own scope keeps free.
 
         Raises:
             Refused: a tower may have it as well.
         """
         self._come_to(statement)
+        own = of_variable and self._apart
         for part in name.lower().split("/"):
-            if part in self._of_towers or any(part.startswith(one) for one in self._begin_towers):
+            taken = part in self._of_towers and not own
+            if taken or any(part.startswith(one) for one in self._begin_towers):
                 text = (
                     f"TF1's name of `{name}` cannot be determined: something in a tower may have it"
                 )
@@ -248,6 +254,24 @@ class GraphNames:
         return {text.lower() for text in texts if text}
 
     @cached_property
+    def modules(self) -> list[Module]:
+        """All modules of the program."""
+        programs = (p for p in self.graph.project.programs() if p.entry is self.module)
+        return [module for program in programs for module in program.modules]
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether each tower has a scope of its own for the names of its operations."""
+        towers = self.scope.towers
+        return towers is None or any(
+            name_of(self.module, item.context_expr) == "name_scope"
+            and any(isinstance(n, ast.Name) and n.id in towers.names for n in walk(item))
+            for block in walk(towers.loop)
+            if isinstance(block, ast.With)
+            for item in block.items
+        )
+
+    @cached_property
     def _of_towers(self) -> set[str]:
         """Names that towers may give, which TF1 numbers where they are there already.
 
@@ -256,22 +280,14 @@ class GraphNames:
         towers = self.scope.towers
         if towers is None:
             return set()
-        apart = any(
-            name_of(self.module, item.context_expr) == "name_scope"
-            and any(isinstance(n, ast.Name) and n.id in towers.names for n in walk(item))
-            for block in walk(towers.loop)
-            if isinstance(block, ast.With)
-            for item in block.items
-        )
         found: set[str] = set()
-        programs = (p for p in self.graph.project.programs() if p.entry is self.module)
-        for module in (module for program in programs for module in program.modules):
+        for module in self.modules:
             for call in module.names.calls:
                 name = name_of(module, call)
                 owns = name in VARIABLES.by_name or name in LAYERS.by_name
                 owns = owns or name == "variable_scope"
                 owns = owns or self.graph.target(module, call.func) is not None
-                if owns or not apart:
+                if owns or not self._apart:
                     values = [*call.args, *(keyword.value for keyword in call.keywords)]
                     texts = (constant(value) for value in values)
                     found.update(p for t in texts if isinstance(t, str) for p in t.split("/"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.ir import Update, Variables
+from migrate_mgpu.models.ir import Gathered, ShownGradients, Update, Variables
 
 
 @record(frozen=True)
@@ -77,10 +77,22 @@ class SaverCall:
 
 
 @record(frozen=True, eq=False)
+class TowerSummary:
+    """Where the summary of a tower is named: in the ``scope`` of each, told by its number.
+
+    ``each`` are the values of all towers; without it, it is the last one that is told of.
+    """
+
+    scope: ast.expr
+    each: Gathered | None = None
+
+
+@record(frozen=True, eq=False)
 class Summary:
     """`tf.summary.scalar("loss", loss)`: ``tag`` as TF1 has it, ``values`` by TF1's parameters.
 
-    ``statement`` makes nothing else; ``variable`` is what a loop over variables tells of each.
+    ``statement`` makes nothing else; ``variable`` is what a loop over variables tells of each,
+    or whose gradient it tells of: that is the one of ``gradients`` with this ``index``.
     """
 
     kind: str
@@ -89,6 +101,19 @@ class Summary:
     statement: ast.stmt
     values: dict[str, ast.expr]
     variable: NamedVariable | None = None
+    gradients: ShownGradients | None = None
+    index: int = 0
+    tower: TowerSummary | None = None
+
+    @property
+    def in_each(self) -> bool:
+        """Whether it is one of each tower."""
+        return self.tower is not None and self.tower.each is not None
+
+    @property
+    def taken(self) -> tuple[ast.expr, ...]:
+        """The expressions of the author's that it is computed of, where it is merged."""
+        return () if self.variable is not None or self.in_each else (*self.values.values(),)
 
 
 @record(frozen=True, eq=False)

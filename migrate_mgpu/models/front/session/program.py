@@ -21,6 +21,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     EventWriter,
     Iterator,
     Merge,
+    NamedVariable,
     Saver,
     SaverCall,
     Summary,
@@ -199,6 +200,16 @@ class MetricValue:
 
 
 @record(frozen=True, eq=False)
+class SummaryList:
+    """`summaries = tf.get_collection(tf.GraphKeys.SUMMARIES)`, a list that is merged later.
+
+    ``summaries`` are those in it so far.
+    """
+
+    summaries: list[Summary]
+
+
+@record(frozen=True, eq=False)
 class Cells:
     """Recurrent cells, or the zeros that such begin with."""
 
@@ -222,6 +233,7 @@ GraphMeaning = Union[
     Cells,
     Init,
     NamedInitializer,
+    SummaryList,
 ]
 HostObject = Union[Saver, EventWriter, Dataset, Iterator]  # what stands around the steps,
 Meaning = Union[GraphMeaning, Host, Computed, HostObject]  # or Python's own.
@@ -356,6 +368,8 @@ class SessionProgram:
     checkpoint_queries: dict[ast.Call, ast.expr] = field(default_factory=dict)  # with its path
     summaries: list[Summary] = field(default_factory=list)
     merges: dict[ast.Call, Merge] = field(default_factory=dict)
+    # The variables of gradients that summaries tell of, by what computes those.
+    differentiated: dict[ast.Call, tuple[NamedVariable, ...]] = field(default_factory=dict)
     computed_summaries: set[Summary] = field(default_factory=set)  # of Python's own values
     summarizing: set[ast.stmt] = field(default_factory=set)  # they give summaries names
     graph_files: list[ast.stmt] = field(default_factory=list)  # they write the graph, no more
@@ -394,8 +408,7 @@ class SessionProgram:
         merge = self.merges.get(value) if isinstance(value, ast.Call) else None
         if merge is None:
             return []
-        told = [one for one in merge.summaries if one.variable is None]
-        return [value for one in told for value in one.values.values()]
+        return [value for one in merge.summaries for value in one.taken]
 
 
 def closure(units: Iterable[Unit]) -> list[Unit]:

@@ -294,6 +294,8 @@ class _Reader(StatementReader):
         if isinstance(statement, ast.Assign) and self.iterators.draws(statement):
             self.towers.draws(entry, self.place)
             return Role.UNIT
+        if self.driving.summaries.stated(statement):
+            return Role.UNIT
         role = self.towers.read(entry, self.place)
         if role is None and not self.runs.concerns(statement):
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -414,6 +416,12 @@ class _Reader(StatementReader):
             return self.units.assigned(statement, target)
         if self._initializers(target, value) or self._is_alias(target, value):
             return Role.GONE
+        if isinstance(target, ast.Name):
+            summaries = self.driving.summaries.lists(value, target)
+            if summaries is not None:
+                self.state.only_binding(target)
+                self.meanings[target.id] = summaries
+                return Role.GONE
         metric = self.metrics.call(value)
         if metric is not None:
             self.driving.summaries.takes[metric] = self.metrics.takes(metric)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, statement_value, walk
 from migrate_mgpu.api.summaries import (
     ADD_SUMMARY,
@@ -20,6 +21,8 @@ from migrate_mgpu.api.summaries import (
     clean_tag,
 )
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.session.graph_collections import COLLECTION
 from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
 from migrate_mgpu.models.front.session.host_objects import (
@@ -28,10 +31,21 @@ from migrate_mgpu.models.front.session.host_objects import (
     Merge,
     NamedVariable,
     Summary,
+    TowerSummary,
     WriterCall,
 )
-from migrate_mgpu.models.front.session.program import MadeLayer, Meaning, SessionProgram
+from migrate_mgpu.models.front.session.program import (
+    Gradients,
+    Holds,
+    MadeLayer,
+    Meaning,
+    SessionProgram,
+    SummaryList,
+)
 from migrate_mgpu.models.front.session.runs import RunReader
+from migrate_mgpu.models.front.towers.loop import scope_of_towers
+from migrate_mgpu.models.front.towers.summary_names import TowerScope, check_free, scope_of
+from migrate_mgpu.models.ir import Gathered, ShownGradients, Stage, Unit
 
 _EVERY = ("trainable_variables", "global_variables", "all_variables")
 _WRITER_CALLS = ("add_summary", "add_graph", "flush", "close")
@@ -48,6 +62,7 @@ class SummaryReader:
         self.runs = runs
         self.takes: dict[ast.Call, tuple[ast.expr, ...]] = {}
         self._values: dict[Summary, dict[str, Meaning | None]] = {}
+        self._each: dict[str, Gathered] = {}  # values of all towers, by the name in each
 
     # -- summaries ------------------------------------------------------------------
 
@@ -57,11 +72,67 @@ class SummaryReader:
         Raises:
             Refused: TF1's tag of one cannot be determined.
         """
-        if isinstance(statement, ast.Expr) and self._is_summary(statement.value):
-            assert isinstance(statement.value, ast.Call)
-            self._add(statement.value, statement)
+        told = self._told(statement)
+        if told is not None:
+            call, listed = told
+            self._add(call, statement, listed=listed)
             return True
-        return isinstance(statement, ast.For) and self._goes_through_variables(statement)
+        return isinstance(statement, ast.For) and (
+            self._goes_through_variables(statement) or self._goes_through_gradients(statement)
+        )
+
+    def _told(self, statement: ast.stmt) -> tuple[ast.Call, SummaryList | None] | None:
+        """The summary that a statement makes, perhaps for a list that is merged later."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call):
+            return None
+        if self._is_summary(call):
+            return call, None
+        func, (given, *more) = call.func, call.args or [call]
+        if not isinstance(func, ast.Attribute) or func.attr not in ("append", "add") or more:
+            return None
+        listed = self.runs.meaning(func.value) if isinstance(func.value, ast.Name) else None
+        if not isinstance(listed, SummaryList) or not self._is_summary(given):
+            return None
+        assert isinstance(given, ast.Call)
+        return given, listed
+
+    def lists(self, value: ast.expr, target: ast.Name) -> SummaryList | None:
+        """`tf.get_collection(tf.GraphKeys.SUMMARIES)`, or an empty list that summaries are put in.
+
+        Raises:
+            Refused: it asks for those of a scope.
+        """
+        if isinstance(value, ast.List):
+            mentions = self.module.names.mentions(
+                target.id, self.module.names.scopes[self.found.scope.node]
+            )
+            filled = any(self._is_filled(name) for name in mentions)
+            return SummaryList([]) if filled and not value.elts else None
+        if isinstance(value, ast.Call) and len(value.args) == 1:
+            if self.module.names.qualname(value.func) == "builtins.set":
+                value = value.args[0]
+        if not isinstance(value, ast.Call) or name_of(self.module, value) != "get_collection":
+            return None
+        given = by_parameter(value, COLLECTION)
+        key = given.get("key")
+        if name_of(self.module, key) != "GraphKeys.SUMMARIES" and constant(key) != "summaries":
+            return None
+        scope, towers = given.get("scope", ast.Constant(None)), self.found.scope.towers
+        if is_none(scope) and towers is None:
+            return SummaryList([*self.found.summaries])
+        block = scope_of_towers(self.module, towers, scope) if towers is not None else None
+        if block is None or not isinstance(scope, ast.Name):
+            text = "which summaries are asked for cannot be determined"
+            raise Refused(self.module, value, text, "ask for those of the last tower's scope")
+        own = (one for one in self.found.summaries if is_inside(self.module, one.call, {block}))
+        return SummaryList([*own])
+
+    def _is_filled(self, name: ast.Name) -> bool:
+        """`summaries.append(tf.summary.scalar("loss", loss))`"""
+        func = self.module.names.parents.get(name)
+        call = self.module.names.parents.get(func) if isinstance(func, ast.Attribute) else None
+        return isinstance(call, ast.Call) and any(map(self._is_summary, call.args))
 
     def _is_summary(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and name_of(self.module, node) in SUMMARIES.by_name
@@ -80,6 +151,11 @@ class SummaryReader:
         elif name == "summary.merge":
             given = NamedArguments(self.module, call, MERGE).rest
             inputs = given.get("inputs")
+            listed = self._listed(inputs)
+            if listed is not None and given.keys() <= {"inputs", "name"}:
+                self._merge(statement, call, tuple(listed.summaries))
+                self.found.summarizing.add(statement)
+                return True
             if not isinstance(inputs, (ast.List, ast.Tuple)) or not is_none(
                 given.get("collections", ast.Constant(None))
             ):
@@ -96,15 +172,25 @@ class SummaryReader:
         self.found.summarizing.add(statement)
         return True
 
+    def _listed(self, node: ast.expr | None) -> SummaryList | None:
+        """The list that a name stands for, or a copy of it."""
+        if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+            copied = self.module.names.qualname(node.func) == "builtins.list"
+            return self._listed(node.args[0]) if copied else None
+        found = self.runs.meaning(node) if isinstance(node, ast.Name) else None
+        return found if isinstance(found, SummaryList) else None
+
     def _add(
-        self, call: ast.Call, statement: ast.stmt, variable: NamedVariable | None = None
-    ) -> None:
+        self,
+        call: ast.Call,
+        statement: ast.stmt,
+        variable: NamedVariable | None = None,
+        listed: SummaryList | None = None,
+        gradients: ShownGradients | None = None,
+        index: int = 0,
+    ) -> Summary:
         row = SUMMARIES.by_name[name_of(self.module, call)]
-        if any(e.towers is not None and e.statement is statement for e in self.found.scope.entries):
-            text = "each tower has a summary of its own here"
-            raise Refused(
-                self.module, call, text, "make it after the towers, of the last tower's value"
-            )
+        in_tower = self._in_tower(statement)
         given = NamedArguments(self.module, call, row.signature).rest
         for parameter in row.parameters:
             value = given.get(parameter.name)
@@ -115,15 +201,72 @@ class SummaryReader:
         if told is None:
             raise Refused(self.module, call, "this summary has no name")
         name = self._name(told, variable)
-        tag = self.names.fresh(statement, clean_tag(name))
+        tower: TowerSummary | None = None
+        if in_tower:
+            scope, towers = self._tower_scope(statement), self.found.scope.towers
+            assert towers is not None
+            tower, tag = TowerSummary(scope.own), scope.path + clean_tag(name)
+            check_free(self.names.modules, self.module, towers, scope, told, clean_tag(name))
+        else:
+            tag = self.names.fresh(statement, clean_tag(name), variable is not None)
         self._check_tag(tag, self.module, told)
         values = {key: value for key, value in given.items() if key != first}
         values = {key: value for key, value in values.items() if not is_none(value)}
-        summary = Summary(row.kind, tag, call, statement, values, variable)
-        self.found.summaries.append(summary)
+        summary = Summary(row.kind, tag, call, statement, values, variable, gradients, index, tower)
+        if gradients is None:
+            self._keep(summary, listed)
         if variable is None:
             self.takes[call] = tuple(values.values())
             self._values[summary] = self._meanings(summary)
+        return summary
+
+    def _in_tower(self, node: ast.AST) -> bool:
+        """Whether something stands in the loop that builds towers."""
+        towers = self.found.scope.towers
+        return towers is not None and is_inside(self.module, node, {towers.loop})
+
+    def _tower_scope(self, statement: ast.stmt) -> TowerScope:
+        """The scope of a statement in a tower.
+
+        Raises:
+            Refused: it is not known, or only the first tower comes to the statement.
+        """
+        towers = self.found.scope.towers
+        assert towers is not None
+        if any(one.first and one.statement is statement for one in self.found.scope.entries):
+            raise Refused(self.module, statement, "a summary that only the first tower makes")
+        return scope_of(self.module, towers, statement)
+
+    def _of_all(self, summary: Summary) -> Summary:
+        """A summary of each tower, with the list of their values.
+
+        Raises:
+            Refused: it tells of more than one value of a tower's, or of a part of a batch.
+        """
+        assert summary.tower is not None
+        names = {n.id: n for v in summary.values.values() for n in walk(v)
+                 if isinstance(n, ast.Name)}  # fmt: skip
+        units = {name: self.runs.meaning(node) for name, node in names.items()}
+        own = [(n, u) for n, u in units.items() if isinstance(u, Unit) and u.stage is Stage.TOWER]
+        if len(own) != 1:
+            text = "a summary in a tower is not of one value that the tower computes"
+            raise Refused(self.module, summary.call, text, "give it a name before")
+        ((name, unit),) = own
+        assert isinstance(unit, Unit)
+        if name not in self._each:
+            home = self.module.names.scopes[self.found.scope.node]
+            plural = f"{name}es" if name.endswith("ss") else f"{name}s"
+            listed = self.module.names.fresh(home, plural, f"{name}_values", f"tower_{plural}")
+            self._each[name] = Gathered(
+                summary.statement, unit.place, (unit,), stage=Stage.COMBINED, name=listed,
+                value=names[name],
+            )  # fmt: skip
+        return replaced(summary, tower=replaced(summary.tower, each=self._each[name]))
+
+    def _keep(self, summary: Summary, listed: SummaryList | None) -> None:
+        self.found.summaries.append(summary)
+        if listed is not None:
+            listed.summaries.append(summary)
 
     def in_function(self, made: MadeLayer) -> None:
         """The summaries of a function whose call makes a layer: of its variables, of its value.
@@ -178,9 +321,9 @@ class SummaryReader:
         if isinstance(known, str) and known:
             return known
         if variable is not None:
-            shown = ast.unparse(node).partition(".")[2]
-            if shown in ("name", "op.name"):
-                return variable.name + (":0" if shown == "name" else "")
+            text = _text(node, variable.name)
+            if text:
+                return text
         raise Refused(
             self.module,
             node,
@@ -215,8 +358,9 @@ class SummaryReader:
             return False
         if every.args or every.keywords or loop.orelse or not isinstance(target, ast.Name):
             return False
-        calls = [one.value if isinstance(one, ast.Expr) else None for one in loop.body]
-        if not all(call is not None and self._is_summary(call) for call in calls):
+        told = [self._told(one) for one in loop.body]
+        calls = [one for one in told if one is not None]
+        if len(calls) != len(told):
             return False
         trained = name_of(self.module, every) == "trainable_variables"
         for variables in self.found.variables:
@@ -225,35 +369,115 @@ class SummaryReader:
             for named in self.names.of(variables):
                 if trained and not named.trained:
                     continue
-                for call in calls:
-                    assert isinstance(call, ast.Call)
-                    self._of_each(call, loop, target, named)
+                for call, listed in calls:
+                    self._of_each(call, loop, target, named, listed)
         return True
 
+    def _goes_through_gradients(self, loop: ast.For) -> bool:
+        """`for grad, var in grads: tf.summary.histogram(var.op.name + '/gradients', grad)`
+
+        The gradients may be None where that is asked for.
+        """
+        pairs = self.runs.meaning(loop.iter) if isinstance(loop.iter, ast.Name) else None
+        names = loop.target.elts if isinstance(loop.target, ast.Tuple) else []
+        if not isinstance(pairs, Gradients) or pairs.holds is not Holds.PAIRS or loop.orelse:
+            return False
+        if len(names) != 2 or not all(isinstance(name, ast.Name) for name in names):
+            return False
+        gradient, variable = (ast.unparse(name) for name in names)
+        body, first = loop.body, loop.body[0]
+        if isinstance(first, ast.If) and len(body) == 1 and not first.orelse:
+            asked = (f"{gradient} is not None", gradient)
+            body = first.body if ast.unparse(first.test) in asked[:1] else body
+        told = [self._told(one) for one in body]
+        calls = [one for one in told if one is not None]
+        if len(calls) != len(told):
+            return False
+        towers = self.found.scope.towers is not None
+        if pairs.clips or pairs.tower_clips or towers != (pairs.combined is not None):
+            text = "a summary tells of gradients that are clipped, or of one tower's"
+            raise Refused(self.module, loop, text)
+        place = next(i for i, one in enumerate(self.found.scope.entries) if one.statement is loop)
+        shown = ShownGradients(
+            loop,
+            place,
+            (pairs.unit,),
+            stage=Stage.COMBINED if towers else Stage.WHOLE,
+            computed=pairs.node,
+        )
+        for call, listed in calls:
+            row = SUMMARIES.by_name[name_of(self.module, call)]
+            given = NamedArguments(self.module, call, row.signature).rest
+            value = given.get(row.parameters[1].name)
+            if not isinstance(value, ast.Name) or value.id != gradient or len(given) != 2:
+                raise Refused(self.module, call, "a gradient's summary is not of its value")
+            told_name = given[row.parameters[0].name]
+            own = {n.id for n in walk(told_name) if isinstance(n, ast.Name)}
+            if own != {variable}:
+                raise Refused(self.module, told_name, "TF1's tag of a summary cannot be determined")
+            self._keep(Summary(row.kind, "", call, loop, {}, None, shown), listed)
+        return True
+
+    def _of_gradients(self, summary: Summary) -> Iterator[Summary]:
+        """The summaries of all gradients, by the variables that an update trains with them.
+
+        Raises:
+            Refused: none does, or a clipped loss of towers.
+        """
+        assert summary.gradients is not None
+        computed = summary.gradients.computed
+        update = next((one for one in self.found.updates if one.computed is computed), None)
+        if update is None or computed is None:
+            text = "a summary tells of gradients that no step applies"
+            raise Refused(self.module, summary.call, text)
+        if self.found.scope.towers is not None and (update.clips or update.tower_clips):
+            text = "a summary tells of the towers' gradients, which are clipped later"
+            raise Refused(self.module, summary.call, text)
+        named = tuple(
+            one for some in update.variables for one in self.names.of(some) if one.trained
+        )
+        self.found.differentiated[computed] = named
+        for index, variable in enumerate(named):
+            yield self._add(
+                summary.call, summary.statement, variable, None, summary.gradients, index
+            )
+
     def _of_each(
-        self, call: ast.Call, loop: ast.For, target: ast.Name, named: NamedVariable
+        self,
+        call: ast.Call,
+        loop: ast.For,
+        target: ast.Name,
+        named: NamedVariable,
+        listed: SummaryList | None,
     ) -> None:
         row = SUMMARIES.by_name[name_of(self.module, call)]
         given = NamedArguments(self.module, call, row.signature).rest
         value = given.get(row.parameters[1].name)
         if not isinstance(value, ast.Name) or value.id != target.id or len(given) != 2:
             raise Refused(self.module, call, "a variable's summary is not of its value")
-        self._add(call, loop, named)
+        self._add(call, loop, named, listed)
 
     # -- what merges them --------------------------------------------------------------
 
     def _merge(self, statement: ast.Assign, call: ast.Call, summaries: tuple[Summary, ...]) -> None:
         if not summaries:
             raise Refused(self.module, call, "no summaries are merged here")
+        if self._in_tower(statement):
+            raise Refused(self.module, call, "each tower merges summaries")
         for summary in summaries:
-            if summary.variable is None and self._meanings(summary) != self._values[summary]:
+            if summary.variable is None and self._meanings(summary) != self._values.get(
+                summary, {}
+            ):
                 text = "the value of a summary has a different name where summaries are merged"
                 raise Refused(self.module, summary.call, text, "give each value one name")
-        self.takes[call] = tuple(
-            value
+        if name_of(self.module, call) == "summary.merge_all":
+            summaries = tuple(self._of_all(one) if one.tower else one for one in summaries)
+        summaries = tuple(
+            one
             for summary in summaries
-            for value in (summary.values.values() if summary.variable is None else ())
+            for one in (self._of_gradients(summary) if summary.gradients else (summary,))
         )
+        self.takes[call] = tuple(value for one in summaries for value in one.taken)
         self.found.merges[call] = Merge(statement, summaries)
 
     # -- writers ------------------------------------------------------------------------
@@ -351,3 +575,25 @@ class SummaryReader:
             raise Refused(self.module, call, "the arguments of this call cannot be analyzed")
         self.found.writer_calls.append(WriterCall(call, statement, writer, func.attr, func.value))
         self.runs.known.add(func.value)
+
+
+def _text(node: ast.expr, name: str) -> str:
+    """A text that is made of a variable's name: `var.op.name + '/gradients'`; empty for others."""
+    known = constant(node)
+    if isinstance(known, str):
+        return known
+    if isinstance(node, ast.Attribute):
+        shown = ast.unparse(node).partition(".")[2]
+        return name + (":0" if shown == "name" else "") if shown in ("name", "op.name") else ""
+    if isinstance(node, ast.BinOp):
+        left, right = _text(node.left, name), _text(node.right, name)
+        if isinstance(node.op, ast.Add) and left and right:
+            return left + right
+        if isinstance(node.op, ast.Mod) and left.count("%") == left.count("%s") == 1 and right:
+            return left % right
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        shape = _text(node.func.value, name)
+        given = _text(node.args[0], name) if len(node.args) == 1 and not node.keywords else ""
+        if node.func.attr == "format" and shape.count("{") == shape.count("{}") == 1 and given:
+            return shape.format(given)
+    return ""

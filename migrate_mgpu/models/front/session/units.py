@@ -38,6 +38,7 @@ from migrate_mgpu.models.front.session.program import (
     NamedInitializer,
     PartOfStep,
     Role,
+    SummaryList,
     closure,
     targets_of,
 )
@@ -60,7 +61,7 @@ _T = TypeVar("_T")
 # What a name may stand for that nothing is computed with.
 _NO_VALUES = (
     Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
-    AverageStep, GradientNorm, PartOfStep, MetricValue, GlobalVariables,
+    AverageStep, GradientNorm, PartOfStep, MetricValue, GlobalVariables, SummaryList,
 )  # fmt: skip
 
 
@@ -192,6 +193,10 @@ class UnitReader(StatementReader):
         for call, function in parts.applied:
             reads += self.unit_layers.applied(call, function, node)
         self._drawn(parts)
+        merge = self.found.merges.get(value) if isinstance(value, ast.Call) else None
+        for one in merge.summaries if merge else ():
+            after += [one.gradients] if one.gradients else []
+            after += [one.tower.each] if one.tower and one.tower.each else []
         changes = isinstance(node, (ast.AugAssign, ast.For, ast.If))
         for target in sorted(targets_of(node)) if changes else ():
             before = self.meanings.get(target)

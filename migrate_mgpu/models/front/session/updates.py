@@ -263,6 +263,7 @@ class UpdateReader(StatementReader):
             combined,
             tower_clips,
             mean=mean,
+            computed=None if gradients is None else gradients.node,
         )
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
             binding = self.names.only_binding(told)

@@ -431,6 +431,8 @@ class TowerReader:
             return
         if name in self.reuse.nodes(self.module):
             return
+        if self.names.defining_scope(name.id, self.names.scope_of_name[name]) is not self.home:
+            return
         if name.id in self._stored:
             text = f"`{name.id}` has a different value in the first tower than in the others"
             raise Refused(self.module, name, text, _SAME)

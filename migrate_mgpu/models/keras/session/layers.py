@@ -30,6 +30,7 @@ from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, h
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.savers import code_of
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import iterator_spec, known_text
 from migrate_mgpu.models.keras.session.variables import sample_text
@@ -97,11 +98,15 @@ class LayerWriter:
     def trained(self, update: Update, context: Context, head: str, indent: str) -> str:
         """A line that gives the variables of an update a name, as a list."""
         variables = update.variables
-        if len(variables) == 1 and variables[0].listed:
+        source = self.program.scope.module.source
+        shown = self.program.differentiated.get(update.computed) if update.computed else None
+        if shown is None and len(variables) == 1 and variables[0].listed:
             return head + variables[0].name
-        if len(variables) == 1 and variables[0].collected is Collected.LAYER:
+        if shown is None and len(variables) == 1 and variables[0].collected is Collected.LAYER:
             return f"{head}{self.names.variables(variables[0])}.trainable_variables"
         parts = [self._listed(one) for one in variables]
+        if shown is not None:  # in the order of their gradients
+            parts = [code_of(source, self.names, one) for one in shown]
         text = context.style.call("", parts, indent, len(head))
         # A list, whatever brackets a call has.
         opens, closes = text.index("("), text.rindex(")")

@@ -11,7 +11,16 @@ from migrate_mgpu.analysis.scopes import Scope, names_in, walk
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.constant_branches import names_made_before
 from migrate_mgpu.models.front.session.program import SessionProgram, closure, given_by
-from migrate_mgpu.models.ir import Collected, Stage, Step, TowerInput, Unit, Update, Variables
+from migrate_mgpu.models.ir import (
+    Collected,
+    ShownGradients,
+    Stage,
+    Step,
+    TowerInput,
+    Unit,
+    Update,
+    Variables,
+)
 
 _FEW_UNITS, _FEW_LINES = 2, 4  # of which each step has its own
 
@@ -234,6 +243,8 @@ def _given(step: Step) -> set[str]:
 
 
 def _is_shared(unit: Unit) -> bool:
+    if any(isinstance(one, ShownGradients) for one in (unit, *unit.after)):
+        return False
     return unit.stage in (Stage.WHOLE, Stage.TOWER)
 
 

@@ -14,6 +14,7 @@ from migrate_mgpu.models.ir import (
     GradientClip,
     NamedUnit,
     Placeholder,
+    ShownGradients,
     Step,
     Unit,
     Update,
@@ -70,6 +71,8 @@ class StepWriter:
             self._training(step.updates, items, self._may_end(step))
             for update in step.updates:
                 self._counted(update, 1 + self._may_end(step))
+        elif shown := self._shown(step):
+            self._training(shown, items, applies=False)
         else:
             self._items(items, 1)
         values = [bracketed(self.context.render(value)) for value in step.values]
@@ -132,6 +135,8 @@ class StepWriter:
             if isinstance(item, Part):
                 call = f"{self._name(item)}({', '.join(item.takes)})"
                 self.block.line(f"{', '.join(item.gives)} = {call}", deeper)
+            elif isinstance(item, ShownGradients):
+                self._gathered(deeper)
             elif isinstance(item, NamedUnit):
                 self.block.line(f"{item.name} = {self.context.render(item.node)}", deeper)
             elif item.node in self.program.copies:
@@ -148,6 +153,9 @@ class StepWriter:
                 if item.node in self.program.summarizing:  # a list that may have several lines
                     base = self.block.indent + self.block.source.indent_unit * deeper
                     self.block.lines[-1] = self.block.lines[-1].replace("\n", f"\n{base}")
+
+    def _gathered(self, outer: int) -> None:
+        """What makes gradients of several replicas one."""
 
     def _copied(self, node: ast.AST, outer: int) -> None:
         """Variables get the values of others, one after the other."""
@@ -186,18 +194,31 @@ class StepWriter:
             counted or program.restarts or program.savers
         )
 
+    def _shown(self, step: Step) -> list[Update]:
+        """The updates whose gradients something in a step tells of."""
+        calls = {unit.computed for unit in step.units if isinstance(unit, ShownGradients)}
+        return [one for one in self.program.updates if one.computed in calls]
+
     def _training(
-        self, updates: Sequence[Update], items: Iterable[Unit | Part], may_end: bool = False
+        self,
+        updates: Sequence[Update],
+        items: Iterable[Unit | Part],
+        may_end: bool = False,
+        applies: bool = True,
     ) -> None:
-        """The gradients of all losses, then what they do to the variables."""
+        """The gradients of all losses, then what they do to the variables.
+
+        Not ``applies``: that is nothing, they are computed alone.
+        """
         tf, several = self.style.tensorflow, len(updates) > 1
         inside = set(closure([update.unit for update in updates]))
         within = [item for item in items if inside & _units(item)]
+        late = [item for item in items if any(map(shows_gradients, _units(item)))]
         persistent = "persistent=True" if several else ""
         self.block.line(f"with {tf}.GradientTape({persistent}) as {self.names.tape}:", 1)
         self._items(within, 2)
         losses = [self._loss(update) for update in updates]
-        self._items((item for item in items if item not in within), 1)
+        self._items((item for item in items if item not in within and item not in late), 1)
         begin, header = len(self.block.lines), self._on(updates[0].place)
         self._computing()
         names = {one: self.names.gradients_of(one, several) for one in updates}
@@ -207,14 +228,15 @@ class StepWriter:
             if update.sparse:
                 each = f"{tf}.convert_to_tensor({self.names.value})"
                 self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
-        for update in updates:
+        self._items(late, 1)
+        for update in updates if applies else ():
             self.gradients = names[update]
             self._changed(update)
         if may_end:
             comment = "  # not counted where the data has ended"
             given = ", ".join(losses)
             self.block.line(f"with {tf}.control_dependencies([{given}]):{comment}", 1)
-        for update in updates:
+        for update in updates if applies else ():
             pairs = f"zip({names[update]}, {self.names.trained(update)})"
             line = f"{self.names.optimizer(update)}.apply_gradients({pairs})"
             self.block.line(line, 1 + may_end)
@@ -281,6 +303,11 @@ def known_text(placeholder: Placeholder, value: ast.expr, context: Context) -> s
     if is_flag(placeholder):
         return repr(bool(constant(value)))
     return f"{context.tf}.constant({context.render(value)})"
+
+
+def shows_gradients(unit: Unit) -> bool:
+    """Whether a unit is gradients, or computed of some, that a summary tells of."""
+    return any(isinstance(one, ShownGradients) for one in closure([unit]))
 
 
 def _units(item: Unit | Part) -> set[Unit]:

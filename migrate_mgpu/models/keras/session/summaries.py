@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.summaries import ADD_SUMMARY, FILE_WRITER, SUMMARIES
-from migrate_mgpu.models.front.session.host_objects import EventWriter, Merge, Summary, WriterCall
+from migrate_mgpu.models.front.session.host_objects import (
+    EventWriter,
+    Merge,
+    Summary,
+    TowerSummary,
+    WriterCall,
+)
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.session.names import StepNames
@@ -47,7 +56,7 @@ class SummaryWriter:
         found: dict[ast.AST, Replacement] = {
             summary.call: self._one(summary)
             for summary in self.program.summaries
-            if summary.variable is None
+            if summary.variable is None and summary.gradients is None
         }
         found.update({call: self._merged(made) for call, made in self.program.merges.items()})
         for statement in self.program.summarizing:
@@ -68,15 +77,63 @@ class SummaryWriter:
 
     def _text(self, summary: Summary, context: Context) -> str:
         row = next(row for row in SUMMARIES.rows if row.kind == summary.kind)
-        given = [f"{row.parameters[0].new_name}={self.style.string(summary.tag)}"]
+        tag = self.style.string(summary.tag)
+        if summary.tower is not None:
+            tag = self._tag_of_tower(summary.tag, summary.tower, context)
+        given = [f"{row.parameters[0].new_name}={tag}"]
         for parameter in row.parameters[1:]:
             if parameter.name in summary.values:
                 value = summary.values[parameter.name]
-                text = (
-                    code_of(self.source, self.names, summary.variable) if summary.variable else ""
-                )
-                given.append(f"{parameter.new_name}={text or context.render(value)}")
+                given.append(f"{parameter.new_name}={self._value(summary, value, context)}")
         return f"{context.tf}.{row.target}({', '.join(given)})"
+
+    def _of_each(self, summaries: Sequence[Summary]) -> str:
+        """What stands above the summaries of each tower, with the values that it has."""
+        every = dict.fromkeys(one.tower.each for one in summaries if one.tower)
+        pairs = [(one.value.id, one.name) for one in every if one is not None and one.value]
+        values, lists = ", ".join(pair[0] for pair in pairs), ", ".join(pair[1] for pair in pairs)
+        taken, given = (f"({values})", f"zip({lists})") if len(pairs) > 1 else (values, lists)
+        loop = f"for {self._index}, {taken} in enumerate({given})"
+        return f"*[summary {loop} for summary in ("
+
+    @property
+    def _index(self) -> str:
+        towers = self.program.scope.towers
+        assert towers is not None
+        return towers.index
+
+    def _tag_of_tower(self, tag: str, tower: TowerSummary, context: Context) -> str:
+        """`'tower_%d/loss' % i`, where that is the number of each, or of the last."""
+        scope, index = tower.scope, self._index
+        if tower.each is None:
+            count = self.program.count
+            text = f"{self.names.strategy}.num_replicas_in_sync"
+            text = context.render(count) if count is not None else text
+            index = f"{text} - 1"
+        alone = scope.right if isinstance(scope, ast.BinOp) else None
+        shown = f"({index})" if isinstance(alone, ast.Name) and " " in index else index
+        names = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == self._index]
+        replaced: dict[ast.AST, Replacement] = {n: lambda context: shown for n in names}
+        if isinstance(scope, ast.BinOp) and isinstance(scope.op, ast.Mod):
+            left = constant(scope.left)
+            if isinstance(left, str):
+                text = self.style.string(f"{left}/{tag.replace('%', '%%')}")
+                replaced[scope.left] = lambda context: text
+                return self._rendered(scope, context, replaced)
+        return f"{self._rendered(scope, context, replaced)} + {self.style.string('/' + tag)}"
+
+    def _rendered(
+        self, node: ast.expr, context: Context, replaced: dict[ast.AST, Replacement]
+    ) -> str:
+        every = {**context.replaced, **replaced}
+        return Context(context.module, context.style, None, context.names, every).render(node)
+
+    def _value(self, summary: Summary, value: ast.expr, context: Context) -> str:
+        if summary.gradients is not None:
+            return f"{self.names.gradients}[{summary.index}]"
+        if summary.variable is not None:
+            return code_of(self.source, self.names, summary.variable)
+        return context.render(value)
 
     def _merged(self, merge: Merge) -> Replacement:
         """All summaries in a list, each with the comments of its statement."""
@@ -85,11 +142,17 @@ class SummaryWriter:
             unit = self.source.indent_unit
             lines: list[str] = []
             told: set[ast.stmt] = set()
-            for summary in merge.summaries:
-                if summary.statement not in told and summary.statement is not merge.statement:
-                    told.add(summary.statement)
-                    lines += [unit + text for text in self._comments(summary.statement) if text]
-                lines.append(f"{unit}{self._text(summary, context)},")
+            for apart, group in itertools.groupby(merge.summaries, lambda one: one.in_each):
+                some = list(group)
+                inside = 2 * unit if apart else unit
+                lines += [f"{unit}{self._of_each(some)}"] if apart else []
+                for summary in some:
+                    if summary.statement not in told and summary.statement is not merge.statement:
+                        told.add(summary.statement)
+                        above = self._comments(summary.statement)
+                        lines += [inside + text for text in above if text]
+                    lines.append(f"{inside}{self._text(summary, context)},")
+                lines += [f"{unit})],"] if apart else []
             head = f"{context.tf}.raw_ops.MergeSummary(inputs=["
             return "\n".join([head, *lines, "])"])
 

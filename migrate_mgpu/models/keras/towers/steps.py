@@ -16,6 +16,7 @@ from migrate_mgpu.models.ir import (
     Combined,
     Gathered,
     GradientClip,
+    ShownGradients,
     Stage,
     Step,
     TowerInput,
@@ -158,6 +159,7 @@ class TowerStepWriter(StepWriter):
         last += [v.id for v in step.values if isinstance(v, ast.Name) and self._is_last(v.id, step)]
         give = [u.value.id for u in combined if isinstance(u, Gathered) and u.value is not None]
         give += last
+        give += [self.names.gradients] if self._shown(step) else []
         return _Plan(
             tuple(split),
             inputs,
@@ -191,7 +193,8 @@ class TowerStepWriter(StepWriter):
     def _check_drawn(self, step: Step, inputs: Iterable[TowerInput]) -> None:
         """Each tower that computes something draws a batch, and no other does."""
         drawn = [one for one in inputs if one.drawn]
-        every = step.updates or any(isinstance(unit, Gathered) for unit in step.units)
+        gathers = (Gathered, ShownGradients)
+        every = step.updates or any(isinstance(unit, gathers) for unit in step.units)
         if drawn and not every:
             text = "this is run for one tower, which alone draws a batch: a strategy runs all"
             raise Refused(
@@ -280,8 +283,9 @@ class TowerStepWriter(StepWriter):
         if step.updates:
             self._comments(Above.REPLICA, 0)
         block.line(f"def {self.names.replica(step)}({', '.join([*plan.take, *plan.given])}):")
-        if step.updates:
-            self._training(step.updates, plan.tower)
+        updates = step.updates or tuple(self._shown(step))
+        if updates:
+            self._training(updates, plan.tower, applies=bool(step.updates))
         else:
             self._items(plan.tower, 1)
         if plan.give:
@@ -336,6 +340,15 @@ class TowerStepWriter(StepWriter):
         return self._limited(clip, limits)
 
     # -- the step ---------------------------------------------------------------------------
+
+    def _gathered(self, outer: int) -> None:
+        tf, value, gradients = self.style.tensorflow, self.names.value, self.names.gradients
+        added = f"{self.names.strategy}.reduce({tf}.distribute.ReduceOp.SUM, {value}, axis=None)"
+        each, unit = f"{added} for {value} in {gradients}", self.block.source.indent_unit
+        indent = self.block.indent + unit * outer
+        if len(f"{indent}{gradients} = [{each}]") > self.style.width:
+            each = f"\n{indent}{unit}{each}"
+        self.block.lines.append(f"{indent}{gradients} = [{each}]")
 
     def _whole(self, step: Step, plan: _Plan, split: str) -> str:
         self.block = Block(self.block.source, self.block.indent)

@@ -648,6 +648,36 @@ REFUSED = {
         program(before="tf.summary.scalar('Mean', loss)\n"),
         "an operation may have that name",
     ),
+    "a summary of gradients that no step applies": (
+        program(
+            PAIRS + "others = optimizer.compute_gradients(loss)\n"
+            "for g, v in others:\n    tf.summary.histogram(v.op.name, g)\n"
+            "all = tf.summary.merge_all()\n"
+        ),
+        "a summary tells of gradients that no step applies",
+    ),
+    "a summary of what is computed of gradients": (
+        program(PAIRS + "for g, v in pairs:\n    tf.summary.scalar(v.op.name, tf.norm(g))\n"),
+        "a gradient's summary is not of its value",
+    ),
+    "a summary of gradients with a number": (
+        program(
+            PAIRS + "for g, v in pairs:\n    tf.summary.histogram('%s%d' % (v.name, 1), g)\n"
+            "all = tf.summary.merge_all()\n"
+        ),
+        "TF1's tag of a summary cannot be determined",
+    ),
+    "summaries of a scope": (
+        program(before="some = tf.get_collection(tf.GraphKeys.SUMMARIES, 'a')\n"),
+        "which summaries are asked for cannot be determined",
+    ),
+    "a list of summaries that is used otherwise": (
+        program(
+            before="some = []\nsome.append(tf.summary.scalar('a', loss))\n"
+            "all = tf.summary.merge(some)\nprint(len(some))\n"
+        ),
+        "`some`, a part of the graph, is used outside of `Session.run`",
+    ),
     "summaries of a family": (
         program(before="tf.summary.scalar('a', loss, family='b')\n"),
         "`family` of a summary",

@@ -320,6 +320,25 @@ MADE_BEFORE = program(
     run=RUN.replace("[loss, train]", "[whole, train]"),
 )
 
+SCOPED = """\
+    with tf.device('/gpu:%d' % i):
+        with tf.name_scope('tower_%d' % i) as scope:
+            output = tf.matmul(x_splits[i], w)
+            loss = tf.reduce_mean(tf.square(output - y_splits[i]))
+            losses.append(loss)
+            tower_grads.append(optimizer.compute_gradients(loss))
+            """
+
+
+def summarized(told: str) -> str:
+    """A program whose towers have scopes, and summaries, all of which are merged."""
+    return program(
+        device="", body=SCOPED + told + "\n", grads="",
+        apply=APPLY + "merged = tf.summary.merge_all()\n",
+        run=RUN.replace("[loss, train]", "[merged, train]"),
+    )  # fmt: skip
+
+
 STAYS = {
     "rows of the whole batch in a network": (
         program(
@@ -451,9 +470,58 @@ STAYS = {
         + "print(sess.run(both, {x: rows, y: rows[:, :1]}))\n",
         "averages of batch normalization move before it is computed",
     ),
-    "a summary of each tower": (
-        program(body=BODY + "        told = tf.summary.scalar('loss', loss)\n"),
-        "each tower has a summary of its own here",
+    "a summary of each tower without a scope": (
+        program(body=BODY + "        tf.summary.scalar('loss', loss)\n"),
+        "each tower has a summary of its own here, and no scope to name it by",
+    ),
+    "a summary that something else in a tower has the name of": (
+        summarized("tf.summary.scalar('error', loss)").replace("s[i])", "s[i], name='error')"),
+        "TF1's tag of `error` cannot be determined",
+    ),
+    "a summary with the name that TF1 gives an operation": (
+        summarized("tf.summary.scalar('Mean', loss)"),
+        "TF1's tag of `Mean` cannot be determined",
+    ),
+    "a summary in a scope with a slash": (
+        summarized("with tf.name_scope('a/b'):\n                tf.summary.scalar('told', loss)"),
+        "a summary in a scope whose name is not known",
+    ),
+    "a summary of the first tower": (
+        summarized("if i == 0:\n                tf.summary.scalar('told', loss)"),
+        "a summary that only the first tower makes",
+    ),
+    "a summary of two values of each tower": (
+        summarized("tf.summary.scalar('told', loss + output[0, 0])"),
+        "a summary in a tower is not of one value that the tower computes",
+    ),
+    "a tower that merges": (
+        summarized("tf.summary.scalar('told', loss)\n            merged = tf.summary.merge_all()"),
+        "each tower merges summaries",
+    ),
+    "the summaries of all that there are so far": (
+        summarized("tf.summary.scalar('told', loss)\n"
+                   "            summaries = tf.get_collection(tf.GraphKeys.SUMMARIES)"),
+        "which summaries are asked for cannot be determined",
+    ),
+    "gradients that are clipped, in a summary": (
+        program(
+            apply="pairs = average_gradients(tower_grads)\n"
+            "for g, v in pairs:\n    tf.summary.histogram(v.op.name + '/g', g)\n"
+            "pairs = [(tf.clip_by_norm(g, 1.0), v) for g, v in pairs]\n"
+            "train = optimizer.apply_gradients(pairs)\nmerged = tf.summary.merge_all()\n",
+            run=RUN.replace("[loss, train]", "[merged, train]"),
+        ),
+        "a summary tells of the towers' gradients, which are clipped later",
+    ),
+    "gradients of one tower, in a summary": (
+        program(
+            grads="        pairs = optimizer.compute_gradients(loss)\n"
+            "        tower_grads.append(pairs)\n",
+            apply=APPLY + "for g, v in pairs:\n    tf.summary.histogram(v.op.name + '/g', g)\n"
+            "merged = tf.summary.merge_all()\n",
+            run=RUN.replace("[loss, train]", "[merged, train]"),
+        ),
+        "a summary tells of gradients that are clipped, or of one tower's",
     ),
     "a summary that a tower may have the name of": (
         program(

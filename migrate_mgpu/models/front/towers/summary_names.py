@@ -1,0 +1,105 @@
+"""TF1's names of the summaries that towers make: each has a scope of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.ir import Towers
+
+_SCOPES = ("name_scope", "variable_scope")
+_ADVICE = "make it after the towers, of the last tower's value"
+
+
+@record(frozen=True, eq=False)
+class TowerScope:
+    """What names the scope of each tower, and the blocks in it around a statement, by name."""
+
+    own: ast.expr
+    inside: tuple[tuple[str, ast.With], ...]
+
+    @property
+    def path(self) -> str:
+        return "".join(f"{name}/" for name, _ in self.inside)
+
+
+def scope_of(module: Module, towers: Towers, statement: ast.stmt) -> TowerScope:
+    """The scope of a statement of the loop.
+
+    Raises:
+        Refused: a tower's is not told by its number in a text, or a name in it is not known.
+    """
+    own: ast.expr | None = None
+    inside: list[tuple[str, ast.With]] = []
+    for block in reversed([*module.names.ancestors(statement)]):
+        if not isinstance(block, ast.With) or not is_inside(module, block, {towers.loop}):
+            continue
+        for item in block.items:
+            call = item.context_expr
+            first = call.args[0] if isinstance(call, ast.Call) and call.args else None
+            if name_of(module, call) not in _SCOPES or first is None:
+                continue
+            if name_of(module, first) == "get_variable_scope":
+                continue
+            known = constant(first)
+            if own is None and _is_of_number(towers, first):
+                own = first
+            elif own is not None and isinstance(known, str) and known and "/" not in known:
+                inside.append((known, block))
+            else:
+                raise Refused(module, call, "a summary in a scope whose name is not known", _ADVICE)
+    if own is None:
+        text = "each tower has a summary of its own here, and no scope to name it by"
+        raise Refused(module, statement, text, _ADVICE)
+    return TowerScope(own, tuple(inside))
+
+
+def _is_of_number(towers: Towers, node: ast.expr) -> bool:
+    """Whether a text has the number of the tower, and nothing else that differs in each."""
+    names = {part.id for part in walk(node) if isinstance(part, ast.Name)}
+    return bool(towers.index) and names & towers.names == {towers.index}
+
+
+def check_free(
+    modules: Iterable[Module], module: Module, towers: Towers, scope: TowerScope, told: ast.expr,
+    name: str,
+) -> None:  # fmt: skip
+    """Nothing else in a tower has the name that a summary is given: TF1 would number one of them.
+
+    Raises:
+        Refused: something may have it.
+    """
+    around: ast.stmt = towers.loop
+    home = module.names.scope_of_name[next(n for n in walk(towers.loop) if isinstance(n, ast.Name))]
+    for part, block in (*scope.inside, (name, None)):
+        for other in modules:
+            for call in other.names.calls:
+                at_home = other is module and other.names.scope_at(call) is home
+                here = at_home and is_inside(module, call, {around})
+                own = {id(node) for node in walk(block)} if block is not None else {id(told)}
+                if (at_home and not here) or not _names(other, call):
+                    continue
+                values = (*call.args, *(keyword.value for keyword in call.keywords))
+                for value in (one for one in values if id(one) not in own):
+                    text = constant(value)
+                    if isinstance(text, str) and text.partition("/")[0].lower() == part.lower():
+                        why = f"TF1's tag of `{name}` cannot be determined: something has `{part}`"
+                        raise Refused(module, told, why, "give the summary another name")
+        around = block or around
+
+
+def _names(module: Module, call: ast.Call) -> bool:
+    """Whether a call may give an operation a name that it is told."""
+    known = name_of(module, call)
+    if known:
+        return not known.startswith((*SETTINGS, "add_to_collection"))
+    plain = (module.names.qualname(call.func) or "").startswith("builtins.")
+    return isinstance(call.func, ast.Name) and not plain

@@ -41,7 +41,10 @@ Estimator that it is else; any other stays, and is bridged to `tf.compat.v1.esti
 - The input function's batch stays what it was, the batch of *one replica*:
   `strategy.distribute_datasets_from_function` draws one for each.
 - Checkpoints of TF1 do not load into the Keras model as they are:
-  [`migrate-mgpu checkpoint`](checkpoints.md) converts them.
+  [`migrate-mgpu checkpoint`](checkpoints.md) converts them. `tf.train.init_from_checkpoint` reads
+  them as before: each class says which variable had which name in TF1 (`tf1_variables`), and what
+  was read for the names is assigned where the model's own folder has no checkpoint
+  (`init_from_tf1`). An Estimator stays where TF1 numbered names (`dense_1`).
 
 Compare the result before you trust it: `migrate-mgpu parity train.py --devices 1,2,4`
 ([parity](parity.md)).

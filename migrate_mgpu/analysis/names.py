@@ -84,6 +84,11 @@ class Names(Scopes):
         bindings = self.bindings_of(node)
         return bindings[0] if len(bindings) == 1 else None
 
+    def may_be_none(self, node: ast.expr) -> bool:
+        """Whether an expression is None, or a variable that is given None somewhere."""
+        bindings = self.bindings_of(node) if isinstance(node, ast.Name) else []
+        return is_none(node) or any(is_none(binding.value) for binding in bindings)
+
     def only_value(self, node: ast.Name) -> ast.expr | None:
         """The expression that a name is given, where nothing gives it another."""
         binding = self.only_binding(node)

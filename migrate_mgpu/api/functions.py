@@ -262,6 +262,11 @@ EQUAL = {
 }  # fmt: skip
 # Statuses of the table of names that say: the same object in TF2.
 SAME_STATUSES = ("neutral", "v2_shared", "modules", "v1_differs_tf2.15")
+# What writes a message, as a method of Python's logger.
+LOGGING = {
+    "debug": "debug", "info": "info", "warn": "warning", "warning": "warning", "error": "error",
+    "fatal": "critical",
+}  # fmt: skip
 # `tf.gfile.Exists` is `tf.io.gfile.exists`; the rest is the same object or has another name.
 GFILE = {
     "Copy": "copy", "DeleteRecursively": "rmtree", "Exists": "exists", "FastGFile": "GFile",

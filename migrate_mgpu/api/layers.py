@@ -9,17 +9,32 @@ from migrate_mgpu.core.records import record
 
 
 @record(frozen=True)
+class LayerVariable:
+    """A variable of a layer: its name in TF1, that of Keras's attribute.
+
+    ``setting`` is the parameter of TF1's by which there may be none.
+    """
+
+    name: str
+    attribute: str
+    setting: str = ""
+
+
+@record(frozen=True)
 class LayerRow(Row):
     """A layer of TF1's, a function or a class; ``target`` is Keras's class.
 
     ``stem`` names the layer where nothing better is known. ``inputs`` is the parameter that a
     function is given what the layer is applied to, ``training`` the one that tells it whether
-    it trains; both are empty where there is none.
+    it trains; both are empty where there is none. ``scope`` is what TF1 calls the first one of a
+    scope that is given no name, ``variables`` are those below it, None where that is not known.
     """
 
     stem: str = ""
     inputs: str = ""
     training: str = ""
+    scope: str = ""
+    variables: tuple[LayerVariable, ...] | None = None
 
     @property
     def keras(self) -> str:
@@ -73,6 +88,24 @@ _NORMALIZATION = (
 )  # fmt: skip
 _RENORM = ("renorm", "renorm_clipping", "renorm_momentum", "fused")
 
+_KERNEL = (LayerVariable("kernel", "kernel"), LayerVariable("bias", "bias", "use_bias"))
+_STATISTICS = (
+    LayerVariable("gamma", "gamma", "scale"), LayerVariable("beta", "beta", "center"),
+    LayerVariable("moving_mean", "moving_mean"),
+    LayerVariable("moving_variance", "moving_variance"),
+)  # fmt: skip
+# The variables of layers by Keras's class.
+_VARIABLES: dict[str, tuple[LayerVariable, ...]] = {
+    "Dense": _KERNEL,
+    "Conv1D": _KERNEL,
+    "Conv2D": _KERNEL,
+    "BatchNormalization": _STATISTICS,
+    **dict.fromkeys(
+        ("AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "MaxPooling1D",
+         "MaxPooling2D", "MaxPooling3D", "Flatten", "Dropout"),
+        (),
+    ),
+}  # fmt: skip
 # By the function's name: Keras's class, and TF1's parameters behind the inputs.
 _FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "dense": ("Dense", ("units", *_CONV)),
@@ -135,7 +168,7 @@ def _row(
     training = "training" if "training" in given else ""
     return LayerRow(
         (f"layers.{name}",), name, parameters, f"keras.layers.{keras}", order,
-        stem=stem, inputs=inputs, training=training,
+        stem=stem, inputs=inputs, training=training, scope=stem, variables=_VARIABLES.get(keras),
     )  # fmt: skip
 
 
@@ -180,6 +213,21 @@ _SHARED = {
     "scope": "name",
 }
 _RELU = {"activation_fn": "{tf}.nn.relu"}
+_CONTRIB_KERNEL = (
+    LayerVariable("weights", "kernel"), LayerVariable("biases", "bias", "biases_initializer"),
+)  # fmt: skip
+# Keras's class by TF1's name of a layer that is given none, and its variables.
+_CONTRIB_SCOPES: dict[str, tuple[str, tuple[LayerVariable, ...]]] = {
+    "Dense": ("fully_connected", _CONTRIB_KERNEL),
+    "Conv1D": ("Conv", _CONTRIB_KERNEL),
+    "Conv2D": ("Conv", _CONTRIB_KERNEL),
+    "BatchNormalization": ("BatchNorm", _STATISTICS),
+    "LayerNormalization": ("LayerNorm", _STATISTICS[1::-1]),
+    "MaxPooling2D": ("MaxPool2D", ()),
+    "AveragePooling2D": ("AvgPool2D", ()),
+    "Flatten": ("Flatten", ()),
+    "Dropout": ("Dropout", ()),
+}
 _CONV_NAMES = {**_SHARED, "num_outputs": "filters", "stride": "strides", "rate": "dilation_rate"}
 _SAME = {"padding": "{quote}same{quote}"}
 _CONV_ORDER = ("filters", "kernel_size", "strides")
@@ -217,10 +265,12 @@ def _contrib(
         default = (defaults or {}).get(one, "")
         plain = Parameter(one, default, names.get(one), stated=bool(default))
         parameters.append(special.get(one, plain))
+    scope, variables = _CONTRIB_SCOPES.get(keras, ("", None))
     return LayerRow(
         (f"contrib.layers.{name}",), f"contrib.{name}", tuple(parameters), f"keras.layers.{keras}",
         order, stem=stem or name, inputs=given[0],
         training="is_training" if "is_training" in given else "", constants=constants,
+        scope=scope, variables=variables,
     )  # fmt: skip
 
 

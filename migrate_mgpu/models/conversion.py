@@ -77,8 +77,11 @@ class Conversions:
             )
         }
         self._bound: dict[ast.AST, set[str]] = {}
+        self._optional: dict[ast.AST, set[str]] = {}
         for flow, node in own:
             self._bound.setdefault(node, set()).update(flow.bound)
+            absent = (n for n, v in flow.bound.items() if flow.module.names.may_be_none(v))
+            self._optional.setdefault(node, set()).update(absent)
         self.all = [self._convert(flow) for flow in flows]
         self._check_alternatives()
         self.share()
@@ -174,6 +177,7 @@ class Conversions:
                 self._bound.get(node, ()),
                 node in self._towers,
                 node in self._uncounted,
+                self._optional.get(node, ()),
             )
         return self._models[node]
 

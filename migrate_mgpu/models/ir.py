@@ -625,6 +625,22 @@ class Checkpoints:
     start: Expression | None = None
 
 
+@record(frozen=True, eq=False)
+class FirstValues:
+    """What a checkpoint gives variables where the model's own folder has none.
+
+    ``units`` are the statements that say so, ``calls`` their `tf.train.init_from_checkpoint`,
+    ``listed`` what asks for all trainable variables. ``everywhere``: they stand in all modes;
+    ``roots``: a scope that they name is that of all variables, the step among them.
+    """
+
+    units: tuple[ast.stmt, ...]
+    calls: tuple[ast.Call, ...]
+    listed: tuple[ast.Call, ...]
+    everywhere: bool
+    roots: bool
+
+
 # -- input functions ----------------------------------------------------------
 
 

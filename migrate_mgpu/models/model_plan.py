@@ -22,7 +22,8 @@ class ModelPlan(EditSet):
     (batch normalization's statistics under several replicas). ``by_batch``: the loss of an
     evaluation is the mean over batches, as TF1's. ``labels``: the model_fn asks for the labels,
     else what it is fed may be features alone. ``has_layer_lists``: a class of the model
-    keeps its layers in a list, or a list that may have layers in it.
+    keeps its layers in a list, or a list that may have layers in it. ``initializes`` is the method
+    that gives its variables what they begin with, where they are not what its layers draw.
     """
 
     module: Module
@@ -36,3 +37,4 @@ class ModelPlan(EditSet):
     by_batch: bool = False
     labels: bool = True
     has_layer_lists: bool = False
+    initializes: str = ""

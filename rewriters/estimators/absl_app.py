@@ -30,6 +30,7 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.functions import LOGGING
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.models.front.rewriters import SymbolRewriter
 from migrate_mgpu.source.source import Edit
@@ -43,14 +44,6 @@ RULE = Rule(
 )
 
 _LEVELS = {"DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"}
-_METHODS = {
-    "debug": "debug",
-    "info": "info",
-    "warn": "warning",
-    "warning": "warning",
-    "error": "error",
-    "fatal": "critical",
-}
 # What `tf.app.run` may be given, which absl's takes by the same names.
 _MAIN_AND_ARGV = ([None, None], [None, "argv"], ["main", "argv"])
 _FLAGS = ("app.flags", "flags")
@@ -364,8 +357,8 @@ def _logging(module: Module, node: ast.AST, name: str, style: FileStyle) -> Edit
                     return EditSet()
         return None
     start, end = source.span(node)
-    if name in _METHODS:
-        text = f"{style.tensorflow}.get_logger().{_METHODS[name]}"
+    if name in LOGGING:
+        text = f"{style.tensorflow}.get_logger().{LOGGING[name]}"
         return _changed(module, Edit(start, end, text))
     if name == "set_verbosity" and len(call.args) == 1 and not call.keywords:
         level = symbol(module.names.qualname(call.args[0]))

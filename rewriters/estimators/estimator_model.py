@@ -18,6 +18,10 @@ becomes a layer of its own. It may be chosen by an `if`, or from a
 dictionary of functions. A Keras model that is the whole network is used as it is.
 `tf.feature_column.input_layer` becomes the tensors that its columns make.
 
+`tf.train.init_from_checkpoint`, with what computes its map, becomes a method of the model, which
+is called where no checkpoint of its own is restored; each class gives its variables with the
+names that they had in TF1.
+
 Where loss or metrics look at several values of the network, or at the features, `call`
 returns those values, and the model has a `train_step` and a `test_step` of its own. So does
 one whose network is called again, by `reuse`, to test: its evaluation's loss stays the
@@ -236,6 +240,113 @@ def model_fn():
 estimator = model_fn()
 estimator.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
+    ),
+    Case(
+        "what another training left",
+        """\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+def model_fn(features, labels, mode, params):
+    with tf.variable_scope('net'):
+        net = tf.layers.dense(features, 16, activation=tf.nn.relu)
+    logits = tf.layers.dense(net, 3, name='logits')
+    tf.train.init_from_checkpoint(params['begin'], {'encoder/': 'net/'})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    optimizer = tf.train.AdamOptimizer(1e-3)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn, 'tuned', params={'begin': 'pretrained'})
+estimator.train(input_fn, steps=100)
+""",
+        '''\
+import tensorflow as tf
+
+
+def input_fn():
+    data = tf.ones([8, 4]), tf.zeros([8], tf.int32)
+    return tf.data.Dataset.from_tensors(data).repeat()
+
+
+class Model(tf.keras.Model):
+    def __init__(self, params):
+        super().__init__()
+        self.params = params
+        self.dense = tf.keras.layers.Dense(16, activation=tf.nn.relu)
+        self.logits = tf.keras.layers.Dense(3, name='logits')
+
+    def call(self, features, training=False):
+        with tf.name_scope('net'):
+            net = self.dense(features)
+        logits = self.logits(net)
+        return logits
+
+    def tf1_variables(self, scope=''):
+        """Its variables, with the names that TF1 gave them."""
+        yield scope + 'net/dense/kernel', self.dense.kernel
+        yield scope + 'net/dense/bias', self.dense.bias
+        yield scope + 'logits/kernel', self.logits.kernel
+        yield scope + 'logits/bias', self.logits.bias
+
+    def init_from_tf1(self):
+        """First values, where no checkpoint is restored."""
+        variables = dict(self.tf1_variables())
+        init_from_checkpoint(self.params['begin'], {'encoder/': 'net/'}, variables)
+
+
+def init_from_checkpoint(checkpoint, assignment_map, variables):
+    """Gives variables what a checkpoint of TF1's has, by their names or by whole scopes."""
+    reader = tf.train.load_checkpoint(checkpoint)
+    if reader.has_tensor('_CHECKPOINTABLE_OBJECT_GRAPH'):
+        raise ValueError(
+            'a TF2 checkpoint: `migrate-mgpu checkpoint --to-tf1` converts it'
+        )
+    for old, new in assignment_map.items():
+        new = getattr(new, 'name', new).split(':')[0]
+        if new in variables:
+            variables[new].assign(reader.get_tensor(old))
+            continue
+        if not (old.endswith('/') and new.endswith('/')):
+            raise ValueError(new + ' is neither a variable nor a scope')
+        old, new = old.lstrip('/'), new.lstrip('/')
+        for name, variable in variables.items():
+            if name.startswith(new):
+                variable.assign(reader.get_tensor(old + name[len(new):]))
+
+
+def model_fn(params):
+    model = Model(params)
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    optimizer = tf.keras.optimizers.Adam(1e-3, epsilon=1e-8)
+    model.compile(optimizer=optimizer, loss=loss)
+    return model
+
+
+estimator = model_fn(params={'begin': 'pretrained'})
+train_dataset = input_fn()
+# The variables must exist before a checkpoint can be restored into them.
+tf.function(estimator).get_concrete_function(train_dataset.element_spec[0])
+estimator.optimizer.build(estimator.trainable_variables)
+checkpoint = tf.train.Checkpoint(model=estimator)
+manager = tf.train.CheckpointManager(checkpoint, 'tuned', max_to_keep=5)
+if manager.latest_checkpoint:
+    reader = tf.train.load_checkpoint(manager.latest_checkpoint)
+    if reader.has_tensor('global_step'):
+        raise ValueError(
+            'a TF1 checkpoint: `migrate-mgpu checkpoint` converts it')
+    checkpoint.restore(manager.latest_checkpoint).assert_existing_objects_matched()
+else:
+    estimator.init_from_tf1()
+estimator.fit(train_dataset, steps_per_epoch=100, verbose=0)
+manager.save(estimator.optimizer.iterations)
+''',
     ),
 )
 

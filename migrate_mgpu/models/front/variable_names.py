@@ -22,9 +22,6 @@ from migrate_mgpu.models.front.network.name_scopes import scope_kind
 from migrate_mgpu.models.ir import Layer, Optimizer, OwnOptimizer, Weight
 
 _ADVICE = "let the optimizer decide by something else"
-# What contrib calls a layer and its variables where nothing is said, and Keras.
-_SCOPES = {"layer_norm": "LayerNorm", "fully_connected": "fully_connected"}
-_LEAVES = (("weights", "kernel"), ("biases", "bias"))
 _ENDS = re.compile(r":\\d|:0")  # of a tensor's name, which are cut off
 
 
@@ -150,17 +147,18 @@ class _Check:
             return
         if not isinstance(layer, Layer):
             raise self._refuse(found.call, found.stem, found.module)
-        short = LAYERS.by_kind[layer.kind].names[0].rpartition(".")[2]
-        contrib = layer.kind.startswith("contrib.")
+        row = LAYERS.by_kind[layer.kind]
         old = _old_name(found)
         new = found.name or snake(found.kind)
         if not old or not self._is_named(found):
-            raise self._refuse(found.call, short, found.module)
+            raise self._refuse(found.call, found.stem, found.module)
         if self._has(old) != self._has(new, owner):
             raise self._refuse(found.call, old, found.module)
-        pairs = _LEAVES if contrib and short != "layer_norm" else ()
-        if any(self._has(old, mine) != self._has(new, owner, yours) for mine, yours in pairs):
+        if row.variables is None and layer.kind.startswith("contrib."):
             raise self._refuse(found.call, old, found.module)
+        for one in row.variables or ():
+            if self._has(old, one.name) != self._has(new, owner, one.attribute):
+                raise self._refuse(found.call, old, found.module)
 
     def _is_named(self, found: Found) -> bool:
         """Whether the name of a layer is known: a literal, or none."""
@@ -183,8 +181,7 @@ def _old_name(found: Found) -> str:
         return layer.scoped or (name if isinstance(name, str) else "")
     if found.name or not isinstance(layer, Layer):
         return found.name or ""
-    short = LAYERS.by_kind[layer.kind].names[0].rpartition(".")[2]
-    return _SCOPES.get(short, "") if layer.kind.startswith("contrib.") else short
+    return LAYERS.by_kind[layer.kind].scope
 
 
 def snake(name: str) -> str:

@@ -17,6 +17,7 @@ from migrate_mgpu.api.functions import (
     FUNCTIONS,
     GFILE,
     IMPOSSIBLE,
+    LOGGING,
     REDUCTIONS,
     SAME_STATUSES,
 )
@@ -110,6 +111,8 @@ def _renamed(
         return (Edit(*module.source.span(spelled), style.string(short.lower())),)
     if head == "gfile" and short in GFILE:
         new = f"io.gfile.{GFILE[short]}"
+    elif head == "logging" and short in LOGGING and called:
+        new = f"get_logger().{LOGGING[short]}"
     elif head == "contrib.data" and short in CONTRIB_DATA:
         new = f"data.experimental.{short}"
     elif not called and row is not None and not row.constants:

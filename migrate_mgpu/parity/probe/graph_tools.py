@@ -35,9 +35,9 @@ def replica_id() -> int | None:
     return 0 if value is None else int(value)
 
 
-def ancestors(begin: list[Any], stop: Any = ()) -> set[Any]:
+def ancestors(begin: list[Any], stop: Any = (), waits: bool = True) -> set[Any]:
     """Operations that these need, themselves included; not beyond those in ``stop``
-    (operations, or names of types)."""
+    (operations, or names of types). ``waits``: also those that they only wait for."""
     seen: set[Any] = set()
     waiting = list(begin)
     while waiting:
@@ -48,7 +48,7 @@ def ancestors(begin: list[Any], stop: Any = ()) -> set[Any]:
         if op in stop or op.type in stop:
             continue
         waiting.extend(tensor.op for tensor in op.inputs)
-        waiting.extend(op.control_inputs)
+        waiting.extend(op.control_inputs if waits else ())
     return seen
 
 
@@ -76,6 +76,12 @@ def components(variable: Any) -> list[Any]:
 def reading(variable: Any) -> Any:
     snapshot = getattr(variable, "_snapshot", None)
     return variable._graph_element if snapshot is None else snapshot
+
+
+def assignment(variable: Any) -> Any:
+    """The operation that gives a variable its first value, which is its second input."""
+    start = variable.initializer
+    return getattr(start, "op", start)  # a tensor behind `tf.train.init_from_checkpoint`
 
 
 def in_creation_order(graph: Any, variables: list[Any]) -> list[Any]:

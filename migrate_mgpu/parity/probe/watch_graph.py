@@ -187,7 +187,9 @@ class GraphWatch:
                     if rate.op in above and graph.is_fetchable(rate):
                         plan.fetches[("dropout", id(entry))] = rate
                         plan.dropouts[id(entry)] = entry
-                sources = frozenset(op for op in above if op.type in _SOURCES)
+                # A replica may wait for what another one takes of its own batches.
+                taken = tools.ancestors([loss.op], _SOURCES, waits=False)
+                sources = frozenset(op for op in taken if op.type in _SOURCES)
                 plan.sources[train_op.index, place] = sources
                 for op in sources:
                     usable = [t for t in op.outputs if tools.batched(t) and graph.is_fetchable(t)]
@@ -232,7 +234,7 @@ class GraphWatch:
                     for index, variable in known:
                         if index == j:
                             for part in tools.components(variable):
-                                start = part.initializer
+                                start = tools.assignment(part)
                                 self._run(session, start, {start.inputs[1]: value})
             if recorder.options.get("rounded"):
                 self._round(session, [v for _, v in known])
@@ -254,7 +256,7 @@ class GraphWatch:
                     value = self._run(session, tools.reading(part))
                 except Exception:  # not initialised, or of no numbers
                     continue
-                start = part.initializer
+                start = tools.assignment(part)
                 if getattr(value, "dtype", numpy.dtype("O")).kind == "f" and len(start.inputs) > 1:
                     moved = _neighbours(value, rng, part.name in mine)
                     self._run(session, start, {start.inputs[1]: moved})

@@ -48,6 +48,33 @@ def test_a_rate_that_is_calculated() -> None:
 CALCULATED = "learning_rate / (1.0 + tf.cast(global_step, tf.float32))"
 
 
+def test_a_rate_of_settings_that_are_none_where_nothing_trains() -> None:
+    rate = """\
+        rate = tf.train.exponential_decay(
+            learning_rate, tf.train.get_global_step(), steps, 0.5
+        ) / (1.0 + tf.cast(tf.train.get_global_step(), tf.float32))
+        optimizer = tf.train.AdagradOptimizer(rate)
+"""
+    text = changed(
+        (FIXTURE.parents[1] / "made_model_fn" / "before.py").read_text(encoding="utf-8"),
+        ("        optimizer = tf.train.AdagradOptimizer(learning_rate)\n", rate),
+        ("hidden_units, learning_rate=0.5)", "hidden_units, steps, learning_rate=0.5)"),
+        ("[16, 16])", "[16, 16], steps)"),
+    )
+    made = "    steps = 50\n    vectors ="
+    after, said = migrated(changed(text, ("    vectors =", made)))
+    assert "is None" not in after, said
+    made = "    steps = None\n    if flags.num_gpus:\n        steps = 50\n    vectors ="
+    after, said = migrated(changed(text, ("    vectors =", made)))
+    assert "        if self.steps is None:  # Keras 2 asks where nothing trains, too\n" in after, (
+        said
+    )
+    # Who asks it himself means something by it.
+    asked = ("        optimizer", "        if steps:\n            rate *= 0.5\n        optimizer")
+    after, said = migrated(changed(text, ("    vectors =", made), asked))
+    assert "is None" not in after, said
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

@@ -47,8 +47,17 @@ class Reading:
     """
 
     def __init__(
-        self, module: Module, function: ast.FunctionDef, bound: Collection[str] = ()
+        self,
+        module: Module,
+        function: ast.FunctionDef,
+        bound: Collection[str] = (),
+        optional: Collection[str] = (),
     ) -> None:
+        """``bound`` are parameters that something else than the Estimator gives.
+
+        ``optional`` are those of them that may be None.
+        """
+        self.optional = optional
         self.module = module
         self.function = function
         self.layers = LayerCalls()

@@ -74,6 +74,11 @@ def write_checkpoints(
     """
     queries, calls = flow.driving.queries, flow.driving.calls
     if checkpoints.folder is None:
+        if model.initializes:
+            raise Refused(
+                flow.module, flow.call, "an Estimator without a model_dir that begins with a "
+                "checkpoint's values", "give the Estimator a model_dir",
+            )  # fmt: skip
         for query in queries:
             if query.kind == "global_step":
                 changes.edit(query.module, _step(query))
@@ -131,8 +136,9 @@ def write_checkpoints(
     found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), point.receiver)
     trains, lists = any(call.trains for call in places), _keeps_lists(flow, model)
     restoring = Restoring(
-        flow, checkpoints, setup, point, found, folder, lists, trains, model.labels
-    )
+        flow, checkpoints, setup, point, found, folder, lists, trains, model.labels,
+        model.initializes,
+    )  # fmt: skip
     complete = point.statement if at_once else place
     firsts = None
     if not fixed and strategy is None:

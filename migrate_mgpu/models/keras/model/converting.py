@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.model_fn.first_values import read_first_values
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
 from migrate_mgpu.models.front.model_fn.label_use import compared_otherwise
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
@@ -38,6 +39,11 @@ from migrate_mgpu.models.ir import Predictions, Result, Variation
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
+from migrate_mgpu.models.keras.model.first_values import (
+    INIT_FROM_CHECKPOINT,
+    METHOD,
+    FirstValuesWriter,
+)
 from migrate_mgpu.models.keras.model.predictions import PredictStep
 from migrate_mgpu.models.keras.model.replicas import AVERAGE_STATISTICS
 from migrate_mgpu.models.keras.model.steps import Steps
@@ -49,6 +55,7 @@ from migrate_mgpu.models.keras.network.input_shapes import NeedsShape
 from migrate_mgpu.models.keras.network.model_classes import ModelClass
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
+from migrate_mgpu.models.keras.network.tf1_names import TF1Names
 from migrate_mgpu.models.keras.own_optimizers import own_optimizer
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import adds_up, result_fits_compile
@@ -56,6 +63,15 @@ from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
+
+_NOT_TRAINED = (
+    "a model that was never trained begins with the checkpoint's values in an evaluation and a "
+    "prediction, too, which begins at random in TF1"
+)
+_FILES = (
+    "what variables begin with is read from checkpoints that TF1 wrote: `migrate-mgpu checkpoint "
+    "--to-tf1` makes one of a checkpoint that a migrated program wrote"
+)
 
 
 def convert(
@@ -67,19 +83,20 @@ def convert(
     bound: Collection[str] = (),
     towers: bool = False,
     uncounted: bool = False,
+    optional: Collection[str] = (),
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
     ``style`` is that of the file; ``predicts`` says whether the
     program asks for predictions, ``distributed`` whether several replicas may train;
-    ``bound`` are parameters that ``functools.partial`` or a lambda gives it; ``towers``
+    ``bound`` are parameters that ``functools.partial`` or a lambda gives it,; ``towers``
     share a batch, where replicas draw batches of their own; ``uncounted``: TF2 does not know
-    how many batches an evaluation has.
+    how many batches an evaluation has; ``optional`` are those of ``bound`` that may be None.
 
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
     """
-    given = (function, graph, style, predicts, distributed, bound, towers, uncounted)
+    given = (function, graph, style, predicts, distributed, bound, towers, uncounted, optional)
     try:
         return _Conversion(*given).plan()
     except _NeedsSteps:
@@ -101,6 +118,7 @@ class _Conversion:
         bound: Collection[str],
         towers: bool,
         uncounted: bool,
+        optional: Collection[str],
         stepwise: bool = False,
     ) -> None:
         self.function = function
@@ -122,7 +140,7 @@ class _Conversion:
         self.lookup: ast.AST | None = None
         self.broadcasts: ast.expr | None = None  # what TF1 may compare with each label
         self.variable = ""  # of the model, where its author gave it one
-        self.reading = Reading(self.module, node, bound)
+        self.reading = Reading(self.module, node, bound, optional)
         self.outputs: Outputs | None = None
         self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
         self.layers: list[tuple[str, Found]] = []  # by the class that they stand in
@@ -132,6 +150,10 @@ class _Conversion:
         self.predictions: Predictions | None = None  # where they are not what the model gives
         if stepwise or not self._fits_compile(graph):
             self._with_steps(graph)
+        self.first = read_first_values(
+            self.reading, self.network, self.training.unit, self.helpers.graph
+        )
+        self.named = TF1Names(self.helpers.graph) if self.first is not None else None
         self.classes = HelperClasses(self.helpers)
         self.plain = PlainFunctions(graph, style, self.helpers)
 
@@ -228,9 +250,14 @@ class _Conversion:
             self.network,
             self.loss,
             self.training,
-            [*compiling.units, *compiling.calculated],
+            [*compiling.units, *compiling.calculated, *self._first_units()],
             self.helpers.graph,
         )
+        if self.first is not None:
+            plan.initializes = METHOD
+            plan.notes.append(Note(module, self.first.calls[0], _FILES))
+            if not self.first.everywhere:
+                plan.notes.append(Note(module, self.first.calls[0], _NOT_TRAINED))
         plan.notes += [*residue.notes, *self._warnings()]
         plan.notes += [Note(where, statement, LEFT_OUT) for where, statement in self.summaries]
         summaries = [*residue.summaries, *self.summaries]
@@ -276,7 +303,16 @@ class _Conversion:
         """The classes that stand above the function."""
         weighted = definitions(self.module, self._computed(), self.style)
         metrics = metric_classes(self.results.values(), self.style)
-        return [*self._callbacks(plan), *compiling.classes, *metrics, *weighted]
+        first = [INIT_FROM_CHECKPOINT.written(self._initializer(), self.style)] * bool(self.first)
+        return [*self._callbacks(plan), *compiling.classes, *metrics, *weighted, *first]
+
+    def _initializer(self) -> str:
+        names = self.module.names
+        return names.fresh(names.module_scope, INIT_FROM_CHECKPOINT.name)
+
+    def _first_units(self) -> tuple[ast.stmt, ...]:
+        """The statements that give first values to variables."""
+        return self.first.units if self.first is not None else ()
 
     def _computed(self) -> list[ast.AST]:
         """The author's nodes that the loss and the metrics of `compile` are written from."""
@@ -336,6 +372,7 @@ class _Conversion:
         found: list[ast.AST] = [*self.network, *self.loss.units, *compiling.units]
         found += compiling.calculated
         found += self._computed()
+        found += self._first_units()
         if self.predictions is not None:
             found += self.predictions.units
         return found
@@ -375,7 +412,7 @@ class _Conversion:
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
-        plain = predictions is None and steps is None
+        plain = predictions is None and steps is None and self.first is None
         self._rows()
         own = direct(network) if plain else None
         if own is not None:
@@ -395,6 +432,9 @@ class _Conversion:
         if predictions is not None:
             step = PredictStep(reading, predictions, self.style, outputs)
             network.members.append(step.write)
+        if self.first is not None and self.named is not None:
+            values = FirstValuesWriter(self.first, self._initializer(), self.style)
+            network.members += [self.named.write, values.write]
         text = network.write(indent)
         self.has_layer_lists |= network.has_layer_lists
         if "config" in network.parameters:
@@ -482,6 +522,8 @@ class _Conversion:
                 inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:
                     self._write_helper(inner)
+        if self.named is not None:
+            network.members.append(self.named.write)
         try:
             made.text = network.write(module.source.indent_of(node))
         except NeedsShape:

@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import TRAIN
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import names_in, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import record
@@ -108,6 +108,10 @@ class RateWriter:
                 block.line(f"self.{name} = {name}", 2)
             block.line()
         block.line(f"def __call__(self, {self.step}):", 1)
+        absent = [f"self.{name} is None" for name in given if self._stops(name)]
+        if absent:
+            block.line(f"if {' or '.join(absent)}:  # Keras 2 asks where nothing trains, too", 2)
+            block.line("return 0.0", 3)
         for unit in self.rate.units:
             block.statement(unit, context.edits(unit), 2)
         block.line(f"return {context.render(self.rate.value)}", 2)
@@ -120,6 +124,17 @@ class RateWriter:
         if context.trains:
             raise Refused(self.module, self.rate.value, "the optimizer depends on the mode")
         return block.text().rstrip().replace(source.newline, "\n")
+
+    def _stops(self, name: str) -> bool:
+        """Whether a setting may be None where nothing trains, which its author never asks."""
+        tests = (
+            part.test
+            for unit in self.rate.units
+            for part in walk(unit)
+            if isinstance(part, (ast.If, ast.IfExp))
+        )
+        asked = {one.id for test in tests for one in names_in(test)}
+        return name in self.reading.optional and name not in asked
 
     def _step(self, context: Context) -> str:
         """TF1's global step, which has its type."""

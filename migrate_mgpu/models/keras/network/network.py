@@ -371,14 +371,11 @@ class Network:
 
     def _loop_edits(self, node: ast.For, context: Context) -> list[Edit]:
         """`for units in sizes:` becomes a loop over the layers that were made so."""
-        calls = [c for c in self.layers if self.inside(c, node)]
-        if not calls:
+        if not any(self.inside(call, node) for call in self.layers):
             return []
-        calls.sort(key=lambda call: (call.lineno, call.col_offset))
         probe = Context(self.module, self.style, self.plan.modes, {}, context.replaced)
         for statement in node.body:
             probe.edits(statement)
-        targets = [n.id for n in walk(node.target) if isinstance(n, ast.Name)]
         made = {
             n.id
             for s in node.body
@@ -386,23 +383,43 @@ class Network:
             for n in walk(s)
             if isinstance(n, ast.Name)
         }
-        local = [self.loop_names[call] for call in calls]
-        lists = [f"self.{self.attributes[call]}" for call in calls]
+        targets = [n.id for n in walk(node.target) if isinstance(n, ast.Name)]
+        shown = any(name in probe.used or name in made for name in targets)
+        local, lists = self.loop_over(node, context, shown)
         source = self.module.source
         start, end = source.span(node.target)[0], source.span(node.iter)[1]
-        if any(name in probe.used or name in made for name in targets):
-            local.insert(0, f"({source.code(node.target)})" if len(targets) > 1 else targets[0])
+        column = start - source.span(node)[0] + node.col_offset
+        text = self.zipped(local, lists, node.col_offset * " ", column)
+        return [Edit(start, end, text)]
+
+    def loop_over(
+        self, node: ast.For, context: Context, shown: bool
+    ) -> tuple[list[str], list[str]]:
+        """What a loop over the layers made in another one has in each round, and their lists.
+
+        ``shown``: what the author's loop goes over is among them.
+        """
+        calls = [call for call in self.layers if self.inside(call, node)]
+        calls.sort(key=lambda call: (call.lineno, call.col_offset))
+        local = [self.loop_names[call] for call in calls]
+        lists = [f"self.{self.attributes[call]}" for call in calls]
+        if shown:
+            target = self.module.source.code(node.target)
+            local.insert(0, target if isinstance(node.target, ast.Name) else f"({target})")
             lists.insert(0, context.render(node.iter))
+        return local, lists
+
+    def zipped(self, local: list[str], lists: list[str], indent: str, column: int) -> str:
+        """`a, b in zip(x, y)` of a `for`, as it stands behind ``column`` characters of a line."""
         if len(lists) == 1:
-            return [Edit(start, end, f"{local[0]} in {lists[0]}")]
-        indent, column = node.col_offset * " ", start - source.span(node)[0] + node.col_offset
-        head, width = ", ".join(local), self.style.width
-        if column + len(f"{head} in zip(") > width:
+            return f"{local[0]} in {lists[0]}"
+        head = ", ".join(local)
+        if column + len(f"{head} in zip(") > self.style.width:
             inner = self.style.continued(indent)
             head = f"(\n{inner}" + f",\n{inner}".join(local) + f"\n{indent})"
             column = len(indent)
-        zipped = self.style.call("zip", lists, indent, column + len(head.split("\n")[-1]) + 4, 1)
-        return [Edit(start, end, f"{head} in {zipped}")]
+        tail = column + len(head.split("\n")[-1]) + 4
+        return f"{head} in {self.style.call('zip', lists, indent, tail, 1)}"
 
     def inside(self, node: ast.AST, outer: ast.AST) -> bool:
         """Whether a node stands inside of another one."""

@@ -1,0 +1,227 @@
+"""`tf.train.init_from_checkpoint`: each variable's name in TF1, and what it begins with.
+
+The programs are fixtures whose ``earlier`` is a checkpoint that they left on 1.15.5.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu import runtimes
+from migrate_mgpu.parity.runs import launch
+from tests.support.migration import migrated, stays
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "estimator"
+NAMED, SCOPED = (FIXTURES / f"begun_from_{name}" for name in ("checkpoint", "scope"))
+BY_NAMES = (NAMED / "before.py").read_text(encoding="utf-8")
+BY_SCOPE = (SCOPED / "before.py").read_text(encoding="utf-8")
+NUMBERED = "TF1 numbers the names of layers or scopes"
+
+
+def changed(text: str, *pairs: tuple[str, str]) -> str:
+    for old, new in pairs:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def test_names_are_made_of_scopes() -> None:
+    after, said = migrated(BY_NAMES)
+    assert 'yield scope + "encoder/embeddings/words", self.table' in after, said
+    assert 'yield from self.normalized.tf1_variables(scope + "encoder/embeddings/")' in after
+    assert '"layer_%d" % index + "/output/wide/kernel", dense_2.kernel' in after
+    assert "keys/bias" not in after  # it has none
+    assert any("--to-tf1" in one for one in said)
+
+
+def test_messages_about_them_stay() -> None:
+    after, said = migrated(BY_NAMES)
+    assert 'told = " (from a checkpoint)" if variable.name[:-2] in known else ""\n' in after, said
+    assert 'tf.get_logger().info("variables:")' in after
+
+
+def test_averages_come_along() -> None:
+    after, said = migrated(BY_SCOPE)
+    assert '"first_norm/moving_variance", self.first_norm.moving_variance' in after, said
+    assert "second/batch_normalization/gamma" not in after  # `scale=False`
+    assert (
+        'init_from_checkpoint(self.params["begin"], {"body/": "classifier/"}, variables)' in after
+    )
+
+
+def test_the_scope_of_all_variables_has_the_step() -> None:
+    after, said = migrated(changed(BY_SCOPE, ('{"body/": "classifier/"}', '{"/": "/"}')))
+    assert 'variables["global_step"] = self.optimizer.iterations' in after, said
+
+
+def test_a_scope_without_layers_of_a_kind_twice_needs_no_name() -> None:
+    after, said = migrated(changed(BY_NAMES, (IN_VARIABLES, IN_CALL)))
+    assert '+ "layer_%d" % index + "/dense/kernel", dense.kernel' in after, said
+
+
+IN_VARIABLES = '                with tf.variable_scope("att'
+IN_CALL = '                with tf.name_scope("att'
+LAYER_SCOPE = 'tf.variable_scope("layer_%d" % index)'
+ENCODED = '    net = encoder(features["words"], params["depth"], 6)\n'
+BEGINS = '    if params["begin"]:\n'
+
+
+@pytest.mark.parametrize(
+    ("program", "pairs", "why"),
+    [
+        # Two layers of a kind in one scope: in one function, and in one and its caller.
+        (BY_NAMES, [(', name="wide")', ")")], NUMBERED),
+        (BY_NAMES, [(', name="query")', ")")], NUMBERED),
+        # A layer of each round of a loop in the scope around that.
+        (
+            BY_NAMES,
+            [(LAYER_SCOPE, 'tf.name_scope("layer_%d" % index)'), (IN_VARIABLES, IN_CALL)],
+            NUMBERED,
+        ),
+        # A scope that may have the name which TF1 would give.
+        (BY_SCOPE, [(', scope="hidden")', ")")], NUMBERED),
+        (
+            BY_NAMES,
+            [
+                (
+                    ENCODED,
+                    '    with tf.variable_scope("encoder"):\n'
+                    '        net = tf.layers.dense(tf.one_hot(features["words"], 6), 6, name="x")\n'
+                    f"{ENCODED}    net = net + 1.0\n",
+                )
+            ],
+            NUMBERED,
+        ),
+        # Names that are none of the scopes', or not known.
+        (
+            BY_NAMES,
+            [('tf.get_variable("words", [12, units])', "tf.Variable(tf.zeros([12, 6]))")],
+            "the name of a `tf.Variable`",
+        ),
+        (
+            BY_SCOPE,
+            [("tf.layers.conv2d(net, 3, 3, use_bias=False)", "tf.keras.layers.Conv2D(3, 3)(net)")],
+            "the names of the variables of `conv2d`",
+        ),
+        (
+            BY_SCOPE,
+            [("layers.conv2d(net, 3, 3, use_bias=False)", "layers.separable_conv2d(net, 3, 3)")],
+            "the names of the variables of `tf.layers.separable_conv2d`",
+        ),
+        # What is asked of variables, and where.
+        (BY_NAMES, [("variable.name[:-2] in known", "variable.op.name in known")], "may ask `op`"),
+        (BY_SCOPE, [(BEGINS, '    if params["begin"] and training:\n')], "share statements"),
+        (
+            BY_SCOPE,
+            [(BEGINS, '    if params["begin"] and mode != tf.estimator.ModeKeys.EVAL:\n')],
+            "depends on the mode",
+        ),
+        (BY_SCOPE, [(BEGINS, "    if features is not None:\n")], "depends on `features`"),
+        (
+            BY_NAMES,
+            [("tf.trainable_variables()", 'tf.trainable_variables("encoder")')],
+            "the trainable variables of one scope",
+        ),
+        (BY_SCOPE, [(', model_dir="model"', "")], "without a model_dir that begins with"),
+    ],
+)
+def test_a_program_stays(program: str, pairs: list[tuple[str, str]], why: str) -> None:
+    stays(changed(program, *pairs), why)
+
+
+BEGIN = BY_SCOPE[BY_SCOPE.index(BEGINS) : BY_SCOPE.index("    loss = ")]
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op", "behind the optimizer"),
+        ("        return tf.estimator.EstimatorSpec(mode, loss=loss)\n", "in some modes alone"),
+        ("    net = tf.contrib.layers", "before all variables exist"),
+    ],
+)
+def test_values_that_are_given_elsewhere(place: str, why: str) -> None:
+    begin = BEGIN if place.startswith("    r") or "net" in place else BEGIN.replace("    ", " " * 8)
+    stays(changed(changed(BY_SCOPE, (BEGIN, "")), (place, begin + place)), why)
+
+
+def test_values_for_a_training_alone() -> None:
+    train = "    if mode == tf.estimator.ModeKeys.TRAIN:\n"
+    begin = train + "".join(f"    {line}\n" for line in BEGIN.splitlines())
+    after, said = migrated(changed(BY_SCOPE, (BEGIN, begin)))
+    assert "estimator.init_from_tf1()" in after, said
+    assert any("which begins at random in TF1" in one for one in said)
+
+
+# -- what they really begin with ---------------------------------------------------------------
+
+# Runs programs as they are, without the probe that would carry first values from side to side.
+RUNNER = """
+import contextlib, io, json, os, runpy, sys
+shown = {}
+for name, (folder, path, arguments) in json.loads(sys.argv[1]).items():
+    os.chdir(folder)
+    sys.argv = [path, *arguments]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        runpy.run_path(path, run_name="__main__")
+    shown[name] = out.getvalue()
+print("SHOWN" + json.dumps(shown))
+"""
+LAST = "else:\n    resumed.init_from_tf1()\n"
+MUTANTS = {
+    "another variable": (
+        ("keys/kernel", "old/kernel"),
+        ("query/kernel", "keys/kernel"),
+        ("old/kernel", "query/kernel"),
+    ),
+    "behind the restored checkpoint": ((LAST, "resumed.init_from_tf1()\n"),),
+}
+
+
+def outputs(
+    runtime: str, folder: Path, programs: dict[str, tuple[Path, str]]
+) -> dict[str, list[float]]:
+    """The numbers that programs print, each in a folder of its own beside ``earlier``."""
+    jobs = {}
+    for number, (name, (fixture, text)) in enumerate(programs.items()):
+        own = folder / runtime / str(number)
+        shutil.copytree(fixture / "earlier", own / "earlier")
+        (own / "program.py").write_text(text, encoding="utf-8")
+        jobs[name] = (str(own), str(own / "program.py"), [])
+    command = [str(runtimes.ensure(runtime).python), "-c", RUNNER, json.dumps(jobs)]
+    done = subprocess.run(
+        command, env=launch.environment({}), check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    shown = json.loads(done.stdout.rpartition("SHOWN")[2])
+    return {
+        name: [float(n) for n in re.findall(r"-?\d+\.\d+", text)] for name, text in shown.items()
+    }
+
+
+@pytest.mark.tensorflow
+def test_they_begin_and_train_as_on_1_15(tmp_path: Path) -> None:
+    after = {one: (one / "after.py").read_text(encoding="utf-8") for one in (NAMED, SCOPED)}
+    expected = outputs("tf1.15", tmp_path, {"names": (NAMED, BY_NAMES)})["names"]
+    assert len(expected) == 3 * 48 + 2
+    programs = {"names": (NAMED, after[NAMED])}
+    for name, pairs in MUTANTS.items():
+        text = after[NAMED]
+        for old, new in pairs:
+            text = changed(text, (old, new))
+        programs[name] = (NAMED, text)
+    for runtime in ("tf2.15", "tf2-latest"):
+        found = outputs(
+            runtime, tmp_path, programs if runtime == "tf2.15" else {"names": programs["names"]}
+        )
+        assert found["names"] == pytest.approx(expected, abs=2e-3)
+        for name in found.keys() & MUTANTS.keys():
+            same = found[name] == pytest.approx(expected, abs=2e-2)
+            assert not same, name

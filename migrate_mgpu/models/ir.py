@@ -984,7 +984,12 @@ class Step:
     @property
     def acts(self) -> bool:
         """Whether it does more than to read variables."""
-        return bool(self.values or self.updates or any(unit.assigns for unit in self.units))
+        return bool(self.values or self.changes)
+
+    @property
+    def changes(self) -> bool:
+        """Whether variables have other values behind it."""
+        return bool(self.updates or self.moves or any(unit.assigns for unit in self.units))
 
 
 @record(frozen=True, eq=False)

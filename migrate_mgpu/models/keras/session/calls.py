@@ -18,6 +18,8 @@ from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.statements import comments as comments_in
 from migrate_mgpu.source.style import FileStyle
 
+_UNBROKEN = 1_000_000  # columns to the left: a part of an f-string stays on its line
+
 
 class RunWriter:
     """Writes the calls of steps. ``dedent`` says how much indentation a place loses, ``step``
@@ -164,6 +166,8 @@ class RunWriter:
         """A run inside a larger expression."""
         start, end = self.source.span(run.call)
         column = self.source.place(start)[1] - 1 - self.dedent(statement)
+        if any(isinstance(one, ast.JoinedStr) for one in self.module.names.ancestors(run.call)):
+            column = -_UNBROKEN
         item = self._item(run)
         if item is not None and item.computed:
             end = self.source.span(self.module.names.parents[run.call])[1]
@@ -230,17 +234,14 @@ class RunWriter:
         if any(fetch.copies for fetch in run.fetches):
             text = "the values that variables are given are read"
             raise Refused(self.module, run.call, text, "fetch the variables")
-        nothing = [not f.gives for f in run.fetches]
-        if len(order) + sum(nothing) != len(run.fetches) or order != list(
-            range(len(run.step.values))
-        ):
-            text = "a list that holds more than values is fetched, and is not unpacked here"
+        if order != list(range(len(run.step.values))):
+            text = "a list of values in another order than its step gives them is not unpacked here"
             raise Refused(self.module, run.call, text, "assign it to as many names")
         if column is None:
             assert target is not None
             column = len(indent) + len(self.source.code(target)) + 3
-        if any(nothing):
-            return self._with_nothing(run, nothing, indent, column)
+        if len(order) < len(run.fetches):
+            return self._among_others(run, indent, column)
         return self._values(run, indent, column)
 
     def _values(self, run: Run, indent: str, column: int) -> str:
@@ -251,23 +252,32 @@ class RunWriter:
         head = f"[{value}.numpy() for {value} in "
         return f"{head}{self._call(run, indent, column + len(head), 1)}]"
 
-    def _with_nothing(self, run: Run, nothing: list[bool], indent: str, column: int) -> str:
-        """A list in which operations have None, as TF1 gave it.
+    def _among_others(self, run: Run, indent: str, column: int) -> str:
+        """A list of values, and of variables or operations, which have None, as TF1 gave it.
 
         Raises:
-            Refused: they stand between several values.
+            Refused: they stand between several values, or a variable that the step changes stands
+                before them.
         """
-        values = [index for index, one in enumerate(nothing) if not one]
+        others = [
+            None if one.value is not None else self._read(one) if one.variable else "None"
+            for one in run.fetches
+        ]
+        values = [index for index, other in enumerate(others) if other is None]
         if not values:
             text = "a list of operations is fetched, and its values are None"
             raise Refused(self.module, run.call, text, "run them in a statement of their own")
-        before, behind = values[0], len(nothing) - values[-1] - 1
-        if len(values) + before + behind != len(nothing):
-            text = "an operation is fetched between values, and they are not taken apart here"
-            raise Refused(self.module, run.call, text, "assign the list to as many names")
+        before, behind = others[: values[0]], others[values[-1] + 1 :]
+        advice = "assign the list to as many names"
+        if len(before) + len(values) + len(behind) != len(others):
+            text = "it fetches something else between values, and they are not taken apart here"
+            raise Refused(self.module, run.call, text, advice)
+        if run.step.changes and set(before) != {"None"} and before:
+            text = "a variable that the step may change is fetched before a value"
+            raise Refused(self.module, run.call, text, advice)
         value = self.names.value
-        first = "".join("None, " for _ in range(before))
-        last = "".join(", None" for _ in range(behind))
+        first = "".join(f"{other}, " for other in before)
+        last = "".join(f", {other}" for other in behind)
         head = "[" + first
         if len(values) > 1:
             head += f"*[{value}.numpy() for {value} in "

@@ -151,6 +151,15 @@ HALF = """def make(shape):
     return weights
 """
 REFUSED = {
+    # lists that are not taken apart
+    "a variable that the step changes, before a value": (
+        program(run="print(sess.run([w, loss, train], {x: rows}))\n"),
+        "a variable that the step may change is fetched before a value",
+    ),
+    "a variable between values": (
+        program(run=STEP + "print(sess.run([loss, w, out], {x: rows}))\n"),
+        "it fetches something else between values",
+    ),
     # what is built
     "print": (program(before="print(out[0])\n"), "`out`, a part of the graph, is used outside"),
     "print of a shape": (

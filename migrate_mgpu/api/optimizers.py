@@ -40,7 +40,7 @@ class OptimizerRow(Row):
     slots: int = 0
 
 
-_RATE = Parameter("learning_rate")
+_RATE = Parameter("learning_rate", real=True)
 _NAME = Parameter("name")
 _LOCKING = Parameter("use_locking", "False", target="")
 _BY_POSITION = ("learning_rate",)
@@ -135,7 +135,7 @@ OPTIMIZERS = Table(
         ("train.AdamOptimizer",),
         "adam",
         (
-            Parameter("learning_rate", "0.001"),
+            Parameter("learning_rate", "0.001", real=True),
             Parameter("beta1", "0.9", target="beta_1"),
             Parameter("beta2", "0.999", target="beta_2"),
             Parameter("epsilon", "1e-8", stated=True),
@@ -165,7 +165,7 @@ OPTIMIZERS = Table(
         ("train.AdadeltaOptimizer",),
         "adadelta",
         (
-            Parameter("learning_rate", "0.001"),
+            Parameter("learning_rate", "0.001", real=True),
             Parameter("rho", "0.95"),
             Parameter("epsilon", "1e-8", stated=True),
             _LOCKING,
@@ -222,7 +222,7 @@ OPTIMIZERS = Table(
 
 # Keras's own of 1.15: what was measured, or is the same code, in Keras 2.15 and 3.
 _FALLS = Parameter("decay", "0.0", target="")
-_LR = Parameter("lr", target="learning_rate")
+_LR = Parameter("lr", target="learning_rate", real=True)
 _EPSILON = Parameter("epsilon", "None")
 KERAS_OPTIMIZERS = Table(
     OptimizerRow(

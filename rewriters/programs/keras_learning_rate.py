@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.tables import number
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.source.call_edit import CallEdit
@@ -56,6 +57,23 @@ from tensorflow.keras.optimizers import Adam
 tf.config.set_soft_device_placement(True)
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 model.compile(optimizer=Adam(learning_rate=0.01), loss='mse')
+""",
+    ),
+    Case(
+        "a whole number",
+        """\
+import tensorflow as tf
+
+tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile(optimizer=tf.keras.optimizers.SGD(lr=1), loss='mse')
+""",
+        """\
+import tensorflow as tf
+
+tf.config.set_soft_device_placement(True)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile(optimizer=tf.keras.optimizers.SGD(learning_rate=1.0), loss='mse')
 """,
     ),
     Case(
@@ -124,6 +142,10 @@ def apply(module: Module) -> Iterator[CallEdit]:
         given = bool(call.args) or any(
             k.arg in ("lr", "learning_rate", None) for k in call.keywords
         )
+        for spelled in ("lr", "learning_rate"):
+            known = constant(edit.get(spelled))
+            if isinstance(known, int) and not isinstance(known, bool):
+                edit.value(spelled, number(known))  # Keras 3 takes no whole number
         edit.rename("lr", "learning_rate")
         edit.drop("decay")  # 0, see refuses
         if standalone and not given and name in _DEFAULTS:

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
 from migrate_mgpu.api.schedules import SCHEDULES
@@ -99,9 +100,12 @@ class OptimizerWriter:
             value = optimizer.arguments.get(parameter.name)
             if not parameter.new_name:
                 edit.drop(parameter.name)
-            known = constant(value) if value is not None and parameter.real else None
+            known = constant(assigned(optimizer.module, value)) if parameter.real else None
             if isinstance(known, int) and not isinstance(known, bool):
-                edit.value(parameter.name, number(known))
+                if isinstance(value, ast.Name):
+                    edit.wrap(parameter.name, "float(", ")")
+                else:
+                    edit.value(parameter.name, number(known))
         for parameter in row.parameters:
             edit.rename(parameter.name, parameter.new_name)
         if optimizer.own is None:

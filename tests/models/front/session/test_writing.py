@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from migrate_mgpu.core.selection import Selection
 from tests.models.front.session.test_refusals import (
     DIGITS,
@@ -394,3 +396,17 @@ def test_an_expression_that_is_run_twice_is_one_function() -> None:
 def test_a_comment_behind_what_a_function_returns_is_written_once() -> None:
     net = "def net(a):\n    return tf.layers.dense(a, 1)  # of a\n\n\n"
     assert native(program(net + MODEL.replace("tf.matmul(x, w)", "net(x)"))).count("# of a") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [("1", "SGD(1.0)"), ("RATE", "SGD(float(RATE))"), ("0.5", "SGD(0.5)"), ("rate", "SGD(rate)")],
+)
+def test_a_rate_that_is_a_whole_number_is_a_real_one(given: str, written: str) -> None:
+    """Keras 3 takes no whole number."""
+    program = (
+        "import tensorflow as tf\nRATE = 1\nrate = 0.5\nw = tf.Variable(1.0)\n"
+        f"train = tf.train.GradientDescentOptimizer({given}).minimize(tf.square(w - 2.0))\n"
+        "sess = tf.Session()\nsess.run(tf.global_variables_initializer())\nsess.run(train)\n"
+    )
+    assert written in migrated(program, native_sessions=True)[0]

@@ -30,8 +30,10 @@ training loop, feeds of tensors that are no placeholders, queues that a program 
 
 Programs that import the same modules (`train.py` and `evaluate.py` with one `model.py`) become TF2
 code together: each changes the functions that it calls, and what several of them call they must
-change alike. Where one of them has to stay, all do, and the finding names it. A program that only
-restores and computes becomes TF2 code with those that train.
+change alike. Where one of them has to stay, all do, and the finding names it; but a module in which
+only names change (`tf.random_normal` to `tf.random.normal`), and nothing that is called is another
+thing then, serves programs on the bridge as well. A program that only restores and computes becomes
+TF2 code with those that train.
 
 ## What a step becomes
 
@@ -76,6 +78,7 @@ restores and computes becomes TF2 code with those that train.
 | `scope.reuse_variables()`, `with tf.variable_scope(scope, reuse=True)` around calls | the same |
 | `[v for v in tf.trainable_variables() if 'd_' in v.name]` | the variables of those layers |
 | `self.loss`, `self.train_op` of a class that builds its graph | `self.train_step` |
+| `model = Model(3)`, and `model.x`, `model.loss` | those parts, by their own names |
 | several objects of such a class | variables and steps of each |
 | an actor and a critic, each a class with a graph of its own | the same of each class |
 | a method that the constructor calls for several networks | a class of layers |

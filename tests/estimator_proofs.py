@@ -20,6 +20,9 @@ program's ``parity.toml`` says how to run it:
     state = "bridge"               # of a program whose Estimator TF 2.15 runs
     targets = ["tf2.15"]
 
+    [also]                         # other programs that share its modules, and what they become
+    "evaluate.py" = "bridge"
+
     [rtol]                         # larger relative differences, by the output's name
     "evaluate loss" = 1e-2
 """
@@ -66,8 +69,8 @@ class Program:
     state: str = "native"
     targets: tuple[str, ...] = TARGETS
     rtol: Mapping[str, float] = field(default_factory=dict)
-    targets: tuple[str, ...] = TARGETS
     workers: int = 1
+    also: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def native_sessions(self) -> bool:
@@ -85,6 +88,14 @@ class Program:
     def _side(self, name: str) -> Path:
         folder = self.folder / "before"
         return self.folder / name / MAIN if folder.is_dir() else self.folder / f"{name}.py"
+
+    @property
+    def proofs(self) -> dict[str, tuple[str, str]]:
+        """Of each entry point on each target: what it is called, which entry and target it is."""
+        found = {target: (self.before.name, target) for target in self.targets}
+        for name in self.also:
+            found.update({f"{name} on {target}": (name, target) for target in self.targets})
+        return found
 
     @property
     def stays(self) -> bool:
@@ -121,11 +132,13 @@ def programs(*families: Path) -> list[Program]:
     return [load(folder) for folder in sorted(found)]
 
 
-def prove(program: Program, target: str, devices: Sequence[int]) -> list[dict[str, Any]]:
-    """What the harness says for each number of devices."""
+def prove(
+    program: Program, target: str, devices: Sequence[int], entry: str = ""
+) -> list[dict[str, Any]]:
+    """What the harness says for each number of devices; ``entry``: of another entry point."""
     pair = Pair(
-        program.before,
-        program.after,
+        program.before.with_name(entry or program.before.name),
+        program.after.with_name(entry or program.after.name),
         tuple(devices),
         options=Options(argv=program.argv, workers=program.workers),
         tolerances=Tolerances(named_rtol=program.rtol),
@@ -194,14 +207,15 @@ def main(arguments: Sequence[str]) -> int:
         if program.stays:
             continue
         found: dict[str, Any] = {"digest": program.digest, "targets": {}}
-        for target in program.targets:
-            results = [summary(one) for one in prove(program, target, program.devices)]
-            found["targets"][target] = results
+        for name, (entry, target) in program.proofs.items():
+            other = entry if entry in program.also else ""
+            results = [summary(one) for one in prove(program, target, program.devices, other)]
+            found["targets"][name] = results
             for one in results:
                 wrong += one["verdict"] != "equivalent"
                 loss = one["largest_relative"].get("loss curve", "")
                 print(
-                    f"{program.folder.name} {target} {one['devices']}: "
+                    f"{program.folder.name} {name} {one['devices']}: "
                     f"{one['verdict']} {one['reason']} {loss}",
                     flush=True,
                 )

@@ -71,7 +71,9 @@ def test_the_tool_writes_exactly_the_after(program: estimator_proofs.Program) ->
         assert not any("tf.keras.Model)" in text or ".fit(" in text for text in after.values())
         return
     assert after == modules(program.after), [f.message for f in result.findings]
-    assert {p.state for p in result.programs} == {program.state}
+    states = {p.entry.name: p.state for p in result.programs}
+    assert {name: states.pop(name) for name in program.also} == program.also
+    assert {*states.values()} == {program.state}
     assert run(program, after)[1] == after
 
 
@@ -94,7 +96,7 @@ def test_the_proof_is_of_these_files(program: estimator_proofs.Program) -> None:
     assert path.exists(), how
     proof = json.loads(path.read_text("utf-8"))
     assert proof["digest"] == program.digest, how
-    assert set(proof["targets"]) == set(program.targets)
+    assert set(proof["targets"]) == set(program.proofs)
     for target, results in proof["targets"].items():
         assert [one["devices"] for one in results] == list(program.devices)
         for one in results:

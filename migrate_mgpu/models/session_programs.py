@@ -64,6 +64,13 @@ class NativeSession(EditSet):
     read: set[ast.AST] = field(default_factory=set)
     unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
 
+    def only_renames(self, module: Module) -> bool:
+        """Whether only TensorFlow's names change in a module: graphs are built by it too."""
+        if self.imports.get(module):
+            return False
+        new = ast.parse(module.source.apply(self.edits.get(module, [])))
+        return _is_renamed(module.tree, new, {use.node for use in module.uses})
+
     def disturbed(self, module: Module, other: NativeSession) -> ast.AST | None:
         """What another program reads or changes in a module, and this one changes otherwise."""
         theirs = other.edits.get(module, [])
@@ -330,6 +337,24 @@ class NativeSessions:
                 unread = {node for _, node in read.unread}
                 if not is_inside(other, why.node, {*found.gone, *found.moved, *unread}):
                     raise Refused.because(why)
+
+
+def _is_renamed(one: object, other: object, names: AbstractSet[ast.AST]) -> bool:
+    """Whether code is the same but for what stands in the place of some names."""
+    if isinstance(one, ast.Attribute) and one in names and isinstance(other, ast.Attribute):
+        return ast.dump(_root(one)) == ast.dump(_root(other))
+    if isinstance(one, list) and isinstance(other, list):
+        pairs = zip(one, other)
+        return len(one) == len(other) and all(_is_renamed(a, b, names) for a, b in pairs)
+    if isinstance(one, ast.AST):
+        fields = ((getattr(one, name), getattr(other, name, None)) for name in one._fields)
+        return type(one) is type(other) and all(_is_renamed(a, b, names) for a, b in fields)
+    return one == other
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """`tf`, of `tf.random.normal`."""
+    return _root(node.value) if isinstance(node, ast.Attribute) else node
 
 
 def _first_maker(read: SessionProgram) -> Entry:

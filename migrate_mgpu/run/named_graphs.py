@@ -5,7 +5,6 @@ They are planned with names for its parts, and with what is left as values.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,7 @@ from migrate_mgpu.models.normalize import (
 )
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
+from migrate_mgpu.run.states import State
 from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
 from migrate_mgpu.source.source import Edit
@@ -48,57 +48,85 @@ _MAKERS = (
 )
 
 
+Text = tuple[bytes, History]  # a file with names for the parts of its graph, and what was changed
+Texts = dict[Path, Text]
+
+
 def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
     """The plan of a run with as many such programs native as can be; ``first``: as it stands."""
     codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
     data = dict(files)
-    chosen: dict[Path, tuple[bytes, History]] = {}
-    entries: set[Path] = set()
+    alone: dict[Path, Texts] = {}
     said: list[tuple[Finding, Finding]] = []
-    counts = Counter(path for program in first.result.programs for path in program.paths)
-    for state, graph in [(state, part.graph) for part in first.parts for state in part.states]:
-        path = state.program.entry.path
-        stays = state.session is not None and state.session.refused is not None
-        if not stays or state.kind == NATIVE or path not in data:
-            continue
-        modules = [module for module in state.program.modules if module.path in data]
-        own = {module.path: data[module.path] for module in modules}
-        free = {path for path in own if counts[path] == 1}
-        found = _named(path, own, free, modules, graph.within(modules))
-        if not found:
-            continue
-        result = _planned(own, found, plan)
-        if all(one.state == NATIVE for one in result.programs if one.entry == path):
-            chosen.update(found)
-            entries.add(path)
-        else:
-            said += _reasons(first.result, result, {path, *free}, codes)
-    entries, chosen = _together(first.result, entries, chosen)
-    if chosen:
-        result = _planned(data, chosen, plan)
-        native = {one.entry for one in result.programs if one.state == NATIVE}
-        if entries <= native:
-            return replaced(first, result=renamed(result, said))
+    users: dict[Path, set[Path]] = {}
+    for program in first.result.programs:
+        for path in program.paths:
+            users.setdefault(path, set()).add(program.entry)
+    before = _native(first.result)
+    together: dict[Path, Texts] = {}
+    for part in first.parts:
+        sessions = [one for one in part.states if one.session and one.program.entry.path in data]
+        stops: set[Path] = set()  # the files in which something keeps programs as they are
+        for state in sessions:
+            entry = state.program.entry.path
+            if entry in before:
+                continue
+            assert state.session is not None
+            refused = state.session.refused
+            place = refused.module.path if refused is not None else entry
+            modules = [module for module in state.program.modules if module.path in data]
+            own = {module.path: data[module.path] for module in modules}
+            free = {path for path in own if len(users[path]) == 1}
+            found = _named(entry, own, free, modules, part.graph.within(modules))
+            if not found:
+                stops.add(place)
+                continue
+            result = _planned(own, found, plan)
+            if entry in _native(result):
+                alone[entry] = found
+            else:
+                said += _reasons(first.result, result, {entry, *free}, codes)
+                stops |= {one.path for one in _kept(result, own.keys(), codes)[:1]} or {place}
+        if any(len(users[path]) > 1 for path in stops):
+            together.update(_together(sessions, data, users, part.graph, plan))
+    for chosen in ({**alone, **together}, alone):
+        texts = {path: text for found in chosen.values() for path, text in found.items()}
+        if texts:
+            result = _planned(data, texts, plan)
+            if before | chosen.keys() <= _native(result):
+                return replaced(first, result=renamed(result, said))
     return replaced(first, result=renamed(first.result, said))
 
 
+def _native(result: RunResult) -> set[Path]:
+    return {one.entry for one in result.programs if one.state == NATIVE}
+
+
 def _together(
-    first: RunResult, entries: set[Path], chosen: dict[Path, tuple[bytes, History]]
-) -> tuple[set[Path], dict[Path, tuple[bytes, History]]]:
-    """What is chosen, without what a program shares that does not become native with it."""
-    while True:
-        held = {
-            path
-            for program in first.programs
-            if program.entry not in entries
-            for path in program.paths
-            if path in chosen
-        }
-        if not held:
-            return entries, chosen
-        lost = {p.entry for p in first.programs if p.entry in entries and held & {*p.paths}}
-        entries = entries - lost
-        chosen = {path: one for path, one in chosen.items() if path not in held}
+    group: Sequence[State],
+    data: Mapping[Path, bytes],
+    users: Mapping[Path, Set[Path]],
+    graph: CallGraph,
+    plan: Callable[[Files], Planned],
+) -> dict[Path, Texts]:
+    """Programs that become native together, with what changes for all of them.
+
+    A module that some of them share changes once, where no other program has it.
+    """
+    while len(group) > 1:
+        entries = {state.program.entry.path for state in group}
+        inside = (module for state in group for module in state.program.modules)
+        modules = [module for module in dict.fromkeys(inside) if module.path in data]
+        own = {module.path: data[module.path] for module in modules}
+        free = {path for path in own if users[path] <= entries}
+        found = _named(None, own, free, modules, graph.within(modules))
+        if all(len(users[path]) == 1 for path in found):
+            return {}
+        native = _native(_planned(own, found, plan))
+        if entries <= native:
+            return dict.fromkeys(entries, found)
+        group = [state for state in group if state.program.entry.path in native]
+    return {}
 
 
 def _renamed(modules: Sequence[Module]) -> dict[Module, list[Edit]]:
@@ -125,7 +153,7 @@ def _each(
 
 def _planned(
     data: Mapping[Path, bytes],
-    named: Mapping[Path, tuple[bytes, History]],
+    named: Texts,
     plan: Callable[[Files], Planned],
 ) -> RunResult:
     """The plan of some files, of which some have graphs with names, as if these had none."""
@@ -139,28 +167,31 @@ def _reasons(
     first: RunResult, named: RunResult, paths: Set[Path], codes: Set[str]
 ) -> Iterator[tuple[Finding, Finding]]:
     """What was said of a program that stays, and what stands in the way of one with names."""
-    here, there = (
-        [
-            one
-            for one in result.findings
-            if one.path in paths and one.code in codes and one.state in (KEPT, REFUSED)
-        ]
-        for result in (first, named)
-    )
+    here, there = (_kept(result, paths, codes) for result in (first, named))
     if here and there:
         yield here[0], there[0]
 
 
+def _kept(result: RunResult, paths: Set[Path], codes: Set[str]) -> list[Finding]:
+    """What is said of programs that stay, in some files."""
+    return [
+        one
+        for one in result.findings
+        if one.path in paths and one.code in codes and one.state in (KEPT, REFUSED)
+    ]
+
+
 def _named(
-    entry: Path,
+    entry: Path | None,
     data: Mapping[Path, bytes],
     free: Set[Path],
     modules: Sequence[Module],
     graph: CallGraph,
-) -> dict[Path, tuple[bytes, History]]:
+) -> dict[Path, Text]:
     """A program's files with names for the parts of its graph, and what was changed for that.
 
     ``free`` are the files that are no other program's, ``modules`` all of them as they stand.
+    ``entry`` is where the program begins; None of several ones.
     """
     homes = [path for path, one in data.items() if all(word in one for word in _WORDS)]
     objects = entry in homes or len(homes) == 1

@@ -9,7 +9,12 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from migrate_mgpu.analysis.api_version import calls_v1_methods, is_plain_v1, needs_tf1
+from migrate_mgpu.analysis.api_version import (
+    calls_v1_methods,
+    is_plain_v1,
+    needs_tf1,
+    reads_eagerly,
+)
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
@@ -266,7 +271,12 @@ class _Planner:
                     users.setdefault(module, []).append(one.entry)
         for module, entries in users.items():
             native = [states[e] for e in entries if e in states and _has_native(states[e])]
-            others = [e for e in entries if e not in states or not _has_native(states[e])]
+            own = {state.program.entry for state in native}
+            others = [
+                one
+                for one in entries
+                if one not in own and not self._builds_with(states.get(one), module, native)
+            ]
             why = None if others or not native else _unlike(native, module)
             if not others and why is None:
                 continue
@@ -276,6 +286,25 @@ class _Planner:
                 text = f"{module.path.name}, which it imports, serves {other.path.name} as it is"
                 place = Place(entry, entry.tree)
                 self.stay[entry] = why or Diagnostic("shared-module", place, text)
+
+    def _builds_with(self, state: State | None, module: Module, native: Iterable[State]) -> bool:
+        """Whether a program on the bridge builds its graph by a module that becomes TF2's.
+
+        It does where nothing but names change there, and it does not get TensorFlow from it.
+        """
+        if state is None or state.kind not in (BRIDGE, KEPT) or self.off:
+            return False
+        program = state.program
+        takes = any(
+            user in module.borrowers or (module in user.imported and user.names.star_imports)
+            for user in program.modules
+        )
+        sessions = (one.session for one in native)
+        return (
+            module is not program.entry
+            and not takes
+            and all(one is not None and one.only_renames(module) for one in sessions)
+        )
 
     def _unwritable(self) -> None:
         """Programs whose sessions would go, if all that changes in them fitted together."""
@@ -326,7 +355,7 @@ class _Planner:
         return led
 
     def _of_tf2(self) -> set[int]:
-        """Modules that Keras programs of TF2 run, perhaps such as an earlier run made.
+        """Modules that programs of TF2 run, with Keras or eagerly, such as an earlier run made.
 
         v1 behaviour would break those; a module without TF1's names works with both, unless
         TF2 lost some of them: then it works with neither as it stands.
@@ -335,7 +364,8 @@ class _Planner:
         found: set[int] = set()
         for one in self.project.programs():
             modules = one.modules
-            if id(one.entry) not in judged and any(m.uses_keras_models for m in modules):
+            eager = any(m.uses_keras_models or reads_eagerly(m) for m in modules)
+            if id(one.entry) not in judged and eager:
                 found |= {id(m) for m in modules if not needs_tf1(m) and not self.lost.of(m)}
         return found
 

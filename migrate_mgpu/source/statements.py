@@ -35,8 +35,11 @@ def comments(code: str) -> list[Comment]:
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line is a comment, and not the beginning of a notebook's cell."""
-    return line.strip().startswith("#") and not line.startswith("# %%")
+    """Whether a line is a comment, and not the beginning of a notebook's cell.
+
+    `# %% Training`, with words, is one of what stands below it.
+    """
+    return line.strip().startswith("#") and line.rstrip() != "# %%"
 
 
 def comments_above(source: Source, statement: ast.stmt) -> list[str]:
@@ -138,7 +141,7 @@ class Layout:
 
     def _is_comment(self, line: str) -> bool:
         """Whether the line above is a comment: not the end of a string, nor a notebook's cell."""
-        comment = line.startswith(f"{self.indent}#") and not line.startswith("# %%")
+        comment = line.startswith(f"{self.indent}#") and is_comment(line)
         return comment and '"""' not in line and "'''" not in line
 
     def insert_after(self, lines: list[str]) -> Edit:
@@ -175,3 +178,14 @@ def without_function(source: Source, node: ast.FunctionDef) -> Edit:
         above = text[top:start].rstrip()
         return Edit(top + len(above) + len(source.newline) * bool(above), bottom, "")
     return Edit(start, bottom - len(rest.lstrip("\r\n")), "")
+
+
+def without_paragraph(source: Source, statement: ast.stmt) -> Edit:
+    """A statement goes with its lines, and where it stood between blank lines, with one of them."""
+    layout, text = Layout(source, statement), source.text
+    above = text[: layout.line_start].rstrip(" \t")
+    below = text.find("\n", layout.next_line)
+    alone = above.endswith(("\n\n", "\r\n\r\n")) or not above
+    blank = below >= 0 and not text[layout.next_line : below].strip()
+    end = below + 1 if alone and blank else layout.next_line
+    return Edit(layout.line_start, end, "")

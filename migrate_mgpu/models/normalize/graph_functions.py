@@ -14,6 +14,7 @@ from migrate_mgpu.models.normalize.made_before_towers import variables_from_firs
 from migrate_mgpu.models.normalize.maker_statements import inlined, named_by_text
 from migrate_mgpu.models.normalize.part_tables import spread
 from migrate_mgpu.models.normalize.single_calls import called_once
+from migrate_mgpu.models.normalize.single_objects import as_functions
 from migrate_mgpu.models.normalize.unread_collections import dropped
 from migrate_mgpu.source.source import Edit
 
@@ -27,7 +28,7 @@ def normalize(
     """
     passes = (
         as_datasets, _without_coordinators, giving_datasets, dropped, inlined, threaded,
-        named_by_text, called_once, spread, variables_from_first,
+        named_by_text, called_once, spread, as_functions, variables_from_first,
     )  # fmt: skip
     free = [module for module in modules if module in own]
     for one in passes:

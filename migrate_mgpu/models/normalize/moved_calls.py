@@ -100,8 +100,18 @@ class MovedCall:
         if isinstance(target, (ast.Tuple, ast.List)):
             if not isinstance(value, (ast.Tuple, ast.List)) or len(value.elts) != len(target.elts):
                 return None
-            return list(zip(target.elts, value.elts))
+            return [pair for pair in zip(target.elts, value.elts) if not self._is_unread(*pair)]
         return [(target, value)]
+
+    def _is_unread(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether what a name stands for is thrown away: `_, train = training(loss)`."""
+        if not isinstance(target, ast.Name) or target.id != "_" or not isinstance(value, ast.Name):
+            return False
+        names = self.module.names
+        home = names.defining_scope("_", names.scope_of_name[target])
+        return home is not None and all(
+            isinstance(mention.ctx, ast.Store) for mention in names.mentions("_", home)
+        )
 
     def _names(self, pairs: list[tuple[ast.expr, ast.expr]]) -> _Names | None:
         call = self.statement.value

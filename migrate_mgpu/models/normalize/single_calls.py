@@ -21,8 +21,9 @@ from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import Home, is_session, session_calls
 from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import without_function
+from migrate_mgpu.source.statements import Layout, without_function, without_paragraph
 
 _OPERATIONS = ("minimize", "compute_gradients", "apply_gradients")
 # What is made once, and is more than a value of a step.
@@ -35,8 +36,8 @@ _MAKES = (
 def called_once(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such function and its call; none where there is none."""
     for module in modules:
-        home = _home(module, graph)
-        for statement in _in_line(module, graph, home.body) if home is not None else ():
+        home = home_of(module, graph)
+        for statement in lines_of(module, graph, home.body) if home is not None else ():
             edits = _moved(modules, module, graph, home, statement) if home is not None else {}
             if edits:
                 return edits
@@ -62,7 +63,57 @@ def _moved(
     if edit is None:
         return {}
     gone = without_function(origin.source, target.node)
-    return {module: [edit, gone]} if origin is module else {module: [edit], origin: [gone]}
+    if origin is module:
+        return {module: [edit, gone]}
+    imports = without_imports(modules, graph, target)
+    if imports is None:
+        return {}
+    imports.setdefault(module, []).append(edit)
+    return {**imports, origin: [gone]}
+
+
+def without_imports(
+    modules: Sequence[Module], graph: CallGraph, function: Function
+) -> dict[Module, list[Edit]] | None:
+    """What imported a function's name, or a class's, without it; None where that has to stay."""
+    found: dict[Module, list[Edit]] = {}
+    for module in graph.modules:
+        for node in walk(module.tree):
+            if not isinstance(node, ast.ImportFrom) or node in module.names.star_imports:
+                continue
+            gone = [alias for alias in node.names if alias.name == function.name]
+            if not gone or function.module not in graph.project.resolve(
+                module, module.names.absolute(node)
+            ):
+                continue
+            layout = Layout(module.source, node)
+            if module not in modules or not layout.owns_lines or node not in module.tree.body:
+                return None
+            if len(gone) < len(node.names):
+                edit = import_edit(module.source, node, gone)
+            elif _is_quiet(function.module):
+                edit = without_paragraph(module.source, node)
+            else:
+                return None
+            found.setdefault(module, []).append(edit)
+    return found
+
+
+def _is_quiet(module: Module, seen: frozenset[Module] = frozenset()) -> bool:
+    """Whether nothing happens where a module is imported, but that its names are bound."""
+    bind = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.Expr)
+    calls = (
+        node
+        for statement in module.tree.body
+        if isinstance(statement, (ast.Assign, ast.Expr))
+        for node in walk(statement)
+        if isinstance(node, ast.Call)
+    )
+    return (
+        all(isinstance(one, bind) or is_main_guard(one) for one in module.tree.body)
+        and not any(calls)
+        and all(_is_quiet(one, seen | {module}) for one in module.imported if one not in seen)
+    )
 
 
 def _is_plain(function: Function) -> bool:
@@ -72,7 +123,7 @@ def _is_plain(function: Function) -> bool:
     return own and not any(is_session(module, part) for part in walk(node))
 
 
-def _home(module: Module, graph: CallGraph) -> Home | None:
+def home_of(module: Module, graph: CallGraph) -> Home | None:
     """Where the graph is built: around its session, or a function that builds all of it."""
     around = {graph.enclosing(module, call) for call in session_calls(module)}
     if len(around) != 1:
@@ -89,7 +140,7 @@ def _home(module: Module, graph: CallGraph) -> Home | None:
 
 def _whole(module: Module, graph: CallGraph) -> ast.FunctionDef | None:
     """The function that makes the only step that trains, with placeholders, of nothing given."""
-    steps = [call for call in module.names.calls if _trains(call)]
+    steps = [call for call in module.names.calls if trains(call)]
     around = {graph.enclosing(module, call) for call in steps}
     found = around.pop() if len(around) == 1 else None
     if found is None or not isinstance(found.node, ast.FunctionDef):
@@ -118,7 +169,7 @@ def _is_of_graph(module: Module, node: ast.expr, graph: CallGraph) -> bool:
     return False
 
 
-def _trains(node: ast.AST) -> bool:
+def trains(node: ast.AST) -> bool:
     func = node.func if isinstance(node, ast.Call) else None
     return isinstance(func, ast.Attribute) and func.attr in _OPERATIONS
 
@@ -137,7 +188,7 @@ def _leaves_more(
         name = name_of(module, call)
         if name in _MAKES or name in SCHEDULES.by_name or name.startswith("summary."):
             return True
-        if _trains(call):
+        if trains(call):
             return True
         target = graph.target(module, call.func)
         if target is not None and (
@@ -153,7 +204,7 @@ def _shares(function: Function, graph: CallGraph) -> bool:
     return any(reuses) and len(graph.references(function)) > 1
 
 
-def _in_line(module: Module, graph: CallGraph, body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def lines_of(module: Module, graph: CallGraph, body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements that run one after the other, those of `with` blocks and the main guard too.
 
     And those of a tower: each tower runs them once.
@@ -166,4 +217,4 @@ def _in_line(module: Module, graph: CallGraph, body: list[ast.stmt]) -> Iterator
             or read_towers(module, statement, graph) is not None
         ):
             assert isinstance(statement, (ast.With, ast.If, ast.For))
-            yield from _in_line(module, graph, statement.body)
+            yield from lines_of(module, graph, statement.body)

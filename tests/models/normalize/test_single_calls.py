@@ -62,6 +62,13 @@ def test_a_name_that_both_have_gets_another_one() -> None:
     assert "rate = 7\nprint(rate)\n" in after
 
 
+def test_what_is_thrown_away_keeps_its_name() -> None:
+    program = PROGRAM.replace("        return step\n", "        return rate, step\n")
+    program = program.replace("train = training(", "_, train = training(")
+    after = native(program)
+    assert "\n_" not in after and "rate = 0.1\nrate = rate / 2\n" in after
+
+
 STAYS = {
     "one that is called again": PROGRAM + "training(loss, 0.2)\n",
     "one that is handed on": PROGRAM + "print(inputs)\n",

@@ -171,26 +171,33 @@ class _Reader(StatementReader):
         return self.found
 
     def _read_unused(self) -> None:
-        """Functions that nothing calls, where they only compute, or make a variable."""
-        if any(self.module in other.imported for other in self.graph.modules):
+        """Functions that nothing here calls, where they only compute, or make a variable."""
+        modules = [one for one in self.graph.modules if one in self.state.beside]
+        if not any(self.module in other.imported for other in self.graph.modules):
+            modules.insert(0, self.module)
+        for module in modules:
+            for node in module.tree.body:
+                if isinstance(node, ast.FunctionDef) and node not in self.expressions.functions:
+                    self._read_uncalled(Function(module, node))
+
+    def _read_uncalled(self, function: Function) -> None:
+        names, found = function.module.names, self.found
+        mentioned = names.mentions(function.name, names.module_scope)
+        if mentioned or self.graph.references(function):
             return
-        for node in self.module.tree.body:
-            if not isinstance(node, ast.FunctionDef) or node in self.expressions.functions:
-                continue
-            function = Function(self.module, node)
-            mentions = self.names.mentions(node.name, self.names.module_scope)
-            if mentions or not self.expressions.touches_graph(function):
-                continue
-            parts = self.expressions.tried(function)
-            if parts is not None and not parts.layers:
-                self.found.builders.update({**parts.builders, node: function})
-            elif self.expressions.makes(function):
-                found = self.found
-                known = list(found.made), dict(found.makers), dict(found.builders)
-                try:
-                    self.variables.maker(function)
-                except Refused:  # it stays, and is told
-                    found.made, found.makers, found.builders = known
+        expressions = self.expressions.of_module(function.module)
+        if not expressions.touches_graph(function):
+            return
+        parts = expressions.tried(function)
+        if parts is not None and not parts.layers:
+            if self.expressions.tried(function) is not None:
+                found.builders.update({**parts.builders, function.node: function})
+        elif expressions.makes(function):
+            known = list(found.made), dict(found.makers), dict(found.builders)
+            try:
+                self.variables.maker(function)
+            except Refused:  # it stays, and is told
+                found.made, found.makers, found.builders = known
 
     def _check_graphs(self) -> None:
         """Where several graphs are built, each is used by the statements behind it alone.

@@ -104,6 +104,7 @@ _NO_XLA = "# XLA wants a variable and what is kept of it on one device."
 _PLACED = (Role.VARIABLES, Role.CELLS)
 # What a strategy has to own, where there is one.
 OWNED = (Role.VARIABLES, Role.CELLS, Role.OPTIMIZER, Role.UPDATE)
+_WRAPPED = 60  # columns: a shorter line of a comment is not one that goes on below
 _OF_SESSIONS = ("session", "graph", "launch", "itializ", "itialis")
 
 
@@ -912,7 +913,12 @@ class _Writer:
         found = [text for text in above if text.startswith("#")]
         behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
         found += [behind] if behind else []
-        return [t for t in found if not any(word in t.lower() for word in _OF_SESSIONS)]
+        return [
+            line
+            for comment in _comments(found)
+            if not any(word in line.lower() for word in _OF_SESSIONS for line in comment)
+            for line in comment
+        ]
 
     @cached_property
     def _listing(self) -> set[ast.stmt]:
@@ -1213,6 +1219,18 @@ def _without(module: Module, call: ast.Call, given: list[ast.expr]) -> Replaceme
         return context.render_call(call, edit.edits())
 
     return write
+
+
+def _comments(lines: list[str]) -> list[list[str]]:
+    """Lines of comments, those together that are one which goes on."""
+    found: list[list[str]] = []
+    for line in lines:
+        goes_on = line.lstrip("# ")[:1].islower() and found and len(found[-1][-1]) > _WRAPPED
+        if goes_on:
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return found
 
 
 def _blanks(lines: list[str]) -> int:

@@ -121,6 +121,13 @@ STAYS = {
         },
         "main.py and other.py need this in different forms",
     ),
+    "a function that nothing calls and that does more than compute": (
+        {
+            "main.py": MAIN,
+            "ops.py": OPS + "\n\ndef save(sess):\n    tf.train.Saver().save(sess, 'm')\n",
+        },
+        "it is not known what `tf.train.Saver` in ops.py is for",
+    ),
     "a number that changes": (
         {
             "main.py": MAIN,
@@ -258,3 +265,105 @@ def test_digits_are_read_by_a_module_beside() -> None:
     texts = {file.path.name: str(file.after) for file in result.files}
     assert "    import input_data\n" in texts["digits.py"]
     assert "tensorflow.examples" not in texts["digits.py"] and "input_data.py" in texts
+
+
+UNUSED = """
+
+def corrupted(x):
+    return x * tf.random_uniform(tf.shape(x))
+
+
+def bias(size):
+    return tf.get_variable("b", [size], initializer=tf.zeros_initializer())
+"""
+
+
+def test_functions_beside_that_nothing_calls_are_written_too() -> None:
+    result = run(("main.py", MAIN), ("ops.py", OPS + UNUSED), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "return x * tf.random.uniform(tf.shape(x))" in after["ops.py"]
+    assert 'return tf.Variable(tf.keras.initializers.Zeros()([size]), name="b")' in after["ops.py"]
+
+
+HELPERS = """\
+import tensorflow as tf
+
+
+def weight(shape):
+    return tf.Variable(tf.random_normal(shape))
+
+
+def error(out, y):
+    return tf.reduce_mean(tf.squared_difference(out, y))
+
+
+def noisy(x):
+    return x + tf.random_uniform(tf.shape(x))
+"""
+TRAINS = """\
+import numpy as np
+import tensorflow as tf
+from helpers import error, weight
+
+x = tf.placeholder(tf.float32, [None, 2])
+w = weight([2, 1])
+loss = error(tf.matmul(x, w), 1.0)
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run([loss, train], {x: np.ones([2, 2])})[0])
+"""
+OTHER = TRAINS.replace("error, weight", "error, noisy, weight") + "    print(train.name)\n"
+
+
+def test_a_module_serves_a_bridge_where_names_alone_change() -> None:
+    files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": OTHER}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    states = {one.entry.name: one.state for one in result.programs}
+    assert states == {"main.py": "native", "other.py": "bridge"}, said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "compat" not in after["helpers.py"] and "tf.random.uniform(" in after["helpers.py"]
+    assert "import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\n" in after["other.py"]
+    again = run(*after.items(), bridge=True, native_sessions=True)
+    assert not any(file.changed for file in again.files), said(again)
+
+
+SERVES = "helpers.py, which it imports, serves other.py as it is"
+NO_BRIDGE: dict[str, dict[str, str]] = {
+    "an argument changes": {
+        "helpers.py": HELPERS.replace("mean(", "mean(tf.nn.dropout(").replace("y))", "y), 0.5))")
+    },
+    "a variable is made in another way": {
+        "helpers.py": HELPERS.replace("tf.Variable(tf.random_normal(shape))",
+                                      "tf.get_variable('w', shape)")
+    },
+    "a layer": {"helpers.py": HELPERS.replace("tf.squared_difference(out, y)",
+                                              "tf.layers.dense(out, 1)")},
+    "all of its names are imported": {
+        "other.py": OTHER.replace("error, noisy, weight", "*")
+    },
+    "TensorFlow is imported from it": {
+        "other.py": OTHER.replace("import tensorflow as tf\nfrom helpers import ",
+                                  "from helpers import tf, ")
+    },
+    "the other one cannot run on TF2": {
+        "other.py": OTHER + "    print(tf.contrib.ffmpeg.decode_audio)\n"
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("changed", NO_BRIDGE.values(), ids=NO_BRIDGE)
+def test_a_module_does_not_serve_a_bridge(changed: dict[str, str]) -> None:
+    files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": OTHER, **changed}
+    assert files["helpers.py"] != HELPERS or files["other.py"] != OTHER
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    assert "native" not in {one.state for one in result.programs}, said(result)
+    assert any(SERVES in message for message in said(result)), said(result)
+
+
+def test_a_module_does_not_serve_what_is_not_bridged() -> None:
+    files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": OTHER}
+    result = run(*files.items(), native_sessions=True)
+    assert "native" not in {one.state for one in result.programs}, said(result)
+    assert not any(file.changed for file in result.files)

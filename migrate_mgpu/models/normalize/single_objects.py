@@ -1,0 +1,213 @@
+"""A class whose constructor builds parts of a graph for one object, as a function.
+
+`model = Model(3)`, of which `model.x` and `model.loss` are read, becomes `x, loss = Model(3)`; what
+the constructor gave its object are names. Where the function is written in place then, or becomes a
+class of layers, `single_calls` and the reader decide.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+from functools import cached_property
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import Names
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.session.scope import Home, constructor_of, session_calls
+from migrate_mgpu.models.normalize.graph_methods import in_line, in_place
+from migrate_mgpu.models.normalize.single_calls import home_of, lines_of, trains
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+
+def as_functions(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for one such class and its object; none where there is none."""
+    for module in modules:
+        home = home_of(module, graph)
+        for statement in lines_of(module, graph, home.body) if home is not None else ():
+            if home is None or not isinstance(statement, ast.Assign):
+                continue
+            made = _Object(module, graph, home, statement).edits(modules)
+            if made:
+                return made
+    return {}
+
+
+class _Object:
+    """The one object of a class: ``statement`` makes it, in the scope that builds the graph."""
+
+    def __init__(self, module: Module, graph: CallGraph, home: Home, statement: ast.Assign) -> None:
+        self.module = module
+        self.graph = graph
+        self.home = home
+        self.statement = statement
+
+    def edits(self, modules: Sequence[Module]) -> dict[Module, list[Edit]]:
+        call, target = self.statement.value, self.statement.targets[0]
+        known = self.graph.class_of(self.module, call.func) if isinstance(call, ast.Call) else None
+        if known is None or known[0] not in modules or len(self.statement.targets) != 1:
+            return {}
+        self.origin, self.owner = known
+        node = constructor_of(self.owner)
+        if node is None or not isinstance(target, ast.Name) or not self._is_plain(node):
+            return {}
+        references = self.graph.references(Function(self.origin, node))
+        if [one.call for one in references] != [call]:
+            return {}
+        if self.origin is self.module and any(map(trains, walk(node))):
+            return {}  # the reader knows objects that have all of their graph
+        self.node, self.me = node, node.args.args[0].arg
+        moved = in_place(self.origin, self.graph, self.owner, node)
+        if moved:
+            return {self.origin: moved}
+        if self._others() or not self._attributes:
+            return {}
+        reads = self._reads(target)
+        return self._written(target, reads) if reads else {}
+
+    def _is_plain(self, node: ast.FunctionDef) -> bool:
+        """Whether a class inherits nothing, and a constructor builds, and does it in one line."""
+        inherits = [base for base in self.owner.bases if getattr(base, "id", "") != "object"]
+        if inherits or self.owner.decorator_list or self.owner.keywords or node.decorator_list:
+            return False
+        leaves = (ast.Return, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
+        makes = set(session_calls(self.origin)) & set(walk(node))
+        top = self.owner in self.origin.tree.body and bool(node.args.args)
+        return top and not makes and not any(isinstance(one, leaves) for one in walk(node))
+
+    def _others(self) -> bool:
+        """Whether the class has more than its constructor."""
+        return any(
+            one is not self.node
+            and not isinstance(one, ast.Pass)
+            and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
+            for one in self.owner.body
+        )
+
+    @cached_property
+    def _attributes(self) -> dict[str, str]:
+        """The names of the attributes in the function; none where one of them may have no value."""
+        names = self.origin.names
+        line = set(in_line(self.node.body))
+        stored: dict[str, list[ast.stmt]] = {}
+        for mention in names.mentions(self.me, names.scopes[self.node]):
+            parent = names.parents.get(mention)
+            if not isinstance(parent, ast.Attribute):
+                return {}
+            if not isinstance(parent.ctx, ast.Load):
+                stored.setdefault(parent.attr, []).append(names.statement(parent))
+        read = {one.attr for one in self._mentions()}
+        found: dict[str, str] = {}
+        bound = names.scopes[self.node].bindings
+        for attribute, statements in stored.items():
+            if any(one not in line for one in statements):
+                return {}
+            base = attribute.strip("_") or attribute
+            free = (
+                name
+                for name in (base, f"{base}_tensor", f"{base}_of_graph")
+                if name not in bound and _is_free(names, name) and name not in found.values()
+            )
+            name = self._given(statements) or next(free, "")
+            if not name:
+                return {}
+            found[attribute] = name
+        return found if read <= found.keys() else {}
+
+    def _given(self, statements: Sequence[ast.stmt]) -> str:
+        """The parameter that an attribute is: `self.size = size`, where both stay what they are."""
+        one = statements[0]
+        value = one.value if isinstance(one, ast.Assign) and len(one.targets) == 1 else None
+        if len(statements) > 1 or not isinstance(value, ast.Name):
+            return ""
+        bindings = self.origin.names.scopes[self.node].bindings.get(value.id, [])
+        return value.id if [one.kind for one in bindings] == ["parameter"] else ""
+
+    def _mentions(self) -> list[ast.Attribute]:
+        names = self.origin.names
+        parents = (
+            names.parents.get(one) for one in names.mentions(self.me, names.scopes[self.node])
+        )
+        return [one for one in parents if isinstance(one, ast.Attribute)]
+
+    def _reads(self, target: ast.Name) -> dict[ast.Attribute, str]:
+        """The attributes that are read of the object, with the names that they get there."""
+        names = self.module.names
+        if names.only_binding(target) is None:
+            return {}
+        read: dict[str, list[ast.Attribute]] = {}
+        for mention in names.mentions(target.id, names.scope_of_name[target]):
+            parent = names.parents.get(mention)
+            if mention is target:
+                continue
+            if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
+                return {}
+            if parent.attr not in self._attributes:
+                return {}
+            read.setdefault(parent.attr, []).append(parent)
+        found: dict[ast.Attribute, str] = {}
+        for attribute, mentions in read.items():
+            own = self._attributes[attribute]
+            wanted = (own, f"{target.id}_{own}")
+            name = next((one for one in wanted if self._is_free_at(one, mentions)), "")
+            if not name or name in found.values():
+                return {}
+            found.update(dict.fromkeys(mentions, name))
+        return found
+
+    def _is_free_at(self, name: str, mentions: Sequence[ast.Attribute]) -> bool:
+        """Whether a name stands for nothing in the scope that builds, nor where it will be read."""
+        names = self.module.names
+        return (
+            name not in names.scopes[self.home].bindings
+            and _is_free(names, name)
+            and all(names.defining_scope(name, names.scope_at(one)) is None for one in mentions)
+        )
+
+    def _written(
+        self, target: ast.Name, reads: dict[ast.Attribute, str]
+    ) -> dict[Module, list[Edit]]:
+        source, newline = self.origin.source, self.origin.source.newline
+        changes: list[Edit] = []
+        gone: set[ast.stmt] = set()
+        for one in self._mentions():
+            changes.append(Edit(*source.span(one), self._attributes[one.attr]))
+            statement = self.origin.names.statement(one)
+            if not isinstance(one.ctx, ast.Load) and self._given([statement]):
+                gone.add(statement)
+        block = Block(source, source.indent_unit)
+        if ast.get_docstring(self.owner) and not ast.get_docstring(self.node):
+            block.statement(self.owner.body[0], [], 0)
+        for statement in self.node.body:
+            if statement not in gone:
+                block.statement(statement, changes, 0)
+        given = {one.attr: name for one, name in reads.items()}
+        block.line(f"return {', '.join(self._attributes[one] for one in given)}")
+        head = f"def {self.owner.name}({self._parameters()}):{newline}"
+        layout = Layout(source, self.owner)
+        found = {self.origin: [Edit(layout.line_start, layout.next_line, head + block.text())]}
+        own = found.setdefault(self.module, [])
+        start, end = self.module.source.span(target)
+        own.append(Edit(start, end, ", ".join(given.values())))
+        own += (Edit(*self.module.source.span(one), name) for one, name in reads.items())
+        return found
+
+    def _parameters(self) -> str:
+        """The constructor's parameters as they are written, without the object."""
+        source, arguments = self.origin.source, self.node.args
+        every = [*arguments.args, *arguments.kwonlyargs, *arguments.defaults]
+        every += [one for one in (arguments.vararg, arguments.kwarg, *arguments.kw_defaults) if one]
+        spans = [source.span(one) for one in every]
+        first = arguments.args[1:]
+        if not first:
+            return ""
+        return source.text[source.span(first[0])[0] : max(end for _, end in spans)]
+
+
+def _is_free(names: Names, name: str) -> bool:
+    """Whether a name stands for nothing in a module, and for nothing of Python's."""
+    return name not in names.module_scope.bindings and not hasattr(builtins, name)

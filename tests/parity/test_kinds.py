@@ -269,3 +269,47 @@ def test_a_model_whose_first_input_is_a_text(runtime, tmp_path):
     found = judge(programs, *sides)
     assert found["verdict"] == "not equivalent"
     assert rung(found, 4)["status"] == "differs"
+
+
+SHOWN = """
+import numpy as np
+import tensorflow as tf
+
+data = np.random.RandomState(0).rand(6, 8, 3).astype("float32")
+w = tf.Variable([[0.1], [0.2], [0.3]])
+optimizer = tf.keras.optimizers.SGD(0.1)
+optimizer.build([w])
+
+
+@tf.function
+def differentiate(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(x @ w - 1.0))
+    return loss, tape.gradient(loss, [w])
+
+
+@tf.function
+def apply(gradients):
+    optimizer.apply_gradients(zip(gradients, [w]))
+
+
+for step, x in enumerate(data):
+    loss, gradients = differentiate(x)
+    if step % 3:
+        apply(gradients)
+    else:
+        optimizer.apply_gradients(zip(gradients, [w]))
+    if SHOWS and step % 2:
+        print("shown", differentiate(x)[1][0].numpy().sum())
+print(w.numpy())
+"""
+
+
+def test_gradients_that_nothing_applies_are_no_step(runtime, tmp_path):
+    """They are shown. Those that a function gives to who applies them are of a step."""
+    runtime("tf2.15")
+    text = SHOWN.replace("SHOWS", "False"), SHOWN.replace("SHOWS", "True")
+    sides = ("--devices", "1", "--reference", "tf2.15", "--target", "tf2.15")
+    found = judge(texts(tmp_path, *text), *sides)
+    assert found["reference"]["steps"] == found["target"]["steps"] == [6]
+    assert rung(found, 7)["status"] == rung(found, 8)["status"] == "equal"

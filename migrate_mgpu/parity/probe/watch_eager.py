@@ -50,6 +50,8 @@ class EagerWatch:
         # By series and replica: how many steps its optimizer had made where a function that applies
         # no gradients computed some.
         self._begun: dict[tuple[int, int], int] = {}
+        self._function: Any = None  # that was called last
+        self._differentiate: list[Any] = []  # functions that are known to do it
 
     # Steps --------------------------------------------------------------------------------------
 
@@ -128,6 +130,8 @@ class EagerWatch:
                 self._read("after_one", number)
         if replica == 0:
             self._batches.keep_taken(series)
+        if graph is not None and all(one is not self._function for one in self._differentiate):
+            self._differentiate.append(self._function)
         noted = recorder.loss(series, replica, loss, None if examples < 0 else examples)
         if noted and graph is not None and id(graph) not in self._graphs:
             made = self._declared.steps(series)
@@ -140,7 +144,7 @@ class EagerWatch:
         """What a function differentiated is no step where nothing applied the gradients.
 
         They may be computed for a summary alone: the function applies none, and the optimizer
-        has made no step until the next one is called.
+        has made no step until one is called that differentiates again.
         """
         while self._begun:
             (series, replica), made = self._begun.popitem()
@@ -279,7 +283,9 @@ class EagerWatch:
 
     def applied(self, pairs: Any, optimizer: Any = None) -> None:
         """An optimizer is about to apply these gradients, summed over replicas."""
-        if not tools.tf("eager.context").executing_eagerly():
+        if tools.tf("eager.context").executing_eagerly():
+            self._begun.clear()  # a function may have given these to who applies them
+        else:
             graph = tools.tf("framework.ops").get_default_graph()
             self._graphs[id(graph)] = graph
         if (self._replica_id() or 0) != 0:
@@ -340,7 +346,9 @@ class EagerWatch:
             outer = self._tracing()
             self._local.tracing = True
             if not outer and tools.tf("eager.context").executing_eagerly():
-                self._leave_out()
+                self._function = this
+                if any(one is this for one in self._differentiate):
+                    self._leave_out()
                 given = _as_declared(this, args, options)
                 self.examples.note(given)
                 self._batches.taken(given)

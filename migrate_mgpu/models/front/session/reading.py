@@ -302,6 +302,7 @@ class _Reader(StatementReader):
             self.towers.draws(entry, self.place)
             return Role.UNIT
         if self.driving.summaries.stated(statement):
+            self.towers.alike(statement)
             return Role.UNIT
         role = self.towers.read(entry, self.place)
         if role is None and not self.runs.concerns(statement):

@@ -141,6 +141,9 @@ class SummaryReader:
         """Whether an assignment makes a summary or merges some, which is a unit then."""
         name = name_of(self.module, call)
         if self._is_summary(call):
+            if self._in_tower(statement):
+                text = "each tower has a summary of its own here, by a name"
+                raise Refused(self.module, call, text, "make it after the towers")
             self._add(call, statement)
         elif name == "summary.merge_all":
             given = NamedArguments(self.module, call, MERGE_ALL).rest
@@ -387,8 +390,7 @@ class SummaryReader:
         gradient, variable = (ast.unparse(name) for name in names)
         body, first = loop.body, loop.body[0]
         if isinstance(first, ast.If) and len(body) == 1 and not first.orelse:
-            asked = (f"{gradient} is not None", gradient)
-            body = first.body if ast.unparse(first.test) in asked[:1] else body
+            body = first.body if ast.unparse(first.test) == f"{gradient} is not None" else body
         told = [self._told(one) for one in body]
         calls = [one for one in told if one is not None]
         if len(calls) != len(told):

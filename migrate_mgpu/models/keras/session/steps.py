@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.host_objects import Iterator, VariableCopy
@@ -214,6 +215,9 @@ class StepWriter:
         inside = set(closure([update.unit for update in updates]))
         within = [item for item in items if inside & _units(item)]
         late = [item for item in items if any(map(shows_gradients, _units(item)))]
+        if late and several:
+            text = "summaries of the gradients of several optimizers, in one step"
+            raise Refused(self.program.scope.module, updates[0].statement, text)
         persistent = "persistent=True" if several else ""
         self.block.line(f"with {tf}.GradientTape({persistent}) as {self.names.tape}:", 1)
         self._items(within, 2)

@@ -665,6 +665,18 @@ REFUSED = {
         ),
         "a summary tells of gradients that no step applies",
     ),
+    "summaries of gradients of two optimizers": (
+        program(
+            PAIRS + "other = tf.train.AdamOptimizer(0.1)\nv2 = tf.Variable([1.0])\n"
+            "error = tf.reduce_sum(v2 * v2)\nmore = other.compute_gradients(error, [v2])\n"
+            "train_2 = other.apply_gradients(more)\n"
+            "for g, v in pairs:\n    tf.summary.histogram(v.op.name + '/a', g)\n"
+            "for g, v in more:\n    tf.summary.histogram(v.op.name + '/b', g)\n"
+            "all = tf.summary.merge_all()\n",
+            "sess.run(train_2)\nsess.run(train, {x: rows})\nprint(sess.run(all, {x: rows}))\n",
+        ),
+        "summaries of the gradients of several optimizers, in one step",
+    ),
     "a summary of what is computed of gradients": (
         program(PAIRS + "for g, v in pairs:\n    tf.summary.scalar(v.op.name, tf.norm(g))\n"),
         "a gradient's summary is not of its value",

@@ -486,6 +486,22 @@ STAYS = {
         summarized("with tf.name_scope('a/b'):\n                tf.summary.scalar('told', loss)"),
         "a summary in a scope whose name is not known",
     ),
+    "a summary of each tower by a name": (
+        summarized("told = tf.summary.scalar('told', loss)"),
+        "each tower has a summary of its own here, by a name",
+    ),
+    "a summary of a part of the batch": (
+        summarized("tf.summary.histogram('told', x_splits[i])"),
+        "`i` differs from tower to tower",
+    ),
+    "a summary of what a tower takes": (
+        summarized("part = x_splits[i]\n            tf.summary.histogram('told', part)"),
+        "a summary in a tower is not of one value that the tower computes",
+    ),
+    "a summary that the number of its tower is in the name of": (
+        summarized("tf.summary.scalar('told%d' % i, loss)"),
+        "TF1's tag of a summary cannot be determined",
+    ),
     "a summary of the first tower": (
         summarized("if i == 0:\n                tf.summary.scalar('told', loss)"),
         "a summary that only the first tower makes",

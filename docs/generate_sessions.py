@@ -52,6 +52,8 @@ TF2 code with those that train.
 | a loop that adds to tensors (`embed += ...`) | the loop, in the step |
 | `var_list=theta_G + theta_Q`, `weights.values()` | the lists, put together |
 | `reset_default_graph()` and one more session | steps of their own for what is built behind it |
+| `train()`, `evaluate()` with a graph each | variables and steps of each its own |
+| a function that builds a graph anew at each call | the same, at each call |
 | a session each in `train` and in `test`, which restores | the same variables; `saver.restore` |
 | `tf.train.Saver()` of what functions make | their classes' variables, by TF1's names |
 | `tf.train.shuffle_batch`, its readers and producers | a `tf.data.Dataset`, and its iterator |

@@ -63,11 +63,18 @@ class CallGraph:
         self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
         self._runs: dict[tuple[Module, ast.AST, bool | None], bool] = {}
         self._within: frozenset[Module] | None = None
+        self._apart: frozenset[ast.AST] = frozenset()
 
     def within(self, modules: Collection[Module]) -> CallGraph:
         """The same calls, as far as one program's modules make them."""
         found = copy(self)
         found._within = frozenset(modules)
+        return found
+
+    def without(self, nodes: Collection[ast.AST]) -> CallGraph:
+        """The same calls, but for those among some nodes."""
+        found = copy(self)
+        found._apart = frozenset(nodes)
         return found
 
     @property
@@ -170,9 +177,9 @@ class CallGraph:
         if name not in self._references:
             self._references[name] = self._find_references(name)
         found = self._references[name].get(function.node, [])
-        if self._within is None:
-            return found
-        return [reference for reference in found if reference.module in self._within]
+        if self._within is not None:
+            found = [one for one in found if one.module in self._within]
+        return [one for one in found if one.node not in self._apart] if self._apart else found
 
     def made(self, method: Function) -> list[Reference]:
         """Where the objects are made that a method is called of: it runs after that."""

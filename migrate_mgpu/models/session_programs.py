@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
@@ -31,12 +31,12 @@ from migrate_mgpu.models.front.session.scope import (
     ADVICE,
     SESSION,
     Entry,
-    graph_classes,
+    graph_owners,
     session_calls,
 )
 from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
-from migrate_mgpu.models.keras.session.writing import write_program
+from migrate_mgpu.models.keras.session.writing import write_programs
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -152,18 +152,13 @@ class NativeSessions:
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
             graph = self.graph.within(program.modules)
-            owners = graph_classes(module)
-            if owners:
+            if graph_owners(module):
                 return self._several(module, graph, configs, beside, shared)
             read = read_program(module, graph, configs, beside)
-            for other, node in read.unread:
-                if len(self._users[other]) == 1:
-                    shown = other.source.code(node)
-                    text = f"it is not known what `{shown}` in {other.path.name} is for"
-                    raise Refused(other, node, text)
+            self._check_unread(read.unread)
             found = NativeSession(module, None, read.scope.session, loop)
             found.read, found.unread = read.read, read.unread
-            found.merge(write_program(read))
+            found.merge(*write_programs([read]))
             self._others(read, found, configs)
             if shared is not None:
                 raise Refused.because(shared)
@@ -181,31 +176,51 @@ class NativeSessions:
         beside: set[Module],
         shared: Diagnostic | None,
     ) -> NativeSession:
-        """A program of several classes that build a graph each.
+        """A program of several classes, or functions, that build a graph each.
 
         Raises:
             Refused: one of them stays.
         """
-        owners = graph_classes(module)
-        if beside:
+        owners = graph_owners(module)
+        if beside and isinstance(owners[0], ast.ClassDef):
             text = "several classes build graphs, and other modules have parts of them"
             raise Refused(module, owners[0], text)
         reads = [read_program(module, graph, configs, beside, owner) for owner in owners]
+        if not any(run.step.updates for read in reads for run in read.runs):
+            raise Refused(module, reads[0].scope.session, "nothing is trained in its sessions")
+        if not isinstance(owners[0], ast.ClassDef):
+            _check_clients(reads, graph)
+        # The session whose defaults are written: an interactive one has some of its own.
+        reads.sort(key=lambda one: name_of(module, one.scope.session) != "InteractiveSession")
+        unread = [one for one in reads[0].unread if all(one in read.unread for read in reads)]
+        reads[0].unread[:] = unread
+        self._check_unread(unread)
         found = NativeSession(module, None, reads[0].scope.session)
-        for read in reads:
+        found.unread = unread
+        for read, written in zip(reads, write_programs(reads)):
             found.read |= read.read
-            written = write_program(read)
-            for edit in written.edits.get(module, []):
-                for other in found.edits.get(module, ()):
-                    if edit != other and edit.touches(other.start, other.end):
-                        text = "what several classes build is run together here"
-                        raise Refused(module, read.scope.maker, text)
+            for one, edits in written.edits.items():
+                known = found.edits.get(one, [])
+                if any(
+                    edit != other and edit.touches(other.start, other.end)
+                    for edit in edits
+                    for other in known
+                ):
+                    text = "what several classes, or functions, build is run together here"
+                    raise Refused(module, read.scope.maker, text)
             found.merge(written)
         reads[0].settings[:] = dict.fromkeys(node for read in reads for node in read.settings)
         self._others(reads[0], found, configs)
         if shared is not None:
             raise Refused.because(shared)
         return found
+
+    def _check_unread(self, unread: Sequence[tuple[Module, ast.AST]]) -> None:
+        for other, node in unread:
+            if len(self._users[other]) == 1:
+                shown = other.source.code(node)
+                text = f"it is not known what `{shown}` in {other.path.name} is for"
+                raise Refused(other, node, text)
 
     def _is_ours(self, program: Program) -> bool:
         """Whether a program may be changed."""
@@ -314,8 +329,9 @@ class NativeSessions:
             if len(lines) > 1 or read.options or read.below:
                 text = "several objects build graphs, and devices are set with them"
                 raise Refused(module, session, text, "set them at the top of the program")
-            assert read.scope.owner is not None
-            entry = Entry(read.scope.owner)
+            top = read.scope.owner or read.scope.node
+            assert isinstance(top, ast.stmt)
+            entry = Entry(top)
         if lines:
             paragraph = Layout(module.source, entry.statement).insert_paragraph(lines)
             found.edit(module, _outer(paragraph, entry))
@@ -355,6 +371,25 @@ def _is_renamed(one: object, other: object, names: AbstractSet[ast.AST]) -> bool
 def _root(node: ast.expr) -> ast.expr:
     """`tf`, of `tf.random.normal`."""
     return _root(node.value) if isinstance(node, ast.Attribute) else node
+
+
+def _check_clients(reads: Sequence[SessionProgram], graph: CallGraph) -> None:
+    """A function that is given one graph's steps is given those of others wherever they call it.
+
+    Raises:
+        Refused: that is not seen.
+    """
+    for read in reads:
+        module = read.scope.module
+        for node in (client.node for client in read.clients if client.dropped):
+            assert isinstance(node, ast.FunctionDef)
+            for one in graph.references(Function(module, node)):
+                around = graph.enclosing(one.module, one.node)
+                callers = [other for other in reads if around and around.node in other.functions]
+                known = all(node in other.functions for other in callers)
+                if not callers or not known:
+                    text = f"`{node.name}` is given parts of one graph, and is called elsewhere"
+                    raise Refused(one.module, one.node, text, "give each graph its own function")
 
 
 def _first_maker(read: SessionProgram) -> Entry:

@@ -38,7 +38,8 @@ Summaries are the operations that TF1 made, with the tags that it gave them, and
 is the same; ``tf.summary.scalar`` of TF2 would give others. Of a variable, a summary that is
 fetched with a training step tells the value of before it (TF1 told that one or the next). Summaries
 of gradients are of what the tape gives, before they are clipped; the list of the variables that
-are trained is written out then, in TF1's order.
+are trained is written out then, in TF1's order. A function that makes layers
+and is called several times may make summaries of its variables and of its value.
 
 An iterator of ``tf.data`` becomes Python's, and each step that needed its next element draws it; at
 the end ``tf.errors.OutOfRangeError`` is raised, as in TF1. Steps are given one that begins anew
@@ -65,9 +66,14 @@ a variable is kept, and no value. Where TF1's functions fill the collection too 
 a function fills it in a loop, perhaps, or twice, the program stays.
 
 A program that builds several graphs one after the other, each behind ``tf.reset_default_graph()``
-and with a session of the same name, gets steps for each. Tensors that a function reads as globals
-become its parameters. A lambda with a name that computes tensors becomes a function. ``print`` of
-a tensor, which showed what the graph calls it, goes, also in functions that build the graph.
+and with a session of the same name, gets steps for each. So do several functions that make a
+graph and its session each (``train()`` and ``evaluate()``, by ``tf.Graph().as_default()``, or with
+a reset of the default graph in each, or between their calls), and one that does so at each of its
+calls. What such a graph has for training, and nothing runs, is left out.
+
+Tensors that a function reads as globals become its parameters. A lambda with a name that computes
+tensors becomes a function. ``print`` of a tensor, which showed what the graph calls it, goes, also
+in functions that build the graph.
 
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first

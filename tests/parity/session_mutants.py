@@ -124,6 +124,17 @@ MUTANTS: dict[str, Mutant] = {
     "one layer's regularization terms dropped": Mutant(
         "regularizers", r"\[\*dense\.losses, \*output_layer\.losses\]", "dense.losses"
     ),
+    # Several graphs.
+    "a graph that begins with its own values": Mutant(
+        "graphs_by_function",
+        r"(def evaluate(?s:.*?))    saver\.restore\(path\)\n",
+        r"\1",
+    ),
+    "a graph with the variables of the call before": Mutant(
+        "graph_each_call",
+        r"w = (tf\.Variable\(.*\))$",
+        r"w = globals().setdefault('kept', \1)",
+    ),
     # Summaries.
     "the summary of another layer's weights": Mutant(
         "layer_summaries", r"values=logits_layer\.W", "values=fc_layer.W"

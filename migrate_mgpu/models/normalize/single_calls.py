@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
@@ -18,7 +18,7 @@ from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
-from migrate_mgpu.models.front.session.scope import Home, is_session, session_calls
+from migrate_mgpu.models.front.session.scope import Home, graph_functions, is_session, session_calls
 from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.import_edit import import_edit
@@ -36,11 +36,11 @@ _MAKES = (
 def called_once(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such function and its call; none where there is none."""
     for module in modules:
-        home = home_of(module, graph)
-        for statement in lines_of(module, graph, home.body) if home is not None else ():
-            edits = _moved(modules, module, graph, home, statement) if home is not None else {}
-            if edits:
-                return edits
+        for home in _homes(module, graph):
+            for statement in lines_of(module, graph, home.body):
+                edits = _moved(modules, module, graph, home, statement)
+                if edits:
+                    return edits
     return {}
 
 
@@ -52,7 +52,7 @@ def _moved(
     if target is None or target.node is home or not _leaves_more(target, graph):
         return {}
     references = graph.references(target)
-    if [one.call for one in references] != [call] or not _is_plain(target):
+    if not _is_once(module, graph, references) or not _is_plain(target):
         return {}
     assert isinstance(statement, (ast.Expr, ast.Assign))
     assert isinstance(target.node, ast.FunctionDef)
@@ -62,14 +62,24 @@ def _moved(
     edit = MovedCall(module, home, statement, target.node, origin=origin).edit()
     if edit is None:
         return {}
-    gone = without_function(origin.source, target.node)
-    if origin is module:
-        return {module: [edit, gone]}
+    gone = [without_function(origin.source, target.node)] if len(references) == 1 else []
+    if origin is module or not gone:
+        return {module: [edit, *gone]}
     imports = without_imports(modules, graph, target)
     if imports is None:
         return {}
     imports.setdefault(module, []).append(edit)
-    return {**imports, origin: [gone]}
+    return {**imports, origin: gone}
+
+
+def _is_once(module: Module, graph: CallGraph, references: Sequence[Reference]) -> bool:
+    """Whether a function is called once, or once for each of several graphs."""
+    if any(one.call is None for one in references):
+        return False
+    around = [graph.enclosing(one.module, one.node) for one in references]
+    nodes = [one.node for one in around if one is not None]
+    apart = len({*nodes}) == len(references) and {*nodes} <= {*graph_functions(module)}
+    return len(references) == 1 or apart
 
 
 def without_imports(
@@ -121,6 +131,13 @@ def _is_plain(function: Function) -> bool:
     node, module = function.node, function.module
     own = node in module.tree.body
     return own and not any(is_session(module, part) for part in walk(node))
+
+
+def _homes(module: Module, graph: CallGraph) -> list[Home]:
+    """Where graphs are built."""
+    several = graph_functions(module)
+    home = None if several else home_of(module, graph)
+    return [*several] if home is None else [home]
 
 
 def home_of(module: Module, graph: CallGraph) -> Home | None:

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role, only_computes
@@ -81,10 +82,31 @@ class CompletenessCheck(StatementReader):
         run = {unit for step in self.found.steps for unit in step.units}
         self.found.idle += (u.node for u in self.found.units.values() if u not in run)
         trained = any(run.step.updates for run in self.found.runs)
+        if self.state.others:
+            if not trained:
+                self._leave_training_out()
+            return
         if self.found.updates and not trained:
             raise Refused(self.module, self.scope.session, "no step trains in its session")
         if not trained and not self.state.beside:
             raise Refused(self.module, self.scope.session, "nothing is trained in its session")
+
+    def _leave_training_out(self) -> None:
+        """What would train, where nothing runs it: a graph that is built to be evaluated.
+
+        Raises:
+            Refused: a checkpoint is saved that has what an optimizer keeps.
+        """
+        for call in self.found.saver_calls:
+            if call.kind == "save" and call.saver.states:
+                text = "it saves what an optimizer keeps that nothing runs"
+                raise Refused(self.module, call.call, text, "save the variables alone")
+        self.found.savers[:] = [replaced(one, states=()) for one in self.found.savers]
+        self.found.idle += (update.statement for update in self.found.updates)
+        self.found.updates.clear()
+        for place, role in enumerate(self.found.roles):
+            if role in (Role.OPTIMIZER, Role.SCHEDULE, Role.UPDATE):
+                self.found.roles[place] = Role.GONE
 
     def _option(self, use: Use) -> bool:
         """Whether it sets options of devices, before the graph is built."""

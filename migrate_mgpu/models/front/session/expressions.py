@@ -44,7 +44,10 @@ _PLAIN = {
     "abs", "bool", "dict", "enumerate", "float", "int", "len", "list", "max", "min", "range",
     "reversed", "round", "sorted", "str", "sum", "tuple", "zip",
 }  # fmt: skip
-_METHODS = {"get_shape", "as_list", "items", "keys", "values", "format", "astype", "reshape"}
+_METHODS = {
+    "get_shape", "as_list", "num_elements", "items", "keys", "values", "format", "astype",
+    "reshape",
+}  # fmt: skip
 _MUTATE = {
     "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault",
     "sort", "reverse", "shuffle", "fill", "resize", "put", "add", "discard",

@@ -195,7 +195,9 @@ class GradientReader:
             same = known.node is found.node
         else:
             same = found.var_list is not None and ast.dump(found.var_list) == ast.dump(variables)
-            same = same and isinstance(variables, ast.Name)
+            # Variables that are made in between come last, and get none.
+            every = name_of(self.module, variables) == "trainable_variables"
+            same = same and (every or isinstance(variables, ast.Name))
         if found.holds is not Holds.VALUES or not same:
             text = "these cannot be recognized as the gradients of these variables"
             raise Refused(self.module, call, text)

@@ -237,6 +237,8 @@ class GraphClientReader(StatementReader):
             return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):
             return Role.GONE
+        if statement in self.found.dropped:
+            return Role.HOST
         if makes_graph(self.module, statement):
             return Role.GONE
         if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):

@@ -402,6 +402,11 @@ class SessionProgram:
         anew = set(self.restarts.values())
         return [one for one in self.iterators if one in anew and one in drawn]
 
+    @property
+    def functions(self) -> set[ast.AST]:
+        """The scope that builds the graph, and what else runs its steps."""
+        return {self.scope.node, *(client.node for client in self.clients)}
+
     def taken(self, node: ast.AST) -> list[ast.expr]:
         """Expressions of other statements that become a part of one."""
         value = node.value if isinstance(node, ast.Assign) else None

@@ -42,7 +42,7 @@ from migrate_mgpu.models.front.session.program import (
     targets_of,
 )
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
-from migrate_mgpu.models.front.session.scope import Entry, makes_graph
+from migrate_mgpu.models.front.session.scope import Entry, Owner, makes_graph, resets_between
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
@@ -70,12 +70,12 @@ def read_program(
     graph: CallGraph,
     configs: AbstractSet[ast.AST] = frozenset(),
     beside: AbstractSet[Module] = frozenset(),
-    owner: ast.ClassDef | None = None,
+    owner: Owner | None = None,
 ) -> SessionProgram:
     """What a module's session program does; ``configs`` are nodes that carry configurations.
 
     ``beside`` are the program's other modules that speak to TensorFlow, ``owner`` is one of several
-    classes that build a graph each: what it does is read.
+    classes, or functions, that build a graph each: what it does is read.
 
     Raises:
         Refused: some statement is not understood.
@@ -136,12 +136,17 @@ class _Reader(StatementReader):
             if self.owners.several:
                 self.owners.check_program()
             elif not self.graph.runs_once(self.module, node.body[0]):
-                text = f"`{node.name}`, which builds the graph, may run more than once"
-                raise Refused(self.module, node, text)
+                if not self.scope.own:
+                    text = f"`{node.name}`, which builds the graph, may run more than once"
+                    raise Refused(self.module, node, text)
+                self.found.several = True
             for statement in walk(node):
                 if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)):
                     raise Refused(self.module, statement, "variables of the graph may be global")
-        if not self.owners.own_sessions:
+        if self.state.others and not self.owners.several:
+            self.found.several = True
+            self.found.dropped += resets_between(self.module)
+        if not self.owners.own_sessions and not self.scope.own:
             self.clients.order.check()
         for place, entry in enumerate(self.scope.entries):
             self.state.place = place
@@ -150,6 +155,8 @@ class _Reader(StatementReader):
             for made in [*self.found.layers.values()][known:]:
                 self.driving.summaries.in_function(made)
         self.clients.read()
+        if self.found.several:
+            self._check_calls()
         self._check_graphs()
         self.driving.finish()
         self.copies.finish()
@@ -169,6 +176,21 @@ class _Reader(StatementReader):
         complete.check_captures()
         self.placeholders.find_numbers()
         return self.found
+
+    def _check_calls(self) -> None:
+        """A function that builds a graph at each call keeps that for itself.
+
+        Raises:
+            Refused: it gives some of it away, or sets devices, which are in use the second time.
+        """
+        node = self.found.returned
+        if node is not None:
+            text = "parts of a graph are returned that each call builds anew"
+            raise Refused(self.module, node, text, "run them in the function that builds them")
+        for config in (*self.state.configs, *self.found.options, *self.found.below):
+            if is_inside(self.module, config, {self.scope.node}):
+                text = "a configuration is made with each of several graphs"
+                raise Refused(self.module, config, text, "make it once, at the top of the program")
 
     def _read_unused(self) -> None:
         """Functions that nothing here calls, where they only compute, or make a variable."""

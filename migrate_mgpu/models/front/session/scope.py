@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Union
 
 from migrate_mgpu.analysis.arguments import bind
@@ -38,6 +39,7 @@ ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
 
 
 Home = Union[ast.Module, ast.FunctionDef]
+Owner = Union[ast.ClassDef, ast.FunctionDef]
 
 
 @record(frozen=True, eq=False)
@@ -70,7 +72,8 @@ class SessionScope:
     session, ``name`` what that is called in ``session_node``; ``again`` are blocks of later
     sessions, which have that name as well. ``resets`` are statements behind which it builds
     another graph, ``later`` those that make the sessions for these, by the same name. ``apart`` are
-    blocks of other sessions of the same graph, each in a function of its own.
+    blocks of other sessions of the same graph, each in a function of its own. ``own``: each call of
+    the function builds a graph of its own, with its session.
     """
 
     module: Module
@@ -84,6 +87,7 @@ class SessionScope:
     resets: tuple[ast.stmt, ...] = ()
     later: tuple[ast.stmt, ...] = ()
     apart: tuple[ast.With, ...] = ()
+    own: bool = False
 
     @property
     def holders(self) -> dict[Home, str]:
@@ -127,13 +131,19 @@ def session_calls(module: Module) -> list[ast.Call]:
     return [call for call in module.names.calls if is_session(module, call)]
 
 
-def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = None) -> SessionScope:
+def read_scope(module: Module, graph: CallGraph, owner: Owner | None = None) -> SessionScope:
     """The scope of a module's one session; ``owner``: that of the constructor of a class.
+
+    Or it is one of several functions that build a graph each, and make its session.
 
     Raises:
         Refused: there is none or more than one, or it is made or held in another way.
     """
     calls = session_calls(module)
+    theirs: set[ast.AST] = set()
+    if isinstance(owner, ast.FunctionDef):
+        theirs = {part for one in graph_functions(module) if one is not owner for part in walk(one)}
+        calls = [call for call in calls if call not in theirs]
     if not calls:
         raise Refused(module, module.tree, "its session is made in another way", ADVICE)
     resets = _resets(module, calls)
@@ -144,7 +154,11 @@ def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = No
         session, apart = _apart(module, calls)
     for call in module.names.calls:
         name = name_of(module, call)
-        if call not in calls and ("Session" in name or name.startswith("train.Supervisor")):
+        if (
+            call not in calls
+            and call not in theirs
+            and ("Session" in name or name.startswith("train.Supervisor"))
+        ):
             raise Refused(module, call, f"it makes a `tf.{name}` as well", ADVICE)
     given = NamedArguments(module, session, SESSION).rest
     for name, value in given.items():
@@ -155,16 +169,17 @@ def read_scope(module: Module, graph: CallGraph, owner: ast.ClassDef | None = No
             raise Refused(module, value, text)
     around = _building_scope(module, session)
     name = _name(module, module.names.statement(session), session, bool(resets))
-    node = around if resets else _builds(module, around)
-    if owner is not None:
+    node = around if resets or owner is around else _builds(module, around)
+    if isinstance(owner, ast.ClassDef):
         node = constructor_of(owner) or node
     if again and node is not around:
         text = "another session is created outside of the code that builds the graph"
         raise Refused(module, again[0], text, ADVICE)
     entries, blocks = lines(module, node, session, graph)
     later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
+    own = node is around and isinstance(node, ast.FunctionDef) and _graph_of(module, node) != ""
     scope = SessionScope(
-        module, node, session, around, name, entries, blocks, again, resets, later, apart
+        module, node, session, around, name, entries, blocks, again, resets, later, apart, own
     )
     if node in scope.holders and (apart or _is_method(module, node)):
         text = "what makes a session builds the graph anew each time"
@@ -228,10 +243,7 @@ def _resets(module: Module, calls: list[ast.Call]) -> tuple[ast.stmt, ...]:
     begins = [
         statement
         for statement in block
-        if isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Call)
-        and name_of(module, statement.value) == "reset_default_graph"
-        and statement.lineno > makers[0].lineno
+        if is_reset(module, statement) and statement.lineno > makers[0].lineno
     ]
     lines = [maker.lineno for maker in makers[1:]]
     own = [sum(begin.lineno < line for begin in begins) for line in lines]
@@ -263,6 +275,112 @@ def graph_classes(module: Module) -> list[ast.ClassDef]:
         if any(_trains(part) for part in inside):
             found.append(statement)
     return found if len(found) > 1 and len(calls) == 1 else []
+
+
+def graph_owners(module: Module) -> Sequence[Owner]:
+    """The classes, or the functions, that build a graph each, where there are several."""
+    return graph_classes(module) or graph_functions(module)
+
+
+@fact
+def graph_functions(module: Module) -> list[ast.FunctionDef]:
+    """The functions that build a graph each and make its session, where there are several.
+
+    Each has a graph of its own: `with tf.Graph().as_default():`, or the default one, which is reset
+    there, or between its calls.
+    """
+    found: dict[ast.FunctionDef, None] = {}
+    for call in session_calls(module):
+        around = [one for one in module.names.ancestors(call) if isinstance(one, ast.FunctionDef)]
+        if len(around) != 1 or around[0] not in module.tree.body:
+            return []
+        found[around[0]] = None
+    makes = {node: _graph_of(module, node) for node in found}
+    left = [node for node, kind in makes.items() if not kind]
+    resetting = [node for node, kind in makes.items() if kind == "reset"]
+    if len(found) < 2 or not all(_makes_parts(module, node) for node in left):
+        return []
+    return list(found) if not left or _are_apart(module, [*left, *resetting], left) else []
+
+
+def _makes_parts(module: Module, node: ast.FunctionDef) -> bool:
+    """Whether a function makes placeholders or variables, itself or by one that it calls."""
+    functions = {one.name: one for one in module.tree.body if isinstance(one, ast.FunctionDef)}
+    called = (functions.get(part.id) for part in walk(node) if isinstance(part, ast.Name))
+    return any(
+        name_of(module, part) in _BUILDS
+        for one in (node, *called)
+        if one is not None
+        for part in walk(one)
+        if isinstance(part, ast.Call)
+    )
+
+
+def _graph_of(module: Module, node: ast.FunctionDef) -> str:
+    """How a function comes to a graph of its own, in which it makes its sessions; or nothing."""
+    inside = set(walk(node))
+    calls = [call for call in session_calls(module) if call in inside]
+    if any(map(partial(is_reset, module), node.body)):
+        return "reset"
+    for call in calls:
+        given = NamedArguments(module, call, SESSION).rest.get("graph")
+        around = (one for one in module.names.ancestors(call) if isinstance(one, ast.With))
+        entered = (item.context_expr for block in around for item in block.items)
+        if given is not None and module.names.statement(given) in inside:
+            made = module.names.only_binding(given) if isinstance(given, ast.Name) else None
+            if made is None or made.node not in inside:
+                return ""
+        elif not any(_is_graph(module, one) and one in inside for one in entered):
+            return ""
+    return "graph" if calls else ""
+
+
+def is_reset(module: Module, statement: ast.stmt) -> bool:
+    """`tf.reset_default_graph()`"""
+    return isinstance(statement, ast.Expr) and (
+        isinstance(statement.value, ast.Call)
+        and name_of(module, statement.value) == "reset_default_graph"
+    )
+
+
+def resets_between(module: Module) -> list[ast.stmt]:
+    """The statements that begin a new graph between the calls of functions that build some."""
+    return [one for one in _outside(module) if is_reset(module, one)]
+
+
+def _outside(module: Module) -> list[ast.stmt]:
+    """What a program runs that is in no function: also what its main guard has."""
+    guards = [one for one in module.tree.body if is_main_guard(one)]
+    inner = [one for guard in guards if isinstance(guard, ast.If) for one in guard.body]
+    return [*module.tree.body, *inner]
+
+
+def _are_apart(
+    module: Module, functions: Sequence[ast.FunctionDef], left: Sequence[ast.FunctionDef]
+) -> bool:
+    """Whether some functions never build in the same default graph: ``left`` do not reset it.
+
+    Each is called at one place: in a branch of its own, or behind a statement that resets it.
+    """
+    resets = [one.lineno for one in resets_between(module)]
+    calls: list[tuple[ast.Name, bool]] = []
+    for node in functions:
+        mentions = list(module.names.mentions(node.name, module.names.module_scope))
+        mentions = [one for one in mentions if isinstance(one.ctx, ast.Load)]
+        if len(mentions) != 1:
+            return False
+        calls.append((mentions[0], node in left))
+    calls.sort(key=lambda call: call[0].lineno)
+    outside = _outside(module)
+    for (first, _), (second, stays) in combinations(calls, 2):
+        tried = any(isinstance(one, ast.Try) for one in module.names.ancestors(second))
+        if module.names.exclusive(first, second) and not tried:
+            continue
+        straight = all(module.names.statement(one) in outside for one in (first, second))
+        between = any(first.lineno < line < second.lineno for line in resets)
+        if not straight or (stays and not between):
+            return False
+    return True
 
 
 def _trains(node: ast.AST) -> bool:
@@ -352,13 +470,12 @@ def _name(module: Module, maker: ast.stmt, session: ast.AST, several: bool) -> s
 
     ``several``: later ones have the name as well.
     """
-    if isinstance(maker, ast.With) and len(maker.items) == 1:
-        item = maker.items[0]
-        if item.context_expr is session:
-            if item.optional_vars is None:
-                return ""
-            if isinstance(item.optional_vars, ast.Name):
-                return item.optional_vars.id
+    if isinstance(maker, ast.With):
+        target = next((i.optional_vars for i in maker.items if i.context_expr is session), maker)
+        if target is None:
+            return ""
+        if isinstance(target, ast.Name):
+            return target.id
     elif isinstance(maker, ast.Assign) and maker.value is session and len(maker.targets) == 1:
         target = maker.targets[0]
         if isinstance(target, ast.Name):
@@ -441,7 +558,7 @@ class _EntryReader:
                 continue
             if self._has_towers and is_cpu(module, node):
                 continue
-            if _is_graph(module, node) and item.optional_vars is None:
+            if _enters_graph(module, item):
                 continue
             device = None if self._has_towers or found.device else told_device(module, node)
             if device is None or item.optional_vars is not None:
@@ -635,29 +752,32 @@ def _holds(module: Module, statement: ast.stmt, node: ast.AST) -> bool:
 
 def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
     """Whether a block only holds the session, or makes a graph of its own."""
-    items = [item.context_expr for item in statement.items]
-    if items == [session] or (len(items) == 1 and is_session(module, items[0])):
-        return True
     if is_dependency(module, statement) or is_ordering(module, statement):
         return True
-    if len(items) == 1 and _enters(module, statement.items[0], session):
-        return True
-    return len(items) == 1 and statement.items[0].optional_vars is None and _is_graph(
-        module, items[0]
-    )  # fmt: skip
+    return all(
+        is_session(module, item.context_expr)
+        or _enters(module, item, session)
+        or _enters_graph(module, item)
+        for item in statement.items
+    )
+
+
+def _enters_graph(module: Module, item: ast.withitem) -> bool:
+    """`with tf.Graph().as_default() as graph:`, of which the session may be given the name."""
+    name = item.optional_vars
+    return _is_graph(module, item.context_expr) and (name is None or _named_graph(module, name))
 
 
 def _is_graph(module: Module, node: ast.expr) -> bool:
     """`tf.Graph().as_default()`"""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "as_default"
-        and (
-            (isinstance(node.func.value, ast.Call) and name_of(module, node.func.value) == "Graph")
-            or _named_graph(module, node.func.value)
-        )
-    )
+    made = _entered(node)
+    return made is not None and (name_of(module, made) == "Graph" or _named_graph(module, made))
+
+
+def _entered(node: ast.expr) -> ast.expr | None:
+    """What a call of `as_default` is of."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.value if isinstance(func, ast.Attribute) and func.attr == "as_default" else None
 
 
 def makes_graph(module: Module, statement: ast.stmt) -> bool:
@@ -673,6 +793,11 @@ def _named_graph(module: Module, node: ast.expr) -> bool:
     if not isinstance(node, ast.Name):
         return False
     value = names.only_value(node)
+    binding = names.only_binding(node)
+    block = names.statement(binding.node) if binding is not None else None
+    for item in block.items if isinstance(block, ast.With) else ():
+        if binding is not None and item.optional_vars is binding.node:
+            value = _entered(item.context_expr)
     if not isinstance(value, ast.Call) or name_of(module, value) != "Graph":
         return False
     home = names.defining_scope(node.id, names.scope_of_name[node])

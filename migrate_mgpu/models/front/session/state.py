@@ -18,7 +18,12 @@ from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
-from migrate_mgpu.models.front.session.scope import SessionScope, graph_classes, read_scope
+from migrate_mgpu.models.front.session.scope import (
+    Owner,
+    SessionScope,
+    graph_owners,
+    read_scope,
+)
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.ir import Placeholder, Unit, Variables
 
@@ -34,18 +39,20 @@ class Reading:
         graph: CallGraph,
         configs: AbstractSet[ast.AST],
         beside: AbstractSet[Module],
-        owner: ast.ClassDef | None = None,
+        owner: Owner | None = None,
     ) -> None:
-        """``owner`` is one of several classes that build a graph each: its own is read."""
+        """``owner`` is one of several that build a graph each: its own is read."""
         self.module = module
         self.beside = beside  # the program's other modules that speak to TensorFlow
         self.graph = graph
         self.configs = configs
         self.names = module.names
         self.scope: SessionScope = read_scope(module, graph, owner)
-        others = graph_classes(module) if owner is not None else []
+        others = graph_owners(module) if owner is not None else []
         self.others = [one for one in others if one is not owner]
         self.theirs = self._of_others()
+        if isinstance(owner, ast.FunctionDef):
+            self.graph = graph = graph.without(self.theirs)
         self.found = SessionProgram(self.scope)
         reusing = {n for one in self.scope.entries if one.reuses for n in walk(one.statement)}
         self.layers = LayerReader(
@@ -63,7 +70,7 @@ class Reading:
         self.towers: TowerReader
 
     def _of_others(self) -> set[ast.AST]:
-        """What is in other classes that build graphs, and in functions that they alone call."""
+        """What is in others that build graphs, and in functions that they alone call."""
         found = {part for one in self.others for part in walk(one)}
         for _ in range(5 if found else 0):
             for node in self.module.tree.body:

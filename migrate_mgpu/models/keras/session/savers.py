@@ -21,7 +21,7 @@ from migrate_mgpu.models.ir import Collected
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, Source
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -154,7 +154,10 @@ def code_of(source: Source, names: StepNames, named: NamedVariable) -> str:
 
 
 def dropped(module: Module, statement: ast.stmt) -> Edit:
-    """A statement in a block that goes away, with the branch of a condition that is empty then."""
+    """A statement that goes away, with the branch of a condition that is empty then.
+
+    Where it stands alone between blank lines, its comments and one of these go as well.
+    """
     source = module.source
     layout = Layout(source, statement)
     parent = module.names.parents[statement]
@@ -167,4 +170,10 @@ def dropped(module: Module, statement: ast.stmt) -> Edit:
     siblings = body if body is not None else getattr(parent, "body", [statement])
     if siblings == [statement]:
         return Edit(*source.span(statement), "pass")
+    top, bottom = source.part_at(layout.line_start)
+    start = max(start_with_comments(source.text, layout.line_start), top)
+    end = layout.next_line + len(source.newline)
+    blank = source.newline * 2
+    if source.text[top:start].endswith(blank) and source.text[:end].endswith(blank):
+        return Edit(start, min(end, bottom), "")
     return Edit(layout.line_start, layout.next_line, "")

@@ -30,7 +30,7 @@ class Part:
     """Units that the same steps have, in order: what they take and what they give, by name.
 
     ``builds`` is the first that needs the variables of their layers: an update that trains them,
-    or a unit that gives them the values of others.
+    or a unit that gives them the values of others. Where a saver does, it is the last of the units.
     """
 
     units: tuple[Unit, ...]
@@ -87,14 +87,21 @@ class Sharing:
                 built.update(v for unit in units for v in _layers(unit))
                 found.append(replaced(self._part(units), builds=update))
         copies = [unit for unit in self._units if unit.node in self.program.copies]
-        for copy in sorted(copies, key=lambda unit: unit.place):
+        needs = [({*_layers(one)}, one) for one in sorted(copies, key=lambda unit: unit.place)]
+        saved = {one.variables for saver in self.program.savers for _, one in saver.saved}
+        saved = {one for one in saved if one.collected is Collected.LAYER}
+        for needed, copy in (*needs, *([(saved, None)] if saved else [])):
             for step in self.program.steps:
-                left = {*_layers(copy)} - built
+                left = needed - built
                 new = [u for u in step.units if u not in copies and {*_layers(u)} & left]
                 if new:
                     units = closure(new)
                     built.update(v for unit in units for v in _layers(unit))
-                    found.append(replaced(self._part(units), builds=copy))
+                    found.append(replaced(self._part(units), builds=copy or units[-1]))
+        if saved - built:
+            saver = self.program.savers[0].statement
+            text = "it saves variables of layers that nothing here runs"
+            raise Refused(self.program.scope.module, saver, text, "save those that something uses")
         return found
 
     def _parts(self, networks: list[Part]) -> list[Part]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, partial
 
@@ -108,13 +108,16 @@ _WRAPPED = 60  # columns: a shorter line of a comment is not one that goes on be
 _OF_SESSIONS = ("session", "graph", "launch", "itializ", "itialis")
 
 
-def write_program(program: SessionProgram) -> EditSet:
-    """The edits that make a session's program one of TF2.
+def write_programs(programs: Sequence[SessionProgram]) -> list[EditSet]:
+    """The edits that make a module's session programs those of TF2: of each graph that it builds.
 
     Raises:
-        Refused: something in it has no form in TF2.
+        Refused: something in them has no form in TF2.
     """
-    return _Writer(program).write()
+    writers = [_Writer(program) for program in programs]
+    found = [writer.write() for writer in writers]
+    writers[0].define(dict.fromkeys(text for one in writers for text in one.classes))
+    return found
 
 
 class _Writer:
@@ -280,7 +283,6 @@ class _Writer:
         self.classes += self.savers.classes
         self._dedent()
         self.classes += self.normalization.classes
-        self._definitions()
         for layer in self.program.layers.values():
             if layer.normalizes and not self.program.moves_averages:
                 self.found.note(self.module, layer.found.call, _FORGOTTEN, AVERAGES)
@@ -517,10 +519,18 @@ class _Writer:
         else:
             self._edit(*edits)
 
-    def _definitions(self) -> None:
-        """Classes and functions that the program needs beside its own, below its imports."""
-        if not self.classes:
+    def define(self, classes: Collection[str]) -> None:
+        """Classes and functions that programs need beside their own, below the module's imports.
+
+        Raises:
+            Refused: there is no place for them, or two have one name.
+        """
+        if not classes:
             return
+        names = [text.partition("(")[0].partition(":")[0] for text in classes]
+        if len({*names}) < len(names):
+            text = "it needs two helper classes of one name"
+            raise Refused(self.module, self.scope.session, text)
         body = self.module.tree.body
         known = [s for s in self.module.tensorflow_imports if s in body]
         if not known:
@@ -533,7 +543,7 @@ class _Writer:
         )
         start = self._above(first)
         above = "\n" * max(2 - self._blank_above(start), 0)
-        text = above + "".join(f"{text}\n\n\n" for text in dict.fromkeys(self.classes))
+        text = above + "".join(f"{text}\n\n\n" for text in classes)
         self.found.edit(self.module, Edit(start, start, text.replace("\n", self.source.newline)))
 
     # -- the scope's statements ------------------------------------------------------

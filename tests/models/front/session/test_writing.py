@@ -410,3 +410,17 @@ def test_a_rate_that_is_a_whole_number_is_a_real_one(given: str, written: str) -
         "sess = tf.Session()\nsess.run(tf.global_variables_initializer())\nsess.run(train)\n"
     )
     assert written in migrated(program, native_sessions=True)[0]
+
+
+def test_the_variables_of_gradients_may_be_asked_for_twice() -> None:
+    paired = """\
+grads = tf.gradients(loss, tf.trainable_variables())
+grads = list(zip(grads, tf.trainable_variables()))
+train = tf.train.GradientDescentOptimizer(0.1).apply_gradients(grads)
+"""
+    model = "loss = tf.reduce_mean(tf.matmul(x, w))\n"
+    assert "gradients = tape.gradient(loss, variables)" in native(program(model + paired))
+    other = paired.replace("(loss, tf.trainable_variables())", "(loss, [w])")
+    result = run(program(model + other), bridge=True, native_sessions=True)
+    why = "these cannot be recognized as the gradients of these variables"
+    assert any(why in message for message in said(result)), said(result)

@@ -21,6 +21,7 @@ from migrate_mgpu.models.front.optimizers import read_schedule
 from migrate_mgpu.models.front.rewriters import SymbolRewriter
 from migrate_mgpu.models.keras.functions import function
 from migrate_mgpu.models.keras.optimizers import schedule_edits
+from migrate_mgpu.models.keras.predictors import predictor_edits
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
@@ -65,6 +66,10 @@ def rest(
         digits = mnist_edits(module, use.node, style)
         if digits is not None:
             found.edit(module, *digits)
+            continue
+        predictor = predictor_edits(module, use.node, style)
+        if predictor is not None:
+            found.edit(module, *predictor)
             continue
         try:
             pipeline = pipeline_edits(module, use.node, style)

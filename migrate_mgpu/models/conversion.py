@@ -67,6 +67,7 @@ class Conversions:
         self._predicted = {node for flow, node in own if predicts(flow.driving)}
         self._distributed = {node for flow, node in own if flow.distribution.training}
         self._towers = {node for flow, node in own if shares_batch(flow.distribution)}
+        self._warm = {node for flow, node in own if "warm_start_from" in flow.arguments}
         lengths = Lengths(graph)
         self._uncounted = {
             node
@@ -178,6 +179,7 @@ class Conversions:
                 node in self._towers,
                 node in self._uncounted,
                 self._optional.get(node, ()),
+                node in self._warm,
             )
         return self._models[node]
 

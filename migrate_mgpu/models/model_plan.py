@@ -23,7 +23,8 @@ class ModelPlan(EditSet):
     evaluation is the mean over batches, as TF1's. ``labels``: the model_fn asks for the labels,
     else what it is fed may be features alone. ``has_layer_lists``: a class of the model
     keeps its layers in a list, or a list that may have layers in it. ``initializes`` is the method
-    that gives its variables what they begin with, where they are not what its layers draw.
+    that gives its variables what they begin with, where they are not what its layers draw; ``warm``
+    is the one that does so for those that are trained, of a checkpoint that it is given.
     """
 
     module: Module
@@ -38,3 +39,4 @@ class ModelPlan(EditSet):
     labels: bool = True
     has_layer_lists: bool = False
     initializes: str = ""
+    warm: str = ""

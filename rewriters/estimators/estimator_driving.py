@@ -25,6 +25,8 @@ Of an Estimator that becomes a Keras model
   is ``self.model.stop_training``, a fetched loss is ``logs['loss']`` of that batch alone;
 - ``make_early_stopping_hook`` becomes a callback that asks the same function as often; a
   ``StopAtStepHook`` is the training's number of steps;
+- a predictor of a SavedModel (``tf.contrib.predictor.from_saved_model``) becomes a function that
+  calls its signature, and gives arrays;
 - hooks that only log go. Where TF1 logged the loss (a ``LoggingTensorHook``, the log at
   INFO), Keras shows its progress; where TF1 was silent, ``verbose=0`` keeps it so.
 

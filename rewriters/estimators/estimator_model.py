@@ -20,7 +20,8 @@ dictionary of functions. A Keras model that is the whole network is used as it i
 
 `tf.train.init_from_checkpoint`, with what computes its map, becomes a method of the model, which
 is called where no checkpoint of its own is restored; each class gives its variables with the
-names that they had in TF1.
+names that they had in TF1. So does `warm_start_from`, a path or `WarmStartSettings` of all that is
+trained.
 
 Where loss or metrics look at several values of the network, or at the features, `call`
 returns those values, and the model has a `train_step` and a `test_step` of its own. So does

@@ -53,9 +53,12 @@ def predictor_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edi
     if key is not None and not isinstance(key, (ast.Constant, ast.Name)):
         return None
     for mention in names.mentions(target.id, home):
+        if mention is target:
+            continue
         taker = names.parents.get(mention)
-        calls = isinstance(taker, ast.Call) and taker.func is mention
-        if mention is not target and not (calls and len(taker.args) == 1 and not taker.keywords):
+        if not isinstance(taker, ast.Call) or taker.func is not mention:
+            return None
+        if len(taker.args) != 1 or taker.keywords:
             return None
     text = style.code(
         _FUNCTION,

@@ -19,7 +19,9 @@ from tests.support.migration import migrated, stays
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "estimator"
 NAMED, SCOPED = (FIXTURES / f"begun_from_{name}" for name in ("checkpoint", "scope"))
+WARM = FIXTURES / "warm_start"
 BY_NAMES = (NAMED / "before.py").read_text(encoding="utf-8")
+STARTED = (WARM / "before.py").read_text(encoding="utf-8")
 BY_SCOPE = (SCOPED / "before.py").read_text(encoding="utf-8")
 NUMBERED = "TF1 numbers the names of layers or scopes"
 
@@ -159,6 +161,33 @@ def test_values_for_a_training_alone() -> None:
     assert any("which begins at random in TF1" in one for one in said)
 
 
+def test_a_warm_start() -> None:
+    after, said = migrated(STARTED)
+    assert after.count("else:\n    estimator.warm_start(FLAGS.init_checkpoint)\n") == 1, said
+    assert after.count("else:\n    resumed.warm_start(FLAGS.init_checkpoint)\n") == 1
+    assert "WarmStartSettings" not in after and "warm =" not in after
+    assert any("which begins at random in TF1" in one for one in said)
+
+
+SOME = "it starts from some variables of a checkpoint, or by other names"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('vars_to_warm_start=".*"', 'vars_to_warm_start="encoder"', SOME),
+        ('vars_to_warm_start=".*"', 'vars_to_warm_start=["encoder.*"]', SOME),
+        ('vars_to_warm_start=".*"', "vars_to_warm_start=None", "a warm start from no variables"),
+        ('vars_to_warm_start=".*"', 'var_name_to_prev_var_name={"a": "b"}', SOME),
+        (', name="wide")', ")", NUMBERED),
+        ('model_fn, "model", params=params, warm_start_from=warm', "model_fn, params=params, "
+         "warm_start_from=warm", "without a model_dir that begins with"),
+    ],
+)  # fmt: skip
+def test_a_warm_start_stays(old: str, new: str, why: str) -> None:
+    stays(changed(STARTED, (old, new)), why)
+
+
 # -- what they really begin with ---------------------------------------------------------------
 
 # Runs programs as they are, without the probe that would carry first values from side to side.
@@ -208,20 +237,20 @@ def outputs(
 
 @pytest.mark.tensorflow
 def test_they_begin_and_train_as_on_1_15(tmp_path: Path) -> None:
-    after = {one: (one / "after.py").read_text(encoding="utf-8") for one in (NAMED, SCOPED)}
-    expected = outputs("tf1.15", tmp_path, {"names": (NAMED, BY_NAMES)})["names"]
-    assert len(expected) == 3 * 48 + 2
-    programs = {"names": (NAMED, after[NAMED])}
+    after = {one: (one / "after.py").read_text(encoding="utf-8") for one in (NAMED, WARM)}
+    before = {"names": (NAMED, BY_NAMES), "warm": (WARM, STARTED)}
+    expected = outputs("tf1.15", tmp_path, before)
+    assert {len(numbers) for numbers in expected.values()} == {3 * 48 + 2}
+    same = {"names": (NAMED, after[NAMED]), "warm": (WARM, after[WARM])}
+    programs = {**same}
     for name, pairs in MUTANTS.items():
         text = after[NAMED]
         for old, new in pairs:
             text = changed(text, (old, new))
         programs[name] = (NAMED, text)
     for runtime in ("tf2.15", "tf2-latest"):
-        found = outputs(
-            runtime, tmp_path, programs if runtime == "tf2.15" else {"names": programs["names"]}
-        )
-        assert found["names"] == pytest.approx(expected, abs=2e-3)
+        found = outputs(runtime, tmp_path, programs if runtime == "tf2.15" else same)
+        for name in same:
+            assert found[name] == pytest.approx(expected[name], abs=2e-3), name
         for name in found.keys() & MUTANTS.keys():
-            same = found[name] == pytest.approx(expected, abs=2e-2)
-            assert not same, name
+            assert found[name] != pytest.approx(expected["names"], abs=2e-2), name

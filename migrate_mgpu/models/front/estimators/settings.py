@@ -6,11 +6,18 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.named_arguments import arguments_of
+from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES
 from migrate_mgpu.models.ir import Checkpoints, Expression
+
+_WARM = (
+    "ckpt_to_initialize_from", "vars_to_warm_start", "var_name_to_vocab_info",
+    "var_name_to_prev_var_name",
+)  # fmt: skip
 
 
 def unset(flow: EstimatorFlow, values: ValueFlow, name: str) -> list[Value]:
@@ -71,14 +78,38 @@ def folder_of(flow: EstimatorFlow) -> Expression | None:
     return next(iter(flow.config.values("model_dir")), None)
 
 
+def _start(flow: EstimatorFlow) -> Expression | None:
+    """The checkpoint whose values all trained variables begin with, by their names.
+
+    Raises:
+        Refused: only some of them do, or by other names.
+    """
+    node = flow.arguments.get("warm_start_from")
+    if node is None:
+        return None
+    value = assigned(flow.module, node)
+    if isinstance(value, ast.Call):
+        if tensorflow_name(flow.module, value.func).endswith("WarmStartSettings"):
+            given = by_parameter(value, _WARM)
+            if set(given) - set(_WARM[:2]) or constant(given.get(_WARM[1])) not in (None, ".*"):
+                text = "it starts from some variables of a checkpoint, or by other names"
+                raise Refused(flow.module, node, text, "start from all of them")
+            if is_none(given.get(_WARM[1])) or _WARM[0] not in given:
+                raise Refused(flow.module, node, "a warm start from no variables", "leave it out")
+            return Expression(flow.module, given[_WARM[0]])
+    elif isinstance(value, ast.Name):
+        text = "what it starts from cannot be determined"
+        raise Refused(flow.module, node, text, "write the path where the Estimator is made")
+    return Expression(flow.module, node)
+
+
 def read_checkpoints(flow: EstimatorFlow, values: ValueFlow) -> Checkpoints:
     """The checkpoints of an Estimator.
 
     Raises:
         Refused: other ones in another branch.
     """
-    node = flow.arguments.get("warm_start_from")
-    start = Expression(flow.module, node) if node is not None else None
+    start = _start(flow)
     if "model_dir" not in flow.arguments:
         one_setting(flow, values, "model_dir")
     folder = folder_of(flow)

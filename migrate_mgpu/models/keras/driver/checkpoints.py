@@ -41,6 +41,7 @@ from migrate_mgpu.models.keras.driver.first_uses import FirstUse, first_uses
 from migrate_mgpu.models.keras.driver.restoring import Manager, Restoring, made_of, named_before
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
+from migrate_mgpu.models.keras.model.first_values import NEVER_TRAINED, OLD_FILES
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.source.source import Edit
@@ -74,7 +75,7 @@ def write_checkpoints(
     """
     queries, calls = flow.driving.queries, flow.driving.calls
     if checkpoints.folder is None:
-        if model.initializes:
+        if model.initializes or checkpoints.start is not None:
             raise Refused(
                 flow.module, flow.call, "an Estimator without a model_dir that begins with a "
                 "checkpoint's values", "give the Estimator a model_dir",
@@ -137,7 +138,7 @@ def write_checkpoints(
     trains, lists = any(call.trains for call in places), _keeps_lists(flow, model)
     restoring = Restoring(
         flow, checkpoints, setup, point, found, folder, lists, trains, model.labels,
-        model.initializes,
+        _begins(checkpoints, model, point, setup, changes),
     )  # fmt: skip
     complete = point.statement if at_once else place
     firsts = None
@@ -186,6 +187,23 @@ def write_checkpoints(
             text = _eval_dir(query, text)
             changes.needs(module, "os")
         changes.edit(query.module, Edit(*source.span(query.node), text))
+    return found
+
+
+def _begins(
+    checkpoints: Checkpoints,
+    model: ModelPlan,
+    point: InsertionPoint,
+    setup: Setup,
+    changes: DriverEdits,
+) -> list[str]:
+    """The calls that give variables first values, of the checkpoint as it is known there."""
+    found = [f"{model.initializes}()"] * bool(model.initializes)
+    if checkpoints.start is not None:
+        node = known(point, setup.values, checkpoints.start, "warm_start_from")
+        for text in (OLD_FILES, NEVER_TRAINED):
+            changes.note(checkpoints.start.module, checkpoints.start.node, text)
+        found.append(f"{model.warm}({text_of(point.module, node)})")
     return found
 
 

@@ -34,7 +34,7 @@ from migrate_mgpu.models.keras.driver.driver_edits import (
 )
 from migrate_mgpu.models.keras.driver.exports import Exports
 from migrate_mgpu.models.keras.driver.fitting import Fitting, Training, operand
-from migrate_mgpu.models.keras.driver.hooks import ADVICE, Callbacks, Hooks
+from migrate_mgpu.models.keras.driver.hooks import ADVICE, Callbacks, Hooks, forget_value
 from migrate_mgpu.models.keras.driver.reads import substitute, written
 from migrate_mgpu.models.keras.driver.results import (
     adapt_results,
@@ -112,6 +112,7 @@ class _Driver:
                 self._train_and_evaluate(call)
         self.exports.write(self.saved)
         self.exports.forget()
+        self._forget_warm_start()
         for module, edits in self.inputs.edits.items():
             for edit in edits:
                 self.changes.edit(module, edit)
@@ -142,12 +143,20 @@ class _Driver:
 
     # -- the model ---------------------------------------------------------
 
+    def _forget_warm_start(self) -> None:
+        """The variable that only said which checkpoint the model starts from."""
+        module, given = self.flow.module, self.flow.arguments.get("warm_start_from")
+        made = module.names.only_value(given) if isinstance(given, ast.Name) else None
+        if isinstance(given, ast.Name) and made is not None and self.checkpoints.start is not None:
+            self.changes.gone |= {given, made} - {self.checkpoints.start.node}
+            forget_value(self.changes, module, given)
+
     def _construction(self) -> None:
         """`with strategy.scope(): classifier = model_fn(params=params)`."""
         flow, module = self.flow, self.flow.module
         source, statement = module.source, flow.statement
         warm = self.checkpoints.start
-        if warm is not None:
+        if warm is not None and not self.model.warm:
             raise Refused(
                 warm.module, warm.node, "it starts from another model's checkpoint",
                 "load the weights into the Keras model",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import line_of
@@ -44,9 +45,9 @@ class Manager:
 class Restoring:
     """Writes these statements for one model; ``folder`` is the expression of its folder.
 
-    ``lists``: the model keeps layers in lists. ``labels``: it is fed labels too. ``initializes`` is
-    its method for what it begins with, if it has one. Lines have no
-    indentation of the place where they will stand, which is what their length is measured by.
+    ``lists``: the model keeps layers in lists. ``labels``: it is fed labels too. ``begins`` are
+    calls of its methods for what it begins with. Lines have no indentation of the place where they
+    will stand, which is what their length is measured by.
     """
 
     def __init__(
@@ -60,10 +61,10 @@ class Restoring:
         lists: bool,
         trains: bool,
         labels: bool,
-        initializes: str,
+        begins: Sequence[str],
     ) -> None:
         self.flow = flow
-        self.initializes = initializes
+        self.begins = begins
         self.labels = labels
         self.point = point
         self.manager = manager
@@ -152,14 +153,14 @@ class Restoring:
         latest, unit, style = f"{self.manager.name}.latest_checkpoint", self.unit, self.style
         inside = indent + 2 * unit
         stops = style.call("raise ValueError", [style.string(_OF_TF1)], inside, len(inside))
-        first = [f"{self.manager.receiver}.{self.initializes}()"] * bool(self.initializes)
+        first = [f"{unit}{self.manager.receiver}.{call}" for call in self.begins]
         return [
             f"if {latest}:",
             f"{unit}{self.reader} = {self.tf}.train.load_checkpoint({latest})",
             f"{unit}if {self.reader}.has_tensor({style.string(_STEP)}):",
             *(2 * unit + line.removeprefix(inside) for line in stops.split("\n")),
             f"{unit}{self.checkpoint}.restore({latest}).assert_existing_objects_matched()",
-            *(line for call in first for line in ("else:", f"{unit}{call}")),
+            *(["else:", *first] if first else []),
         ]
 
 

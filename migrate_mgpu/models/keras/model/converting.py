@@ -42,7 +42,11 @@ from migrate_mgpu.models.keras.model.compiling import Compiling
 from migrate_mgpu.models.keras.model.first_values import (
     INIT_FROM_CHECKPOINT,
     METHOD,
+    NEVER_TRAINED,
+    OLD_FILES,
+    WARM_START,
     FirstValuesWriter,
+    warm_start,
 )
 from migrate_mgpu.models.keras.model.predictions import PredictStep
 from migrate_mgpu.models.keras.model.replicas import AVERAGE_STATISTICS
@@ -64,15 +68,6 @@ from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
-_NOT_TRAINED = (
-    "a model that was never trained begins with the checkpoint's values in an evaluation and a "
-    "prediction, too, which begins at random in TF1"
-)
-_FILES = (
-    "what variables begin with is read from checkpoints that TF1 wrote: `migrate-mgpu checkpoint "
-    "--to-tf1` makes one of a checkpoint that a migrated program wrote"
-)
-
 
 def convert(
     function: Function,
@@ -84,6 +79,7 @@ def convert(
     towers: bool = False,
     uncounted: bool = False,
     optional: Collection[str] = (),
+    warm: bool = False,
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
@@ -91,12 +87,24 @@ def convert(
     program asks for predictions, ``distributed`` whether several replicas may train;
     ``bound`` are parameters that ``functools.partial`` or a lambda gives it,; ``towers``
     share a batch, where replicas draw batches of their own; ``uncounted``: TF2 does not know
-    how many batches an evaluation has; ``optional`` are those of ``bound`` that may be None.
+    how many batches an evaluation has; ``optional`` are those of ``bound`` that may be None;
+    ``warm``: its trained variables may begin with a checkpoint's values.
 
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
     """
-    given = (function, graph, style, predicts, distributed, bound, towers, uncounted, optional)
+    given = (
+        function,
+        graph,
+        style,
+        predicts,
+        distributed,
+        bound,
+        towers,
+        uncounted,
+        optional,
+        warm,
+    )
     try:
         return _Conversion(*given).plan()
     except _NeedsSteps:
@@ -119,6 +127,7 @@ class _Conversion:
         towers: bool,
         uncounted: bool,
         optional: Collection[str],
+        warm: bool,
         stepwise: bool = False,
     ) -> None:
         self.function = function
@@ -153,7 +162,8 @@ class _Conversion:
         self.first = read_first_values(
             self.reading, self.network, self.training.unit, self.helpers.graph
         )
-        self.named = TF1Names(self.helpers.graph) if self.first is not None else None
+        self.warm = warm
+        self.named = TF1Names(self.helpers.graph) if self.first is not None or warm else None
         self.classes = HelperClasses(self.helpers)
         self.plain = PlainFunctions(graph, style, self.helpers)
 
@@ -253,11 +263,12 @@ class _Conversion:
             [*compiling.units, *compiling.calculated, *self._first_units()],
             self.helpers.graph,
         )
+        plan.warm = WARM_START if self.warm else ""
         if self.first is not None:
             plan.initializes = METHOD
-            plan.notes.append(Note(module, self.first.calls[0], _FILES))
+            plan.notes.append(Note(module, self.first.calls[0], OLD_FILES))
             if not self.first.everywhere:
-                plan.notes.append(Note(module, self.first.calls[0], _NOT_TRAINED))
+                plan.notes.append(Note(module, self.first.calls[0], NEVER_TRAINED))
         plan.notes += [*residue.notes, *self._warnings()]
         plan.notes += [Note(where, statement, LEFT_OUT) for where, statement in self.summaries]
         summaries = [*residue.summaries, *self.summaries]
@@ -412,7 +423,7 @@ class _Conversion:
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
-        plain = predictions is None and steps is None and self.first is None
+        plain = predictions is None and steps is None and self.named is None
         self._rows()
         own = direct(network) if plain else None
         if own is not None:
@@ -432,9 +443,13 @@ class _Conversion:
         if predictions is not None:
             step = PredictStep(reading, predictions, self.style, outputs)
             network.members.append(step.write)
-        if self.first is not None and self.named is not None:
+        if self.named is not None:
+            network.members.append(self.named.write)
+        if self.first is not None:
             values = FirstValuesWriter(self.first, self._initializer(), self.style)
-            network.members += [self.named.write, values.write]
+            network.members.append(values.write)
+        if self.warm:
+            network.members.append(warm_start)
         text = network.write(indent)
         self.has_layer_lists |= network.has_layer_lists
         if "config" in network.parameters:

@@ -13,7 +13,15 @@ from migrate_mgpu.models.keras.network.tf1_names import METHOD as NAMES
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.style import FileStyle
 
-METHOD = "init_from_tf1"
+NEVER_TRAINED = (
+    "a model that was never trained begins with the checkpoint's values in an evaluation and a "
+    "prediction, too, which begins at random in TF1"
+)
+OLD_FILES = (
+    "what variables begin with is read from checkpoints that TF1 wrote: `migrate-mgpu checkpoint "
+    "--to-tf1` makes one of a checkpoint that a migrated program wrote"
+)
+METHOD, WARM_START = "init_from_tf1", "warm_start"
 INIT_FROM_CHECKPOINT = Definition(
     "init_from_checkpoint",
     '''\
@@ -36,6 +44,20 @@ def {name}(checkpoint, assignment_map, variables):
             if name.startswith(new):
                 variable.assign(reader.get_tensor(old + name[len(new):]))''',
 )
+
+_WARM = '''\
+def warm_start(self, checkpoint):
+    """What is trained begins with the values of a checkpoint of TF1's."""
+    if checkpoint is None:
+        return
+    reader = {tf}.train.load_checkpoint(checkpoint)
+    if reader.has_tensor({quote}_CHECKPOINTABLE_OBJECT_GRAPH{quote}):
+        raise ValueError(
+            {quote}a TF2 checkpoint: `migrate-mgpu checkpoint --to-tf1` converts it{quote}
+        )
+    for name, variable in self.tf1_variables():
+        if variable.trainable:
+            variable.assign(reader.get_tensor(name))'''
 
 
 class FirstValuesWriter:
@@ -87,6 +109,16 @@ class FirstValuesWriter:
             return f"{self.function}({', '.join([*given, named])})"
 
         return write
+
+
+def warm_start(network: Network, indent: str) -> str:
+    """A method for what is trained to begin with, of a class at an indentation."""
+    source, style = network.module.source, network.style
+    text = style.code(_WARM).split("\n")
+    block = Block(source, indent + source.indent_unit)
+    for line in text:
+        block.line(line)
+    return block.text()
 
 
 def _text(text: str) -> Replacement:

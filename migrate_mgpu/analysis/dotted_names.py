@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import is_inside, name_unused
 
 
 def imported_as(module: Module, importers: Sequence[Module]) -> str | None:
@@ -59,3 +61,28 @@ def names_own_package(module: Module) -> bool:
         if any(name.split(".")[0] == top for name in named):
             return True
     return False
+
+
+def takes(
+    importer: Module, module: Module, name: str, gone: AbstractSet[ast.AST] = frozenset()
+) -> bool:
+    """Whether a module that imports another one uses a name as that one binds it.
+
+    What is ``gone`` uses nothing any more.
+    """
+    stem = module.path.stem
+    if f"{stem}.{name}" in importer.source.text:
+        return True
+    return any(
+        (alias.name == name and not name_unused(importer, statement, alias, gone))
+        or (
+            alias.name == "*"
+            and any(
+                not is_inside(importer, one, gone) for one in importer.names.by_id.get(name, ())
+            )
+        )
+        for statement, _ in importer.import_statements
+        if isinstance(statement, ast.ImportFrom)
+        and (statement.module or "").rpartition(".")[2] in (stem, "")
+        for alias in statement.names
+    )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from symtable import SymbolTable, symtable
 
+from migrate_mgpu.analysis.dotted_names import takes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.runs_on import gone_keras_names
@@ -116,11 +117,14 @@ def _after_docstring(module: Module, lines: list[str]) -> Edit:
     return Layout(module.source, first).insert_before(lines)
 
 
-def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> list[Edit]:
+def remove_imports(
+    module: Module, gone: set[ast.AST], planned: list[Edit], importers: Sequence[Module] = ()
+) -> list[Edit]:
     """Removes imported names whose every use was rewritten; all others stay.
 
-    Imports under `try` or `if`, re-exports of an ``__init__``, TensorFlow itself
-    and statements that are edited anyway are left alone. What no Keras of TF2 has is no re-export.
+    Imports under `try` or `if`, re-exports of an ``__init__``, what other modules import from this
+    one, TensorFlow itself and statements that are edited anyway are left alone. What no Keras of
+    TF2 has is no re-export.
     """
     lost = set(gone_keras_names(module)) if module.path.name == "__init__.py" else None
     edits: list[Edit] = []
@@ -131,6 +135,9 @@ def remove_imports(module: Module, gone: set[ast.AST], planned: list[Edit]) -> l
         unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
         unused = [a for a in unused if a.name not in ("tensorflow", "tensorflow.compat.v1")]
         unused = [a for a in unused if not result.mentions(a)]
+        unused = [
+            a for a in unused if not any(takes(o, module, _local(a), gone) for o in importers)
+        ]
         if lost is not None:
             base = "" if isinstance(statement, ast.Import) else module.names.absolute(statement)
             unused = [a for a in unused if (statement, f"{base}.{a.name}".lstrip(".")) in lost]

@@ -38,8 +38,11 @@ WRITTEN = {
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
     "loss_scale": ("loss_scale", "tf1_loss_scale"),
+    "mirrored_strategy": ("mirrored_strategy", "tf1_mirrored_strategy"),
+    "multivariate_normal": ("multivariate_normal", "tf1_multivariate_normal"),
     "recurrent_cells": ("recurrent_cells", "tf1_recurrent_cells"),
     "rnn_decoder": ("rnn_decoder", "tf1_rnn_decoder"),
+    "rnn_linear": ("rnn_linear", "tf1_rnn_linear"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_decoding": ("sequence_decoding", "tf1_sequence_decoding"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
@@ -120,6 +123,9 @@ NETWORKS = frozenset(
     f"nets.{module}.{name}" for module, names in _NETWORKS.items() for name in names.split()
 )
 
+# Networks that have one parameter more in tf-slim, behind those that a call may give by position.
+LONGER = {f"nets.{module}.inception_v3": 8 for module in ("inception", "inception_v3")}
+
 # Where modules that are attributes of tf_slim lie as files.
 _FILES = {
     **dict.fromkeys(("initializers", "layers", "regularizers", "utils"), "tf_slim.layers"),
@@ -155,7 +161,11 @@ MENDS = {
     "learning.multiply_gradients": (_TENSOR, _INDEXED),
     "training.create_train_op": (_INDEXED,),
     "tfexample_decoder.Image": (_COND, _CASE, _STACK),
-    **{name: (_TENSOR, _NORM) for name in NETWORKS if "resnet" in name or "inception" in name},
+    **{
+        name: (_TENSOR, _NORM)
+        for name in (*NETWORKS, *LONGER)
+        if "resnet" in name or "inception" in name
+    },
 }
 
 # Equal by their values, not the same objects (TF 1.15's tf.nest is the module's own).
@@ -172,9 +182,11 @@ _EQUAL = {
     "contrib.framework.nest.map_structure": "nest.map_structure",
     "contrib.framework.nest.pack_sequence_as": "nest.pack_sequence_as",
     "contrib.slim.init_ops.zeros_initializer": "zeros_initializer",
+    "contrib.distribute.OneDeviceStrategy": "distribute.OneDeviceStrategy",
     "contrib.summary.all_summary_ops": "summary.all_v2_summary_ops",
     "contrib.training.checkpoints_iterator": "train.checkpoints_iterator",
     "contrib.rnn.LSTMBlockCell": "nn.rnn_cell.LSTMCell",
+    "array_ops.transpose": "transpose",
     "python.framework.graph_util.convert_variables_to_constants": (
         "graph_util.convert_variables_to_constants"
     ),
@@ -191,6 +203,8 @@ _EQUAL = {
     "python.ops.control_flow_ops.cond": "cond",
     "python.ops.control_flow_ops.while_loop": "while_loop",
     "python.ops.random_ops.random_crop": "random_crop",
+    "python.ops.rnn.bidirectional_rnn": "nn.static_bidirectional_rnn",
+    "python.ops.rnn.rnn": "nn.static_rnn",
     "python.ops.variables.is_variable_initialized": "is_variable_initialized",
     "python.pywrap_tensorflow.NewCheckpointReader": "train.NewCheckpointReader",
     "python.training.checkpoint_management.get_checkpoint_state": "train.get_checkpoint_state",
@@ -238,6 +252,8 @@ _WRITTEN = {
     # Of private modules: the public ones have it by another name.
     "contrib.seq2seq._BaseAttentionMechanism": NewName("attention_cells", "BaseAttentionMechanism"),
     "contrib.seq2seq._bahdanau_score": NewName("attention_cells", "bahdanau_score"),
+    "contrib.seq2seq._maybe_mask_score": NewName("attention_cells", "mask_score"),
+    "contrib.seq2seq._prepare_memory": NewName("attention_cells", "prepare_memory"),
     "contrib.seq2seq._transpose_batch_time": NewName("sequence_decoding", "transpose_batch_time"),
     **{
         f"contrib.learn.preprocessing.{name}": NewName("vocabulary_processor", last)
@@ -267,6 +283,16 @@ _WRITTEN = {
         f"contrib.rnn.{name}": NewName("recurrent_cells", name)
         for name in ("LayerNormBasicLSTMCell", "NASCell", "stack_bidirectional_dynamic_rnn")
     },
+    # Of private modules: before 1.0, of 1.0, and later.
+    "nn.rnn_cell._linear": NewName("rnn_linear", "linear_0_12"),
+    "python.ops.rnn_cell._linear": NewName("rnn_linear", "linear_0_12"),
+    "contrib.rnn.python.ops.core_rnn_cell_impl._linear": NewName("rnn_linear", "linear_1_0"),
+    **{
+        f"{module}.{old}": NewName("rnn_linear", new)
+        for module in ("python.ops.rnn_cell_impl", "contrib.rnn.python.ops.core_rnn_cell")
+        for old, new in (("_linear", "linear"), ("_Linear", "Linear"))
+    },
+    "python.ops.rnn_cell_impl._like_rnncell": NewName("rnn_linear", "like_rnncell"),
     "contrib.legacy_seq2seq.rnn_decoder": NewName("rnn_decoder", "rnn_decoder"),
     "contrib.legacy_seq2seq.sequence_loss": NewName("sequence_loss", "legacy_sequence_loss"),
     "contrib.legacy_seq2seq.sequence_loss_by_example": NewName(
@@ -286,6 +312,10 @@ _WRITTEN = {
         f"contrib.data.{name}": NewName("full_batches", name)
         for name in ("batch_and_drop_remainder", "padded_batch_and_drop_remainder")
     },
+    "contrib.distribute.MirroredStrategy": NewName("mirrored_strategy", "MirroredStrategy"),
+    "contrib.distributions.MultivariateNormalDiag": NewName(
+        "multivariate_normal", "MultivariateNormalDiag"
+    ),
     "contrib.image.bipartite_match": NewName("bipartite_match", "bipartite_match"),
     **{
         f"contrib.mixed_precision.{name}": NewName("loss_scale", name)
@@ -365,6 +395,42 @@ _PRIVATE = (
 )  # fmt: skip
 # Modules of contrib.layers that contrib.slim has as well.
 _SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
+
+
+class Calls(NamedTuple):
+    """Which calls of a name its new form takes as they are; another mention of it stays.
+
+    So many arguments by position, those keywords alone (or all) and not these, and of the object
+    nothing but those attributes.
+    """
+
+    positional: int
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    required: int = 0
+    attributes: tuple[str, ...] = ()
+
+
+_LINEAR = Calls(3, only=("bias", "bias_initializer", "kernel_initializer"))
+_TABLE = Calls(2, without=("hasher_spec", "shared_name"))
+_MASKED = Calls(3, without=("memory_mask",))
+CALLS = {
+    # Its second argument is another cell's.
+    "contrib.rnn.LSTMBlockCell": Calls(1, only=("num_units", "forget_bias", "reuse", "name")),
+    **{name: _TABLE for name, new in _WRITTEN.items() if new.package == "lookup_tables"},
+    **{name: _LINEAR for name, new in _WRITTEN.items() if new.path == "linear"},
+    # The third argument of TF 1.13 and before is the fourth in 1.15.
+    "contrib.seq2seq._maybe_mask_score": _MASKED,
+    "contrib.seq2seq._prepare_memory": _MASKED,
+    **{f"contrib.slim.{name}": Calls(number) for name, number in LONGER.items()},
+    "contrib.distribute.MirroredStrategy": Calls(4, without=("auto_shard_dataset",)),
+    "contrib.distributions.MultivariateNormalDiag": Calls(
+        2,
+        only=("loc", "scale_diag", "name"),
+        required=2,
+        attributes=("entropy", "loc", "log_prob", "mean", "prob", "stddev", "variance"),
+    ),
+}
 
 # What to do about what has no equal form: by the beginning of the name, the longest first.
 _ADVICE = {
@@ -493,8 +559,9 @@ def _known(name: str) -> NewName | None:
     same = table["names"].get(name) or _EQUAL.get(name)
     if same is not None:
         return NewName("tensorflow", same)
-    if name.removeprefix("contrib.slim.") in NETWORKS:
-        return NewName(SLIM, name.removeprefix("contrib.slim."))
+    network = name.removeprefix("contrib.slim.")
+    if network in NETWORKS or network in LONGER:
+        return NewName(SLIM, network)
     path = table["tf_slim"].get(name, "").removeprefix(f"{SLIM}.")
     return NewName(SLIM, path) if path in _PROVED else None
 

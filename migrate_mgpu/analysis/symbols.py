@@ -177,7 +177,7 @@ def _status_inside(parts: list[str]) -> str:
     """The status of a path below ``tensorflow`` that 1.15's public names say nothing of.
 
     A module that no TensorFlow has is gone, and so is a name with an underscore in front that
-    1.15 and TF2 do not share.
+    1.15 and TF2 do not share, or one that only an early release had.
     """
     data = _inside()
     least = 2 if parts[:1] == ["python"] else 1  # how deep its folder lies
@@ -191,6 +191,8 @@ def _status_inside(parts: list[str]) -> str:
     module, name = ".".join(parts[:length]), parts[length]
     if length == least:
         return "present" if name in data["members"].get(module, ()) else "gone"
+    if name in data["early"].get(module, ()):
+        return "gone"
     if name[0] != "_" or name[:2] == "__" or name in data["names"].get(module, ()):
         return "present"
     if module.endswith("_pb2"):

@@ -1,16 +1,18 @@
 """Makes ``private_names.json`` out of the files of three TensorFlows; imports none of them.
 
-    python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST
+    python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST EARLY...
 
 Each is the folder that has ``python/ops``: ``site-packages/tensorflow_core`` of 1.15,
-``site-packages/tensorflow`` of the others.
+``site-packages/tensorflow`` of the others. The early ones are 0.12.1, 1.0.1 and 1.4.1.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 FOLDERS = (
@@ -19,12 +21,13 @@ FOLDERS = (
 )  # fmt: skip
 ABOUT = {
     "what": "Private modules and private names of TensorFlow; generated, do not edit.",
-    "command": "python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST",
+    "command": "python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST EARLY...",
     "folders": "the folders that are looked at, by their paths below tensorflow",
     "modules": "each module there of 1.15, of 2.15 or of 2.21, by its path below tensorflow",
     "members": "{folder: other names that its package has, in one of the three}",
     "names": "{module: names with an underscore in front that both 2.15 and 2.21 have}",
     "names_2.15": "{module: those that 2.15 has and 2.21 has not}",
+    "early": "{module: other names that 0.12, 1.0 or 1.4 defined, and none of the three has}",
 }
 
 
@@ -60,6 +63,36 @@ def modules_of(root: Path) -> dict[str, set[str]]:
     return found
 
 
+def with_stars(root: Path, modules: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The same, with what each module has by ``from tensorflow... import *``."""
+    found = {module: set(names) for module, names in modules.items()}
+    for module in sorted(modules, reverse=True):
+        path = root / f"{module.replace('.', '/')}.py"
+        if not path.exists():
+            path = root / module.replace(".", "/") / "__init__.py"
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        for base in re.findall(r"^from tensorflow\.([\w.]+) import \*", text, re.MULTILINE):
+            found[module] |= {name for name in modules.get(base, ()) if name[0] != "_"}
+    return found
+
+
+def defined(path: Path) -> set[str]:
+    """The functions and classes of a module without an underscore in front."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    made = (one.name for one in body if isinstance(one, (ast.FunctionDef, ast.ClassDef)))
+    return {name for name in made if name[0] != "_"}
+
+
+def early(root: Path, later: Sequence[dict[str, set[str]]]) -> dict[str, set[str]]:
+    """What modules of an early release defined, which later ones still have without it."""
+    found = {}
+    for module in later[1]:
+        path = root / f"{module.replace('.', '/')}.py"
+        if path.exists() and module != "python.platform.flags":  # which has all of absl's
+            found[module] = defined(path).difference(*(one.get(module, set()) for one in later))
+    return found
+
+
 def _private(names: set[str]) -> list[str]:
     return sorted(name for name in names if name[0] == "_" and name[:2] != "__")
 
@@ -76,7 +109,15 @@ def main() -> None:
         folder: sorted(set().union(*(one.get(folder, set()) for one in (old, mid, new))))
         for folder in FOLDERS
     }
-    for key, found in (("members", members), ("names", both), ("names_2.15", only)):
+    roots = [Path(folder) for folder in sys.argv[1:4]]
+    later = [with_stars(root, names) for root, names in zip(roots, (old, mid, new))]
+    lost: dict[str, set[str]] = {}
+    for folder in sys.argv[4:]:
+        for module, names in early(Path(folder), later).items():
+            lost.setdefault(module, set()).update(names)
+    gone = {module: sorted(names) for module, names in lost.items()}
+    rows_of = (("members", members), ("names", both), ("names_2.15", only), ("early", gone))
+    for key, found in rows_of:
         rows = [f"{json.dumps(m)}: {json.dumps(n)}" for m, n in sorted(found.items()) if n]
         lines.append(f'"{key}": {{\n' + ",\n".join(rows) + "\n}")
     target = Path(__file__).with_name("private_names.json")

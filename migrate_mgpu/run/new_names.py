@@ -24,10 +24,10 @@ class LostNames:
     def __init__(self, project: Project, rules: Selection) -> None:
         self.rules = rules
         self._may_write = project.has_files_beside
-        self._importers: dict[Module, list[Module]] = defaultdict(list)
+        self.importers: dict[Module, list[Module]] = defaultdict(list)
         for module in project.modules.values():
             for imported in module.imported:
-                self._importers[imported].append(module)
+                self.importers[imported].append(module)
         self._found: dict[Module, list[tuple[Rule, NewNames]]] = {}
         self._left: dict[Module, list[Diagnostic]] = {}
 
@@ -38,7 +38,7 @@ class LostNames:
             if module.writable and any(use.status == "gone" for use in module.uses):
                 for rewriter in of(NamesRewriter):
                     if self.rules.enabled(rewriter.rule.code, rewriter.rule.name):
-                        new = rewriter.plan(module, self._importers[module])
+                        new = rewriter.plan(module, self.importers[module])
                         if new.nodes and all(map(self._may_write, new.files)):
                             found.append((rewriter.rule, new))
             if any(not new.edits for _, new in found):

@@ -428,7 +428,8 @@ class _Planner:
             roots, obsolete = unused_roots(module, self.edits[module])
             self.edits[module] = [e for e in self.edits[module] if e not in obsolete] + roots
             changed = {*gone, *self.changes.moved}
-            self.edits[module] += remove_imports(module, changed, self.edits[module])
+            importers = self.lost.importers[module]
+            self.edits[module] += remove_imports(module, changed, self.edits[module], importers)
             self.edits[module] += with_imports(module, self.changes.imports.get(module, set()))
             self.edits[module] = without_lost_indents(module.source, self.edits[module])
             self.edits[module] = one_scope(module.source, self.edits[module])

@@ -35,6 +35,7 @@ from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_un
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.core.records import field, record, replaced
@@ -485,7 +486,7 @@ class ProgramStates:
             style = style_at(module, module.tree)
             uses = [*v1_uses(module), *_silently_different(module)]
             if state.eager is None:
-                uses = [u for u in uses if u.symbol.flavour == "plain" and _is_setting(u)]
+                uses = [u for u in uses if _is_setting(u) or _computes(u)]
             else:
                 try:
                     optimizers = eager_optimizers(module, state.program.modules, style)
@@ -745,7 +746,12 @@ def _asks_places(call: ast.AST | None, where: ast.AST) -> bool:
 
 def _is_setting(use: Use) -> bool:
     """Whether a name makes no tensor: flags, the log, files, a seed."""
-    return use.symbol.name.startswith(_SETTINGS)
+    return use.symbol.flavour == "plain" and use.symbol.name.startswith(_SETTINGS)
+
+
+def _computes(use: Use) -> bool:
+    """Whether a name gives tensors for tensors, in eager code as in a graph."""
+    return use.symbol.name in COMPUTES and use.symbol.name != "gradients"
 
 
 def _shown(use: Use) -> str:

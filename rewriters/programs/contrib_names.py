@@ -17,11 +17,15 @@ optimizers with decoupled weight decay from ``weight_decay.py``, ``tf.contrib.mi
 what TF2 has of ``tf.contrib.summary`` in its private module ``summary_ops_v2`` from there,
 ``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``LayerNormBasicLSTMCell``, ``NASCell``
 and ``stack_bidirectional_dynamic_rnn`` from ``recurrent_cells.py``,
-``legacy_seq2seq.rnn_decoder`` from ``rnn_decoder.py``, the decoders and helpers of
+``legacy_seq2seq.rnn_decoder`` from ``rnn_decoder.py``, the linear maps of private modules of cells
+(``_linear``, ``_Linear``) from ``rnn_linear.py``, ``MultivariateNormalDiag`` from
+``multivariate_normal.py``, the ``MirroredStrategy`` of Estimators from ``mirrored_strategy.py``,
+the decoders and helpers of
 ``tf.contrib.seq2seq`` from ``sequence_decoding.py``, its attention from ``attention_cells.py``, its
 search with beams from ``beam_search_decoding.py``, written beside the program or in its outermost
-package (no living package has them for graphs: tensorflow-addons ended with 0.23, which is for
-Keras's cells and has no build for Python 3.12). The embedding projector is that of the package
+package; a module that Python knows by several names tries both ways to import them (no living
+package has them for graphs: tensorflow-addons ended with 0.23, which is for Keras's cells and has
+no build for Python 3.12). The embedding projector is that of the package
 ``tensorboard``. tf-slim 1.1.0 reads a few names of TensorFlow's private modules that TF 2.15 and
 newer keep elsewhere; a module that calls a function which does (``batch_norm``,
 ``optimize_loss``, ...) puts them there.
@@ -42,18 +46,22 @@ TensorFlow the package ``tf-keras``, and ``TF_USE_LEGACY_KERAS=1``.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.api_version import swaps
-from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package
+from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package, takes
 from migrate_mgpu.analysis.lost_names import (
+    CALLS,
     HPARAM,
     MENDS,
     PACKAGES,
     SLIM,
     TPU_ESTIMATOR,
     WRITTEN,
+    Calls,
     NewName,
+    canonical,
     find,
     module_file,
 )
@@ -237,6 +245,11 @@ _COMMENT = (
 )
 # The same numbers as TensorFlow's own initializer, as long as it draws uniformly.
 _XAVIER = ("xavier_initializer", "xavier_initializer_conv2d", "initializers.xavier_initializer")
+# Where a strategy goes, in the text of a module.
+_TO_ESTIMATORS = re.compile(r"\b(train|eval)_distribute\b")
+_BY_ITSELF = re.compile(
+    r"\b(distribute\s*=|\w*(distribute|numpy)_dataset\b|make_dataset_iterator\b)"
+)
 # What is Python's own, so that a native program may have it.
 _WITHOUT_GRAPHS = {"vocabulary_processor"}
 _GLOROT = NewName("tensorflow", "glorot_uniform_initializer")
@@ -301,6 +314,7 @@ class _Renaming:
         self.added: list[str] = []  # imports that the module did not have
         self.slim = ""  # the name of tf_slim at module level
         self.written: dict[str, str] = {}  # local names of what the file beside the module has
+        self.by_two_names: set[str] = set()  # heads of imports from such files
         self.mended: list[str] = []  # what tf-slim looks for, as templates
         self.mends: list[str] = []
 
@@ -390,35 +404,54 @@ class _Renaming:
             if any(binding.kind == "assign" for binding in self.names.bindings_of(root)):
                 return None  # `net = slim`, `net = layers`: it may be another one
         new = find(use.symbol.name)
-        if use.symbol.name.endswith("rnn.LSTMBlockCell") and not self._is_plain_cell(use.node):
+        known = CALLS.get(canonical(use.symbol.name))
+        if known is not None and not self._takes(use.node, known):
             return None
         if new is None or new.package not in WRITTEN:
             return new
-        if new.package == "lookup_tables" and not self._is_plain_table(use.node):
+        if new.package == "mirrored_strategy" and not self._trains_estimators():
             return None
         if new.package == HPARAM and not self._holds_values(use, new):
             return None
         return new if self._beside(new.package) else None
 
-    def _is_plain_cell(self, node: ast.AST) -> bool:
-        """Whether a cell is made with nothing that other cells take in another order."""
+    def _takes(self, node: ast.AST, known: Calls) -> bool:
+        """Whether a mention is such a call, or is given to ``functools.partial``."""
         call = self.names.parents.get(node)
+        if not isinstance(call, ast.Call):
+            return False
+        positional = [*call.args]
+        if call.func is not node:
+            if positional[:1] != [node] or not ast.unparse(call.func).endswith("partial"):
+                return False
+            positional = positional[1:]
+        keywords = [keyword.arg for keyword in call.keywords]
         return (
-            isinstance(call, ast.Call)
-            and call.func is node
-            and len(call.args) <= 1
-            and all(k.arg in ("num_units", "forget_bias", "reuse", "name") for k in call.keywords)
+            len(positional) <= known.positional
+            and not any(isinstance(one, ast.Starred) for one in positional)
+            and all(k is not None and k not in known.without for k in keywords)
+            and all(k in known.only for k in keywords if known.only)
+            and len({*positional, *(k for k in keywords if k != "name")}) >= known.required
+            and (not known.attributes or self._asks_for(call, known.attributes))
         )
 
-    def _is_plain_table(self, node: ast.AST) -> bool:
-        """Whether a table is made with what TF2's tables take, whose hash is the default one."""
-        call = self.names.parents.get(node)
-        return (
-            isinstance(call, ast.Call)
-            and call.func is node
-            and len(call.args) <= 2
-            and all(k.arg not in (None, "hasher_spec", "shared_name") for k in call.keywords)
-        )
+    def _asks_for(self, made: ast.Call, attributes: Sequence[str]) -> bool:
+        """Whether nothing but some attributes is asked of an object."""
+        parent = self.names.parents[made]
+        mentions: list[ast.expr] = [made]
+        if isinstance(parent, ast.Assign):
+            (target, *others) = parent.targets
+            if others or not isinstance(target, ast.Name):
+                return False
+            home = self.names.scope_of_name[target]
+            mentions = [m for m in self.names.mentions(target.id, home) if m is not target]
+        parents = [self.names.parents[mention] for mention in mentions]
+        return all(isinstance(one, ast.Attribute) and one.attr in attributes for one in parents)
+
+    def _trains_estimators(self) -> bool:
+        """Whether strategies go to Estimators: for others, batches are of all replicas in TF2."""
+        texts = [user.source.text for user in (self.module, *self.importers)]
+        return any(map(_TO_ESTIMATORS.search, texts)) and not any(map(_BY_ITSELF.search, texts))
 
     def _holds_values(self, use: Use, new: NewName) -> bool:
         """Whether a mention of `HParams` needs no protocol buffer, and asks nothing for its class.
@@ -439,13 +472,18 @@ class _Renaming:
     def _beside(self, package: str) -> str | None:
         """By what name the module imports a written file: beside it or in its outermost package."""
         text, name = data_text(f"{package}.py"), imported_as(self.module, self.importers)
-        depth = name.count(".") if name else 0
-        if name is None or depth > len(self.module.path.parents):
+        if name is None and self.module.path.name == "__init__.py":
+            return None
+        # By several names, with a package and without: what lies beside it is found by one of two.
+        depth = name.count(".") if name else 1
+        if depth > len(self.module.path.parents):
             return None
         folder = self.module.path.parents[max(depth - 1, 0)]
         stem = free_name(folder, text, *WRITTEN[package])
         self.found.files[folder / f"{stem}.py"] = text
-        if depth and names_own_package(self.module):
+        if name is None:
+            self.by_two_names.add(f"from .{stem} import ")
+        elif depth and names_own_package(self.module):
             return f"{name.split('.')[0]}.{stem}"
         return "." * depth + stem
 
@@ -512,7 +550,10 @@ class _Renaming:
                 beside = self._beside(base.package)
                 if beside is None:
                     return None
-                kept.setdefault(f"from {beside} import ", []).append(_as(base.path, local))
+                head = f"from {beside} import "
+                if head in self.by_two_names and not Layout(self.source, statement).owns_lines:
+                    return None
+                kept.setdefault(head, []).append(_as(base.path, local))
                 continue
             if base is None or base.package not in PACKAGES:
                 if home.is_module and self._taken(local):
@@ -554,17 +595,7 @@ class _Renaming:
         """Whether another module may take a name from this one, which goes."""
         if self.module.path.name == "__init__.py":
             return True
-        stem = self.module.path.stem
-        for other in self.importers:
-            if f"{stem}.{name}" in other.source.text:
-                return True
-            for statement, _ in other.import_statements:
-                if isinstance(statement, ast.ImportFrom) and (
-                    (statement.module or "").rpartition(".")[2] in (stem, "")
-                    and any(alias.name == name for alias in statement.names)
-                ):
-                    return True
-        return False
+        return any(takes(other, self.module, name) for other in self.importers)
 
     # -- `slim = tf.contrib.slim` ---------------------------------------------------
 
@@ -763,7 +794,7 @@ class _Renaming:
         if self.added or self.mends:
             place = last or (kept or imports or body)[0]
             layout = Layout(self.source, place)
-            lines = [*self.added, *self.mends]
+            lines = self._by_two_names([*self.added, *self.mends])
             if place in self.lines:
                 self.lines[place] += lines
             elif last is None:
@@ -771,7 +802,20 @@ class _Renaming:
             else:
                 self.found.edits.append(layout.insert_after(lines))
         for statement, new in self.lines.items():
-            self.found.edits.append(self._replaced(statement, new))
+            self.found.edits.append(self._replaced(statement, self._by_two_names(new)))
+
+    def _by_two_names(self, lines: list[str]) -> list[str]:
+        """Lines in which imports of files beside a module work with a package and without."""
+        found = []
+        for line in lines:
+            if not any(map(line.startswith, self.by_two_names)):
+                found.append(line)
+                continue
+            inner = self.source.indent_unit
+            plain = line.replace("from .", "from ", 1)
+            handler = "except ImportError:  # without its package"
+            found += ["try:", inner + line, handler, inner + plain]
+        return found
 
     def _replaced(self, statement: ast.stmt, lines: list[str]) -> Edit:
         layout = Layout(self.source, statement)

@@ -876,6 +876,76 @@ from tensorflow.contrib import summary
     found = with_mean.evaluate(given, steps=1)
     return [tf.constant(found['mean']), tf.constant(found['average_loss'])]
 """),
+    ("a whole network", "from tensorflow.contrib.slim.nets import inception\n" + _SLIM, """
+    x = tf.image.resize_bilinear(tf.constant(x4[:1]), [139, 139])
+    with slim.arg_scope(inception.inception_v3_arg_scope()):
+        a, points = inception.inception_v3(x, 3, False, 1.0, 1, depth_multiplier=0.01)
+    return [a, points['AuxLogits'], points['Predictions']]
+"""),
+    ("linear maps", "from tensorflow.contrib.rnn.python.ops import core_rnn_cell\n", """
+    x, y = tf.constant(x2), tf.constant(x2[:, :2])
+    with tf.variable_scope('one', reuse=tf.AUTO_REUSE):
+        a = core_rnn_cell._linear([x, y], 4, True)
+        a = a + core_rnn_cell._linear([x, y], 4, True)
+    with tf.variable_scope('two', partitioner=tf.fixed_size_partitioner(2)):
+        b = core_rnn_cell._linear(x, 3, bias=True)
+    start = tf.constant_initializer(0.3)
+    with tf.variable_scope('three'):
+        made = core_rnn_cell._Linear([x, y], 4, True, bias_initializer=start)
+    alone = core_rnn_cell._Linear(x, 2, False)
+    return [a, b, made([x, y]), made([x * 2, y]), alone(x)]
+"""),
+    ("INITIAL bias", "from tensorflow.contrib.rnn.python.ops import core_rnn_cell\n", """
+    x, zeros = tf.constant(x2), tf.zeros_initializer()
+    start = tf.constant_initializer(0.3)
+    with tf.variable_scope('one'):
+        a = core_rnn_cell._linear([x], 2, True, bias_initializer=start, kernel_initializer=zeros)
+    return [a, core_rnn_cell._Linear([x], 2, True, kernel_initializer=zeros)([x])]
+"""),
+    ("normal vectors", "", """
+    x = tf.constant(x2)
+    loc, scale = tf.get_variable('loc', [5]), tf.abs(tf.get_variable('scale', [6, 5])) + 0.5
+    vectors = tf.contrib.distributions.MultivariateNormalDiag(loc, scale_diag=scale)
+    turned = tf.contrib.distributions.MultivariateNormalDiag(loc=x, scale_diag=-scale[0])
+    return [vectors.prob(x), vectors.log_prob(x), vectors.mean(), vectors.stddev(),
+            vectors.variance(), vectors.entropy(), vectors.loc, turned.log_prob(x[:1]),
+            turned.stddev(), turned.entropy()]
+"""),
+    ("masks of attention", """\
+from functools import partial
+from tensorflow.contrib.seq2seq.python.ops import attention_wrapper
+""", """
+    memory, lengths = tf.constant(x4[:, :, :, 0]), tf.constant([3, 6, 2, 1])
+    masked = partial(
+        attention_wrapper._maybe_mask_score, memory_sequence_length=lengths, score_mask_value=-2.0)
+    return [attention_wrapper._prepare_memory(memory, lengths),
+            attention_wrapper._prepare_memory(memory, check_inner_dims_defined=False),
+            masked(memory[:, :, 0])]
+"""),
+    ("Estimators on several devices", "", """
+    def input_fn():
+        return tf.data.Dataset.from_tensors(({'x': x2}, labels[:, None])).repeat()
+
+    def model_fn(features, labels, mode):
+        weights = tf.get_variable('weights', [5, 3], initializer=tf.ones_initializer())
+        logits = tf.matmul(features['x'], weights)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels[:, 0], logits)
+        train = tf.train.GradientDescentOptimizer(0.5).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+
+    found = []
+    for strategy in (tf.contrib.distribute.MirroredStrategy(['/cpu:0', '/cpu:1']),
+                     tf.contrib.distribute.MirroredStrategy(num_gpus=0),
+                     tf.contrib.distribute.OneDeviceStrategy('/cpu:0')):
+        config = tf.estimator.RunConfig(
+            train_distribute=strategy, session_config=tf.ConfigProto(device_count={'CPU': 2}))
+        estimator = tf.estimator.Estimator(model_fn, config=config)
+        estimator.train(input_fn, steps=3)
+        found += [tf.constant(estimator.get_variable_value('weights')),
+                  tf.constant(estimator.get_variable_value('global_step')),
+                  tf.constant(strategy.num_replicas_in_sync)]
+    return found
+"""),
 )  # fmt: skip
 
 # Of an early TensorFlow: TF 1.15 runs them with its own names.
@@ -924,6 +994,30 @@ _EARLIER = (
         [outputs[0]], [tf.constant(labels[:4])], [tf.ones([4])])
     return [outputs[-1], state, both[0], loss]
 """),
+    ("linear maps before 1.2", """\
+from tensorflow.contrib.rnn.python.ops import core_rnn_cell_impl
+from tensorflow.python.ops import rnn, rnn_cell
+""", """
+    steps = tf.unstack(tf.constant(x4[:, :, 0, :]), axis=1)
+    cells = tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.GRUCell(3)
+    with tf.variable_scope('cells'):
+        both, _, _ = rnn.bidirectional_rnn(*cells, steps, dtype=tf.float32)
+        outputs, _ = rnn.rnn(tf.nn.rnn_cell.GRUCell(3), steps, dtype=tf.float32)
+    x, y = tf.constant(x2), tf.constant(x2[:, :2])
+    a = tf.nn.rnn_cell._linear([x, y], 4, True, 0.5)
+    b = rnn_cell._linear(x, 3, False, scope='here')
+    with tf.variable_scope('later'):
+        c = core_rnn_cell_impl._linear([x, y], 2, True, bias_start=0.5)
+    with tf.variable_scope('parts', partitioner=tf.fixed_size_partitioner(2)):
+        d = core_rnn_cell_impl._linear([x], 2, True)
+    return [a, b, c, d, both[1], outputs[1]]
+"""),
+    ("INITIAL bias before 1.2", "", """
+    x = tf.constant(x2)
+    with tf.variable_scope('all', initializer=tf.zeros_initializer()):
+        return [tf.nn.rnn_cell._linear([x, x], 4, True, 0.5),
+                tf.contrib.rnn.python.ops.core_rnn_cell_impl._linear(x, 2, True, bias_start=0.5)]
+"""),
     ("a triangle before 1.4", "", """
     a = tf.constant(x4[0, :, :, 0])
     lower = tf.contrib.linalg.LinearOperatorTriL(a, is_non_singular=True)
@@ -966,6 +1060,42 @@ _EARLIER = (
 """),
 )  # fmt: skip
 
+# Those that TF 1.15 has under no name: what the releases that had them did, written out.
+_WRITTEN_OUT = (
+    ("linear maps before 1.2", "", """
+    steps = tf.unstack(tf.constant(x4[:, :, 0, :]), axis=1)
+    cells = tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.GRUCell(3)
+    with tf.variable_scope('cells'):
+        both, _, _ = tf.nn.static_bidirectional_rnn(*cells, steps, dtype=tf.float32)
+        outputs, _ = tf.nn.static_rnn(tf.nn.rnn_cell.GRUCell(3), steps, dtype=tf.float32)
+    x, y = tf.constant(x2), tf.constant(x2[:, :2])
+    start = tf.constant_initializer(0.5)
+    together = tf.concat([x, y], 1)
+    with tf.variable_scope('Linear'):
+        a = tf.matmul(together, tf.get_variable('Matrix', [7, 4]))
+        a = a + tf.get_variable('Bias', [4], initializer=start)
+    with tf.variable_scope('here'):
+        b = tf.matmul(x, tf.get_variable('Matrix', [5, 3]))
+    with tf.variable_scope('later'):
+        c = tf.matmul(together, tf.get_variable('weights', [7, 2]))
+        c = tf.nn.bias_add(c, tf.get_variable('biases', [2], initializer=start))
+    with tf.variable_scope('parts', partitioner=tf.fixed_size_partitioner(2)):
+        d = tf.matmul(x, tf.get_variable('weights', [5, 2]))
+    with tf.variable_scope('parts'):
+        d = tf.nn.bias_add(d, tf.get_variable('biases', [2], initializer=tf.zeros_initializer()))
+    return [a, b, c, d, both[1], outputs[1]]
+"""),
+    ("INITIAL bias before 1.2", "", """
+    zeros, start = tf.zeros_initializer(), tf.constant_initializer(0.5)
+    x = tf.constant(x2)
+    with tf.variable_scope('all'):
+        a = tf.matmul(tf.concat([x, x], 1), tf.get_variable('Linear/Matrix', [10, 4], None, zeros))
+        a = a + tf.get_variable('Linear/Bias', [4], None, start)
+        b = tf.matmul(x, tf.get_variable('weights', [5, 2], None, zeros))
+        return [a, b + tf.get_variable('biases', [2], None, start)]
+"""),
+)  # fmt: skip
+
 _PROGRAM = """\
 import numpy as np
 import tensorflow as tf
@@ -988,6 +1118,11 @@ def programs() -> dict[str, str]:
 def earlier_programs() -> dict[str, str]:
     """The texts of those of an early TensorFlow, by name."""
     return _texts(_EARLIER)
+
+
+def written_out() -> dict[str, str]:
+    """What TF 1.15 runs for those of which it has no name."""
+    return _texts(_WRITTEN_OUT)
 
 
 def _texts(bodies: Iterable[tuple[str, str, str]]) -> dict[str, str]:

@@ -111,7 +111,6 @@ def test_functions(code: str, after: str) -> None:
         ("tf.get_variable('w')", "without a shape"),
         ("tf.placeholder(tf.float32)", "outside of a session"),
         ("tf.image.resize_images(x, [2, 2])", "half pixels"),
-        ("tf.where(c, x, y)", "whole rows"),
         ("tf.div(x, y)", "integers for integers"),
         ("tf.summary.scalar('a', x)", "session's graph"),
         ("tf.nn.rnn_cell.LSTMCell(3)", "no TF2 form"),

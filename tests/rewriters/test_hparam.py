@@ -108,6 +108,36 @@ def test_a_folder_without_init_is_a_package_to_those_that_import_from_it(tmp_pat
     assert "models/hparam.py" in after
 
 
+TWO = """\
+try:
+    from .hparam import HParams
+except ImportError:  # without its package
+    from hparam import HParams
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pkg/__init__.py": "", "pkg/a.py": MODEL + SESSION},  # as a script, or by its package
+        {
+            "pkg/b.py": "import tensorflow as tf\nfrom pkg.a import params\n" + SESSION,
+            "pkg/a.py": MODEL,
+            "pkg/two.py": "import tensorflow as tf\nfrom a import params\n" + SESSION,
+        },
+    ],
+)
+def test_a_module_of_two_names(tmp_path: Path, files: dict[str, str]) -> None:
+    write(tmp_path, files)
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert TWO in after["pkg/a.py"] and after["pkg/hparam.py"] == FILE.read_text("utf-8")
+    assert run(tmp_path) == after
+    (tmp_path / "pkg" / "only.py").write_text(TWO)
+    for start in ("import pkg.only", "import sys; sys.path[0] = 'pkg'; import only"):
+        subprocess.run([sys.executable, "-c", start], cwd=tmp_path, check=True)
+
+
 @pytest.mark.parametrize(
     ("files", "why"),
     [
@@ -118,18 +148,6 @@ def test_a_folder_without_init_is_a_package_to_those_that_import_from_it(tmp_pat
                 + SESSION
             },
             "the class of an object from another package would be another one",
-        ),
-        (
-            {"pkg/__init__.py": "", "pkg/a.py": MODEL + SESSION},
-            "whether it is started as a script or by its package's name is not seen",
-        ),
-        (
-            {
-                "train.py": "import tensorflow as tf\nfrom models.one import params\n" + SESSION,
-                "models/one.py": MODEL,
-                "models/two.py": "import tensorflow as tf\nfrom one import params\n" + SESSION,
-            },
-            "it is imported by two names",
         ),
     ],
 )

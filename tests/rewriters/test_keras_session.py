@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.runtimes import Runtime
-from tests.support.migration import run
+from tests.support.migration import migrated, run
 
 SAME = Path(__file__).with_name("same_names.py")
 
@@ -50,10 +51,12 @@ def test_what_changes_by_itself(layer: str, optimizer: str, v1: str, told: list[
     ("call", "state"),
     [
         ("tf.reverse_sequence(t, [2, 1], seq_axis=1)", "native"),
-        ("tf.reverse_sequence(t, [2, 1], seq_dim=1)", "refused"),  # TF2 has no such argument
+        ("tf.reverse_sequence(t, [2, 1], seq_dim=1)", "native"),
         ("tf.where(t > 5)", "native"),
         ("tf.where(condition=t > 5)", "native"),
-        ("tf.where(t > 5, t, -t)", "refused"),  # of a vector TF1 chooses rows
+        ("tf.log(tf.nn.xw_plus_b(t, t, t))", "native"),
+        ("tf.train.get_global_step()", "refused"),
+        ("tf.gradients(t, t)", "refused"),  # of a graph
         ("tf.where(*t)", "refused"),
         ("map(tf.where)", "refused"),  # not seen what it is called with
     ],
@@ -62,10 +65,41 @@ def test_names_that_stay(call: str, state: str) -> None:
     code = PROGRAM.format(layer="layers.Flatten()", optimizer="Adam()", v1="tf")
     result = run(f"{code}\n\ndef use(t):\n    return {call}\n", bridge=True)
     assert [program.state for program in result.programs] == [state]
-    name = "tf.reverse_sequence" if "reverse" in call else "tf.where"
+    name = call.removeprefix("map(").partition("(")[0].rstrip(")")
     reasons = [one.message for one in result.findings if one.state == "refused"]
     assert bool(reasons) == (state == "refused")
     assert all(f"runs eagerly in TF2, and `{name}` is TF1's" in reason for reason in reasons)
+
+
+def test_names_that_only_compute_are_tf2_s() -> None:
+    code = PROGRAM.format(layer="layers.Flatten()", optimizer="Adam()", v1="tf")
+    use = "\n\ndef use(t, u):\n    return tf.where(t > 5, u, tf.log(u)), tf.where(t, seq_dim=1)\n"
+    after = migrated(code + use.replace("tf.where(t, s", "tf.reverse_sequence(t, [2], s"))[0]
+    select = "tf.raw_ops.Select(condition=t > 5, x=u, y=tf.math.log(u))"
+    assert f"return {select}, tf.reverse_sequence(t, [2], seq_axis=1)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("taken", "stays"),
+    [
+        ("from memory import K", True),
+        ("from memory import *", True),
+        ("import memory as m\nprint(memory.K)", True),
+        ("import memory", False),
+        ("from memory import config\nfrom keras import backend as K", False),
+    ],
+)
+def test_an_import_stays_that_another_module_takes(tmp_path: Path, taken: str, stays: bool) -> None:
+    session = "K.set_session(tf.Session(config=tf.ConfigProto()))\nconfig = 1\n"
+    memory = f"import tensorflow as tf\nfrom tensorflow.keras import backend as K\n{session}"
+    (tmp_path / "memory.py").write_text(memory)
+    use = "\nimport tensorflow as tf\nmodel = tf.keras.Sequential()\nmodel.fit(K.zeros(1))\n"
+    (tmp_path / "train.py").write_text(taken + use)
+    paths = sorted(tmp_path.iterdir())
+    result = migrate([(str(path), path.read_bytes()) for path in paths], bridge=True, write=True)
+    assert {program.state for program in result.programs} == {"native"}
+    after = (tmp_path / "memory.py").read_text()
+    assert "Session" not in after and ("backend as K" in after) == stays
 
 
 @pytest.mark.tensorflow

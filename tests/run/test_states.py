@@ -154,7 +154,9 @@ def test_modules_that_some_tensorflow_has(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "state"),
     [
-        ("from tensorflow.python.ops.rnn_cell import _linear", "refused"),  # before 1.0
+        ("from tensorflow.python.ops.rnn_cell import _linear", "bridge"),  # before 1.0
+        ("from tensorflow.python.ops.rnn_cell import EmbeddingWrapper", "refused"),
+        ("from tensorflow.python.ops.rnn import bidirectional_rnn", "bridge"),
         ("from tensorflow.python.ops import seq2seq", "refused"),
         ("from tensorflow.python.platform import logging", "refused"),
         ("from tensorflow.python.training.optimizer import _deduplicate_indexed_slices", "bridge"),

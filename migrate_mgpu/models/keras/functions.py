@@ -207,7 +207,10 @@ def _dropout(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ..
 
 
 def _where(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
-    """`tf.where`: TF1 chooses whole rows where the condition is a vector, TF2 broadcasts."""
+    """`tf.where`: TF1 chooses whole rows where the condition is a vector, TF2 broadcasts.
+
+    Where one of the values has the condition's shape the two are the same.
+    """
     edit = BoundCall(module, call, ("condition", "x", "y", "name"))
     edit.function(f"{style.tensorflow}.where")
     condition, x, y = edit.get("condition"), edit.given("x"), edit.given("y")
@@ -224,9 +227,9 @@ def _where(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]
             )
             for v in (x, y)
         ]
-        if not any(same):
-            text = "`tf.where` chooses whole rows in TF1 where its condition is a vector"
-            raise Refused(module, call, text, "use tf.where_v2, whose shapes are TF2's")
+        if not any(same):  # the operation that TF1's is
+            edit.function(f"{style.tensorflow}.raw_ops.Select")
+            edit.order(())
     return edit.edits()
 
 

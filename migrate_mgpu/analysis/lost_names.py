@@ -16,12 +16,16 @@ SLIM = "tf_slim"
 PROJECTOR = "tensorboard.plugins.projector"
 TPU_ESTIMATOR = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 SUMMARY_OPS = "tensorflow.python.ops.summary_ops_v2"
+CROSS_DEVICE_OPS = "tensorflow.python.distribute.cross_device_ops"
+LOGGING_OPS = "tensorflow.python.ops.gen_logging_ops"
 # What is installed for them; nothing for what TensorFlow brings along.
 PACKAGES = {
     SLIM: "tf-slim==1.1.0",
     PROJECTOR: "tensorboard",
     TPU_ESTIMATOR: "",
     SUMMARY_OPS: "",
+    CROSS_DEVICE_OPS: "",
+    LOGGING_OPS: "",
 }
 HPARAM = "hparam"
 # Modules that are written beside a program: their files in ``data/``, and the names that they get,
@@ -365,6 +369,18 @@ _SUMMARIES = {
     )
 }  # fmt: skip
 
+# Of private modules that all three have: what contrib showed of them, and what had an underscore in
+# front before 1.5.
+_PRIVATE_OPS = {
+    "contrib.distribute.AllReduceCrossDeviceOps": NewName(
+        CROSS_DEVICE_OPS, "AllReduceCrossDeviceOps"
+    ),
+    **{
+        f"python.ops.gen_logging_ops._{name}": NewName(LOGGING_OPS, name)
+        for name in ("histogram_summary", "image_summary", "merge_summary", "scalar_summary")
+    },
+}
+
 # Private paths to public names.
 _PRIVATE = (
     ("contrib.slim.python.slim.data.", "contrib.slim."),
@@ -424,6 +440,7 @@ CALLS = {
     "contrib.seq2seq._prepare_memory": _MASKED,
     **{f"contrib.slim.{name}": Calls(number) for name, number in LONGER.items()},
     "contrib.distribute.MirroredStrategy": Calls(4, without=("auto_shard_dataset",)),
+    "contrib.distribute.AllReduceCrossDeviceOps": Calls(2, only=("all_reduce_alg", "num_packs")),
     "contrib.distributions.MultivariateNormalDiag": Calls(
         2,
         only=("loc", "scale_diag", "name"),
@@ -553,6 +570,7 @@ def _known(name: str) -> NewName | None:
         return NewName("", literal=_LITERALS[name])
     made = _WRITTEN.get(name) or _PROJECTOR.get(name) or _MODULES.get(name)
     made = made or _TPU_ESTIMATOR.get(name) or _SUMMARIES.get(name)
+    made = made or _PRIVATE_OPS.get(name)
     if made is not None:
         return made
     table = _table()

@@ -21,11 +21,22 @@ _CLAUSE = re.compile(
 )
 
 
-class HParams:
+class _OfAnyPackage(type):
+    """Packages have copies of this file: an object of one copy is one of each."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if "_of_any_package" in vars(cls):
+            return hasattr(type(instance), "_of_any_package")
+        return super().__instancecheck__(instance)
+
+
+class HParams(metaclass=_OfAnyPackage):
     """Hyperparameters: each is an attribute, and keeps the type of its first value.
 
     The type of a list is that of its items.
     """
+
+    _of_any_package = True
 
     def __init__(self, hparam_def: Any = None, model_structure: Any = None, **values: Any) -> None:
         if hparam_def:

@@ -96,11 +96,24 @@ def _combinations(flow: Flow) -> list[Diagnostic]:
         if growth.known is False:  # TF2's default: it is left out beside a limit
             continue
         for limit in settings_of(flow, FRACTION):
-            if together(growth, limit) and not (_unconditional(flow, limit) and bool(limit.known)):
+            if not together(growth, limit) or unless_limited(growth, limit):
+                continue
+            if not (_unconditional(flow, limit) and bool(limit.known)):
                 reason = "whether memory growth or a memory limit holds is only known at run time"
                 place = Place(growth.module, growth.statement)
                 found.append(Diagnostic("growth-or-limit", place, reason))
     return found
+
+
+def unless_limited(growth: Setting, limit: Setting) -> str | None:
+    """The variable that says whether there is a limit in the place of memory growth; None for none.
+
+    0 and None are TF1's ways to say that there is none.
+    """
+    alone = growth.module is limit.module and growth.statement is limit.statement
+    if not alone or limit.known is not None or growth.choice or limit.choice:
+        return None
+    return limit.value.id if isinstance(limit.value, ast.Name) else None
 
 
 def settings_of(flow: Flow, path: str) -> list[Setting]:

@@ -16,6 +16,7 @@ from migrate_mgpu.session_config.checks import (
     settings_of,
     statements,
     together,
+    unless_limited,
 )
 from migrate_mgpu.session_config.field_rewriter import (
     FieldRewriter,
@@ -95,11 +96,17 @@ def build(
                 early = default + early
         for setting in settings:
             rewriter = rewriters[setting.path]
-            if setting.path == GROWTH and any(together(setting, limit) for limit in limits):
+            rivals = [limit for limit in limits if setting.path == GROWTH]
+            rivals = [limit for limit in rivals if together(setting, limit)]
+            unless = [unless_limited(setting, limit) for limit in rivals]
+            if rivals and unless != [unless[0] or ""]:
                 if setting.known is not False:
                     move.overruled.append(setting)
                 continue
             lines = rewriter.apply(setting, style)
+            if rivals and lines:
+                inner = module.source.indent_unit
+                lines = [f"if not {unless[0]}:", *(inner + line for line in lines)]
             move.moved |= setting.written
             move.applied.append((setting, rewriter))
             if lines:

@@ -108,7 +108,7 @@ def _watch(fixer: Any, failures: list[tuple[int, str]]) -> None:
 
     def unless_fit(node: Any, results: Any) -> Any:
         kind = type(fixer).__name__
-        if kind in _OF_IMPORTS and (_is_guarded(node) or _names(node) & _UNDECIDED):
+        if kind in _OF_IMPORTS and (_is_guarded(node) or _is_undecided(node)):
             return None
         if kind in _OF_LISTS and _is_only_read(node, results, kind):
             return None
@@ -134,6 +134,25 @@ def _is_guarded(node: Any) -> bool:
 
 def _names(node: Any) -> set[str]:
     return {leaf.value for leaf in node.leaves()} if not _is_use(node) else set()
+
+
+def _is_undecided(node: Any) -> bool:
+    """Whether an import is of a module with two forms, which something uses."""
+    from fissix.pygram import python_symbols as symbols
+
+    names = _names(node) & _UNDECIDED
+    if not names or "as" in _names(node):
+        return bool(names)
+    root = node
+    while root.parent is not None:
+        root = root.parent
+    for leaf in root.leaves():
+        if leaf.value in names:
+            while leaf is not None and leaf.type not in (symbols.import_name, symbols.import_from):
+                leaf = leaf.parent
+            if leaf is None:
+                return True
+    return False
 
 
 def _is_use(node: Any) -> bool:

@@ -454,7 +454,7 @@ class _Renaming:
         return any(map(_TO_ESTIMATORS.search, texts)) and not any(map(_BY_ITSELF.search, texts))
 
     def _holds_values(self, use: Use, new: NewName) -> bool:
-        """Whether a mention of `HParams` needs no protocol buffer, and asks nothing for its class.
+        """Whether a mention of `HParams` needs no protocol buffer, and asks `isinstance` alone.
 
         Modules of different packages have files of their own, whose classes differ.
         """
@@ -465,8 +465,11 @@ class _Renaming:
         if isinstance(parent, ast.Call) and parent.func is use.node:
             known = all(keyword.arg != "hparam_def" for keyword in parent.keywords)
             return new.path != "HParams" or (known and not parent.args)
-        if isinstance(parent, ast.ClassDef):
-            return use.node in parent.bases
+        if isinstance(parent, ast.Call) and new.path == "HParams":
+            asks = isinstance(parent.func, ast.Name) and parent.func.id == "isinstance"
+            return asks and parent.args[1:] == [use.node]
+        if isinstance(parent, ast.ClassDef):  # another base may have a metaclass of its own
+            return parent.bases == [use.node] and not parent.keywords
         return isinstance(parent, ast.Assign) and parent.value is use.node
 
     def _beside(self, package: str) -> str | None:

@@ -20,9 +20,9 @@ result must compile, or the file stays and the finding says why; a file outside 
 program stays too. The cells of a notebook are converted together, those of `%%` magics stay; choose
 a kernel of Python 3 for it. Where the two Pythons compute differently and the code
 does not say enough (`/` of what may be integers, `encode` and `decode`, `.next()`, pickles),
-MGPU908 names the place. `StringIO`, `cmp`, `execfile` and `unicode(x, encoding)` have more than
-one form in Python 3: such a program stays. In a file without a print statement `print(a, b)`
-stays, which Python 2 printed as a tuple.
+MGPU908 names the place. `StringIO` that is used, `cmp`, `execfile` and `unicode(x, encoding)`
+have more than one form in Python 3: such a program stays. In a file without a print statement
+`print(a, b)` stays, which Python 2 printed as a tuple.
 
 ## References
 [lib2to3's fixers](https://docs.python.org/3.12/library/2to3.html#fixers)
@@ -183,6 +183,24 @@ with tf.Session() as sess:
     StringIO.StringIO(sess.run(tf.constant("a")))
 """,
         refused="`StringIO` is Python 2",
+    ),
+    Case(
+        "a module that nothing uses",
+        """\
+import StringIO
+import tensorflow as tf
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant("a")))
+""",
+        """\
+import io
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant("a")))
+""",
     ),
 )
 

@@ -48,6 +48,37 @@ for gpu in tf.config.list_physical_devices('GPU'):  # share the GPU with others
 sess = tf.Session()
 """,
     ),
+    Case(
+        "beside a fraction that a parameter is",
+        """\
+import tensorflow as tf
+
+
+def session(fraction):
+    options = tf.GPUOptions(per_process_gpu_memory_fraction=fraction, allow_growth=True)
+    return tf.Session(config=tf.ConfigProto(gpu_options=options))
+""",
+        """\
+import ctypes
+
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+
+def session(fraction):
+    if fraction and tf.test.is_built_with_cuda():
+        for index, gpu in enumerate(tf.config.list_physical_devices('GPU')):
+            total = ctypes.c_size_t()  # bytes
+            ctypes.CDLL('libcuda.so.1').cuDeviceTotalMem_v2(ctypes.byref(total), index)
+            limit = tf.config.LogicalDeviceConfiguration(
+                memory_limit=fraction * total.value / 2**20)
+            tf.config.set_logical_device_configuration(gpu, [limit])
+    if not fraction:
+        for gpu in tf.config.list_physical_devices('GPU'):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    return tf.Session()
+""",
+    ),
 )
 
 

@@ -934,7 +934,10 @@ from tensorflow.contrib.seq2seq.python.ops import attention_wrapper
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
 
     found = []
+    packed = tf.contrib.distribute.AllReduceCrossDeviceOps('hierarchical_copy', num_packs=2)
     for strategy in (tf.contrib.distribute.MirroredStrategy(['/cpu:0', '/cpu:1']),
+                     tf.contrib.distribute.MirroredStrategy(['/cpu:0', '/cpu:1'],
+                                                            cross_tower_ops=packed),
                      tf.contrib.distribute.MirroredStrategy(num_gpus=0),
                      tf.contrib.distribute.OneDeviceStrategy('/cpu:0')):
         config = tf.estimator.RunConfig(
@@ -1012,6 +1015,14 @@ from tensorflow.python.ops import rnn, rnn_cell
         d = core_rnn_cell_impl._linear([x], 2, True)
     return [a, b, c, d, both[1], outputs[1]]
 """),
+    ("summaries inside before 1.5", "from tensorflow.python.ops import gen_logging_ops\n", """
+    x = tf.constant(x2)
+    made = [gen_logging_ops._image_summary('seen', tf.constant(x4), max_images=2),
+            gen_logging_ops._histogram_summary('x', x),
+            gen_logging_ops._scalar_summary(['a', 'b'], x[0, :2])]
+    made.append(gen_logging_ops._merge_summary(made[1:]))
+    return [tf.cast(tf.decode_raw(one, tf.uint8), tf.int32) for one in made]
+"""),
     ("INITIAL bias before 1.2", "", """
     x = tf.constant(x2)
     with tf.variable_scope('all', initializer=tf.zeros_initializer()):
@@ -1084,6 +1095,14 @@ _WRITTEN_OUT = (
     with tf.variable_scope('parts'):
         d = tf.nn.bias_add(d, tf.get_variable('biases', [2], initializer=tf.zeros_initializer()))
     return [a, b, c, d, both[1], outputs[1]]
+"""),
+    ("summaries inside before 1.5", "from tensorflow.python.ops import gen_logging_ops\n", """
+    x = tf.constant(x2)
+    made = [gen_logging_ops.image_summary('seen', tf.constant(x4), max_images=2),
+            gen_logging_ops.histogram_summary('x', x),
+            gen_logging_ops.scalar_summary(['a', 'b'], x[0, :2])]
+    made.append(gen_logging_ops.merge_summary(made[1:]))
+    return [tf.cast(tf.decode_raw(one, tf.uint8), tf.int32) for one in made]
 """),
     ("INITIAL bias before 1.2", "", """
     zeros, start = tf.zeros_initializer(), tf.constant_initializer(0.5)

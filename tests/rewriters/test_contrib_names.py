@@ -203,6 +203,7 @@ BROKEN = (
     ("made([x * 2, y])", "made([x, y * 2])", "linear maps"),
     ("bias_initializer=start", "bias_initializer=zeros", "INITIAL bias"),
     ("scope='here'", "scope='there'", "linear maps before 1.2"),
+    ("max_images=2", "max_images=1", "summaries inside before 1.5"),
     ("bias_start=0.5", "bias_start=0.4", "INITIAL bias before 1.2"),
     ("loc=x, scale_diag=-scale[0]", "loc=x, scale_diag=scale[1]", "normal vectors"),
     ("score_mask_value=-2.0", "score_mask_value=-1.0", "masks of attention"),

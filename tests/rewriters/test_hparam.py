@@ -139,23 +139,43 @@ def test_a_module_of_two_names(tmp_path: Path, files: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "why"),
+    "code",
     [
-        (
-            {
-                "a.py": MODEL
-                + "if isinstance(params(), tf.contrib.training.HParams): pass"
-                + SESSION
-            },
-            "the class of an object from another package would be another one",
-        ),
+        "print(params().to_proto())",
+        "print(tf.contrib.training.HParams)",
+        "if type(params()) is tf.contrib.training.HParams: pass",
+        "if issubclass(type(params()), tf.contrib.training.HParams): pass",
+        "class Own(tf.contrib.training.HParams, metaclass=type): pass",
+        "class Own(tf.contrib.training.HParams, dict): pass",
     ],
 )
-def test_it_stays(tmp_path: Path, files: dict[str, str], why: str) -> None:
+def test_it_stays(tmp_path: Path, code: str) -> None:
+    files = {"a.py": MODEL + code + SESSION}
     write(tmp_path, files)
     after = run(tmp_path)
-    assert after.pop("state") == "refused", why
-    assert after == files, why
+    assert after.pop("state") == "refused"
+    assert after == files
+
+
+def test_an_object_of_another_package_is_one(tmp_path: Path) -> None:
+    check = "import tensorflow as tf\n\n\ndef fits(one):\n"
+    check += "    return isinstance(one, tf.contrib.training.HParams)\n"
+    train = "import tensorflow as tf\nfrom one.a import fits\nfrom two.b import params\n"
+    write(
+        tmp_path,
+        {
+            "train.py": train + "assert fits(params())" + SESSION,
+            "one/a.py": check,
+            "two/b.py": MODEL,
+        },
+    )
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert after["one/hparam.py"] == after["two/hparam.py"]
+    code = "from one.hparam import HParams as One\nfrom two.hparam import HParams as Two\n"
+    code += "class Own(One): pass\nassert isinstance(Two(), One) and isinstance(Own(), Two)\n"
+    code += "assert not isinstance(1, One) and not isinstance(Two(), Own)"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
 def test_mnist_too_is_not_looked_for_beside_a_module_of_a_package(tmp_path: Path) -> None:

@@ -176,7 +176,9 @@ def test_a_helper_whose_only_python_2_is_its_syntax(helper: str, after: str) -> 
     assert texts["helper.py"] == after
 
 
-@pytest.mark.parametrize("helper", ["print cmp(1, 2)\n", "x = cmp(1, 2)\n", "import StringIO\n"])
+@pytest.mark.parametrize(
+    "helper", ["print cmp(1, 2)\n", "x = cmp(1, 2)\n", "import StringIO\nStringIO.StringIO()\n"]
+)
 def test_a_helper_that_cannot_be_converted_keeps_its_program(helper: str) -> None:
     train = AFTER.replace(".compat.v1", "").replace("tf.disable_v2_behavior()\n", "import helper\n")
     found = planned(("train.py", train.encode()), ("helper.py", helper.encode()))

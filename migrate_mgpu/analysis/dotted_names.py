@@ -64,11 +64,16 @@ def names_own_package(module: Module) -> bool:
 
 
 def takes(
-    importer: Module, module: Module, name: str, gone: AbstractSet[ast.AST] = frozenset()
+    importer: Module,
+    module: Module,
+    name: str,
+    gone: AbstractSet[ast.AST] = frozenset(),
+    by_star: bool = True,
 ) -> bool:
     """Whether a module that imports another one uses a name as that one binds it.
 
-    What is ``gone`` uses nothing any more.
+    What is ``gone`` uses nothing any more. ``by_star`` is False where names that `import *` brings
+    are written anew in their own module.
     """
     stem = module.path.stem
     if f"{stem}.{name}" in importer.source.text:
@@ -76,7 +81,8 @@ def takes(
     return any(
         (alias.name == name and not name_unused(importer, statement, alias, gone))
         or (
-            alias.name == "*"
+            by_star
+            and alias.name == "*"
             and any(
                 not is_inside(importer, one, gone) for one in importer.names.by_id.get(name, ())
             )

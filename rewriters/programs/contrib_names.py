@@ -598,7 +598,7 @@ class _Renaming:
         """Whether another module may take a name from this one, which goes."""
         if self.module.path.name == "__init__.py":
             return True
-        return any(takes(other, self.module, name) for other in self.importers)
+        return any(takes(other, self.module, name, by_star=False) for other in self.importers)
 
     # -- `slim = tf.contrib.slim` ---------------------------------------------------
 

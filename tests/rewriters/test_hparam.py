@@ -157,6 +157,20 @@ def test_it_stays(tmp_path: Path, code: str) -> None:
     assert after == files
 
 
+def test_a_name_that_a_star_brings_is_written_where_it_is_used(tmp_path: Path) -> None:
+    layers = "import tensorflow as tf\nfrom tensorflow.contrib.layers.python.layers import "
+    use = "start = initializers.xavier_initializer()\n"
+    train = "import tensorflow as tf\nfrom layers import *\n" + use
+    files = {
+        "layers.py": layers + "initializers\n" + use,
+        "train.py": train + "params = dict" + SESSION,
+    }
+    write(tmp_path, files)
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert "initializers" not in after["layers.py"] + after["train.py"]
+
+
 def test_an_object_of_another_package_is_one(tmp_path: Path) -> None:
     check = "import tensorflow as tf\n\n\ndef fits(one):\n"
     check += "    return isinstance(one, tf.contrib.training.HParams)\n"

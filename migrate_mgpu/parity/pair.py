@@ -9,6 +9,7 @@ import contextlib
 import datetime
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -247,7 +248,7 @@ def explained() -> Iterator[None]:
         raise NotCompared(str(error)) from error
     except OSError as error:
         raise NotCompared(
-            f"the runs cannot be written: {error}; they take space in {storage.folder()} "
+            f"the runs cannot be written: {_first(error)}; they take space in {storage.folder()} "
             "(MIGRATE_MGPU_TRACES) and in the temporary folder (TMPDIR)"
         ) from error
 
@@ -419,3 +420,12 @@ def _repeat(pair: Pair, reference: Runtime | None = None, target: Runtime | None
     words += [f"--atol={name}={value:g}" for name, value in allowed.named_atol.items()]
     words += ["--", *options.argv] if options.argv else []
     return shlex.join(words)
+
+
+def _first(error: OSError) -> object:
+    """What an error says, or the first of many that copying a folder met."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
+        errors = error.args[0]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        return f"{errors[0][-1]}{more}"
+    return error

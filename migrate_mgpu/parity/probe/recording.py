@@ -103,7 +103,8 @@ class Recorder:
         self._saved_at = time.monotonic()
         self._index: dict[tuple[int, str], int] = {}
         self.estimator: str | None = None  # the model_dir of the one that builds a graph
-        self._models: dict[str | None, int] = {}
+        self._models: dict[str, int] = {}
+        self._graphs: list[int] = []  # models of graphs, in their order
         self._numbers: dict[tuple[int, int], int] = {}  # of series, by model and place there
         self._published: set[int] = set()  # models
         self.seconds_waited = 0.0
@@ -122,17 +123,28 @@ class Recorder:
                 self.series.append(Series(len(self.series)))
             return self.series[index]
 
-    def model(self, estimator: str | None, variables: list[str]) -> int:
-        """The number of the model that an Estimator, or a program without one, trains.
+    def model(
+        self,
+        estimator: str | None,
+        variables: list[str],
+        resumes: Callable[[int], bool] = lambda model: True,
+    ) -> int:
+        """The number of the model that an Estimator, or a graph of a program without one, trains.
 
-        A graph that trains other variables than the one before is of another model.
+        Args:
+          resumes: whether the graph goes on with the variables of a model of another graph that
+            has all these names: they have the values that it left them.
         """
         with self.lock:
             names = {self._matching.plain(name) for name in variables}
-            known = self._models.get(estimator)
-            if estimator is None and known is not None:
-                if not all((known, name) in self._index for name in names):
-                    estimator = "graph of " + ", ".join(sorted(names))
+            if estimator is None:
+                for model in reversed(self._graphs):
+                    if all((model, name) in self._index for name in names):
+                        if resumes(model):
+                            return model
+                        break
+                estimator = f"graph {len(self._graphs)}"
+                self._graphs.append(len(self._models))
             return self._models.setdefault(estimator, len(self._models))
 
     def series_number(self, model: int, place: int) -> int:

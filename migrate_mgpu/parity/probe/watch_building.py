@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any
+from typing import Any, Callable
 
 tools: Any = None  # graph_tools, which has no name to be imported by
 STATE = "_migrate_mgpu_parity"  # the attribute of a graph that holds its GraphState
@@ -148,13 +148,17 @@ class GraphBuilding:
             train_op.losses[place if replica is None else replica] = loss
         state.plans.clear()
 
-    def number(self, state: GraphState) -> None:
+    def number(self, state: GraphState, resumes: Callable[[int], bool]) -> None:
         """The numbers of a graph's model and series, in the order in which graphs train: one
-        that is only built, as for a first checkpoint, has none."""
+        that is only built, as for a first checkpoint, has none.
+
+        Args:
+          resumes: whether it goes on with the variables of a model of another graph.
+        """
         recorder = self.recorder
         if state.model is None:
             names = [v.name for train_op in state.train_ops for v in train_op.variables()]
-            state.model = recorder.model(state.estimator, names)
+            state.model = recorder.model(state.estimator, names, resumes)
         for train_op in state.train_ops:
             if train_op.index is None:
                 train_op.index = recorder.series_number(state.model, train_op.place)

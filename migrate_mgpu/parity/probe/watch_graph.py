@@ -75,7 +75,7 @@ class GraphWatch:
                 except (TypeError, ValueError):
                     pass  # TensorFlow will say what is wrong with them
             if trains:
-                plan = self._plan(state, wanted, this.graph)
+                plan = self._plan(state, wanted, this)
             if plan is None and wanted and self._batches.evaluating:
                 seen = self._batches.evaluation_fetches(wanted, this.graph, _SOURCES)
                 if seen:
@@ -127,12 +127,12 @@ class GraphWatch:
             plan = None
             if state is not None and state.train_ops:
                 wanted = [this.updates_op] + [t.op for t in this.outputs]
-                plan = self._plan(state, wanted, graph)
+                session = module.get_session(inputs)
+                plan = self._plan(state, wanted, session)
             if plan is None:
                 return call(this, inputs)
             nest = tools.module("util.nest")
             values = nest.flatten(inputs, expand_composites=True)
-            session = module.get_session(inputs)
             self._before(session, plan)
             extra = self._extra(plan, graph)
             fed: dict[Any, Any] = {}
@@ -159,14 +159,14 @@ class GraphWatch:
 
         cls.__call__ = watched
 
-    def _plan(self, state: Any, wanted: list[Any], graph: Any) -> Plan | None:
-        key = frozenset(wanted)
+    def _plan(self, state: Any, wanted: list[Any], session: Any) -> Plan | None:
+        key, graph = frozenset(wanted), session.graph
         if key not in state.plans:
             reached = tools.ancestors(wanted)
             found = [t for t in state.train_ops if t.operations & reached]
             plan = Plan(found) if found else None
             if plan is not None:
-                self._built.number(state)
+                self._built.number(state, functools.partial(self._resumes, session, state))
                 self._plan_sources(plan, graph)
                 random = sorted({op.type for op in reached if _RANDOM.search(op.type)})
                 if random:
@@ -174,6 +174,22 @@ class GraphWatch:
             state.plans[key] = plan
         known: Plan | None = state.plans[key]
         return known
+
+    def _resumes(self, session: Any, state: Any, model: int) -> bool:
+        """Whether a graph's variables have the values that another one's training left them."""
+        import numpy
+
+        self.finish()
+        variables = {v.name: v for train_op in state.train_ops for v in train_op.variables()}
+        for variable in variables.values():
+            at = self.recorder.variable(variable.name, variable.shape, "", model)
+            left = self.recorder.arrays.get(f"final/{at}")
+            part = tools.components(variable)[0]
+            if left is not None and not numpy.array_equal(
+                left, self._run(session, tools.reading(part))
+            ):
+                return False
+        return True
 
     def _plan_sources(self, plan: Plan, graph: Any) -> None:
         for train_op in plan.train_ops:

@@ -67,6 +67,23 @@ def test_a_second_model_comes_when_the_reference_trains_it(tmp_path):
     assert [value.tolist() for _, value in target.carry(target.variables)] == [[1.0], [2.0]]
 
 
+def test_a_graph_with_the_names_of_another_one_is_of_its_model_where_it_resumes(tmp_path):
+    reference, _ = sides(tmp_path)
+    asked: list[int] = []
+
+    def trained(names: list[str], resumes: bool) -> int:
+        model = reference.model(None, names, lambda one: asked.append(one) or resumes)
+        for name in names:
+            reference.variable(f"{name}:0", [1], "float32", model)
+        return model
+
+    assert trained(["w", "b"], True) == 0 and asked == []  # the first one
+    assert trained(["w"], True) == 0 and asked == [0]
+    assert trained(["w", "b"], False) == 1 and asked == [0, 0]  # it begins anew
+    assert trained(["w", "b"], True) == 1 and asked == [0, 0, 1]  # goes on with the last one
+    assert trained(["other"], True) == 2 and asked == [0, 0, 1]
+
+
 def test_a_second_model_that_the_reference_does_not_train(tmp_path):
     reference, target = sides(tmp_path)
     reference.array("initial", reference.variable("dense/kernel", [1], "float32"), [1.0])

@@ -124,7 +124,7 @@ class GraphWatch:
         def watched(this: Any, inputs: Any) -> Any:
             graph = this.updates_op.graph
             state = getattr(graph, building.STATE, None)
-            plan = None
+            plan = session = None
             if state is not None and state.train_ops:
                 wanted = [this.updates_op] + [t.op for t in this.outputs]
                 session = module.get_session(inputs)

@@ -160,7 +160,9 @@ class SummaryWriter:
 
     def _comments(self, statement: ast.stmt) -> list[str]:
         """The comments of a statement, below those of a block of names that it begins."""
-        block = self.module.names.parents[statement]
+        block = self.module.names.parents.get(statement)
+        if block is None:
+            return []  # of another module, where its function stands
         own = leading(self.source, statement)
         begins = isinstance(block, ast.With) and block.body[0] is statement
         if not begins or block not in self.program.scope.blocks:

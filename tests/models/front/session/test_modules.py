@@ -64,6 +64,20 @@ def loss_of(out):
 """
 
 
+def test_a_function_beside_may_make_a_summary_of_its_variable() -> None:
+    ops = OPS.replace(
+        "    return tf.matmul",
+        "    # of the weights\n    tf.summary.histogram('weights', w)\n    return tf.matmul",
+    )
+    main = MAIN.replace(
+        "with tf.Session", "merged = tf.summary.merge_all()\nwith tf.Session"
+    ).replace("sess.run(train, {x", "_, told = sess.run([train, merged], {x")
+    result = run(("main.py", main), ("ops.py", ops), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    text = next(one.after for one in result.files if one.path.name == "main.py")
+    assert text is not None and "tag='weights'" in text.replace('"', "'")
+
+
 def test_programs_that_train_and_that_restore_share_a_module() -> None:
     train = MAIN.replace("tf.reduce_mean(tf.square(layer(x, 2, 1)))", "loss_of(layer(x, 2, 1))")
     train = train.replace("from ops import", "from ops import loss_of,")

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
@@ -51,23 +51,31 @@ class _Event:
     target: Function | None = None
 
 
+@fact
+def mentions(module: Module) -> list[ast.Attribute | ast.ImportFrom]:
+    """What names a function of collections, and imports of them."""
+    return [
+        node
+        for node in walk(module.tree)
+        if (isinstance(node, ast.Attribute) and node.attr in NAMED)
+        or (isinstance(node, ast.ImportFrom) and any(one.name in NAMED for one in node.names))
+    ]
+
+
 def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one collection; none where it is used in a way that cannot be analyzed."""
     calls: dict[str, list[tuple[Module, ast.Call]]] = {}
     for module in modules:
-        for node in walk(module.tree):
-            if isinstance(node, ast.Attribute) and node.attr in NAMED:
-                call = module.names.parents.get(node)
-                if not isinstance(call, ast.Call) or call.func is not node:
-                    return {}
-                if name_of(module, call) not in _CALLS or not call.args:
-                    return {}  # of a graph, say
-                key = constant(call.args[0])
-                if isinstance(key, str):
-                    calls.setdefault(key, []).append((module, call))
-                elif name_of(module, call.args[0]) in ("", "GraphKeys.LOSSES"):
-                    return {}
-            elif isinstance(node, ast.ImportFrom) and any(a.name in NAMED for a in node.names):
+        for node in mentions(module):
+            call = module.names.parents.get(node)
+            if not isinstance(call, ast.Call) or call.func is not node:
+                return {}  # an import, say
+            if name_of(module, call) not in _CALLS or not call.args:
+                return {}  # of a graph, say
+            key = constant(call.args[0])
+            if isinstance(key, str):
+                calls.setdefault(key, []).append((module, call))
+            elif name_of(module, call.args[0]) in ("", "GraphKeys.LOSSES"):
                 return {}
     for key, found in calls.items():
         uses = [use.symbol.name for module in modules for use in module.uses]

@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.constant_parameters import constants, truth
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.normalize.collection_lists import NAMED, OWN
+from migrate_mgpu.models.normalize.collection_lists import OWN, mentions
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -33,35 +33,47 @@ def dropped(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Ed
     return {}
 
 
-def _adding(module: Module) -> Iterator[ast.Expr]:
-    for statement in walk(module.tree):
-        if isinstance(statement, ast.Expr) and name_of(module, statement.value) == _ADDS:
-            yield statement
+@fact
+def _adding(module: Module) -> list[ast.Expr]:
+    return [
+        statement
+        for statement in walk(module.tree)
+        if isinstance(statement, ast.Expr) and name_of(module, statement.value) == _ADDS
+    ]
 
 
 def _read(modules: Sequence[Module]) -> set[str] | None:
     """The names of the collections that somebody reads; None where that cannot be told."""
     found: set[str] = set()
     for module in modules:
-        uses = [use.symbol.name for use in module.uses]
-        if any(name.endswith(_LOSSES) for name in uses):
+        here = _read_in(module)
+        if here is None:
+            return None
+        found |= here
+    return found
+
+
+@fact
+def _read_in(module: Module) -> set[str] | None:
+    """Those that one module reads."""
+    found: set[str] = set()
+    if any(use.symbol.name.endswith(_LOSSES) for use in module.uses):
+        found.add("losses")
+    for node in mentions(module):
+        call = module.names.parents.get(node)
+        if isinstance(node, ast.ImportFrom):
+            return None
+        if name_of(module, call) == _ADDS:
+            continue
+        if name_of(module, call) not in _READS or not isinstance(call, ast.Call):
+            return None
+        key = constant(call.args[0]) if call.args else None
+        if isinstance(key, str):
+            found.add(key)
+        elif not call.args or not name_of(module, call.args[0]).startswith("GraphKeys."):
+            return None
+        elif name_of(module, call.args[0]) == "GraphKeys.LOSSES":
             found.add("losses")
-        for node in walk(module.tree):
-            attribute = node.attr if isinstance(node, ast.Attribute) else ""
-            call = module.names.parents.get(node)
-            if isinstance(node, ast.ImportFrom) and any(one.name in NAMED for one in node.names):
-                return None
-            if attribute not in NAMED or name_of(module, call) == _ADDS:
-                continue
-            if name_of(module, call) not in _READS or not isinstance(call, ast.Call):
-                return None
-            key = constant(call.args[0]) if call.args else None
-            if isinstance(key, str):
-                found.add(key)
-            elif not call.args or not name_of(module, call.args[0]).startswith("GraphKeys."):
-                return None
-            elif name_of(module, call.args[0]) == "GraphKeys.LOSSES":
-                found.add("losses")
     return found
 
 

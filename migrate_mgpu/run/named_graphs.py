@@ -89,7 +89,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
                 stops |= {one.path for one in _kept(result, own.keys(), codes)[:1]} or {place}
         if any(len(users[path]) > 1 for path in stops):
             together.update(_together(sessions, data, users, part.graph, plan))
-    for chosen in ({**alone, **together}, alone):
+    for chosen in ([{**alone, **together}] if together else []) + [alone]:
         texts = {path: text for found in chosen.values() for path, text in found.items()}
         if texts:
             result = _planned(data, texts, plan)

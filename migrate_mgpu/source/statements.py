@@ -180,12 +180,18 @@ def without_function(source: Source, node: ast.FunctionDef) -> Edit:
     return Edit(start, bottom - len(rest.lstrip("\r\n")), "")
 
 
-def without_paragraph(source: Source, statement: ast.stmt) -> Edit:
-    """A statement goes with its lines, and where it stood between blank lines, with one of them."""
+def without_paragraph(source: Source, statement: ast.stmt, comments: bool = False) -> Edit:
+    """A statement goes with its lines, and where it stood between blank lines, with one of them.
+
+    ``comments``: those above it go with it there.
+    """
     layout, text = Layout(source, statement), source.text
-    above = text[: layout.line_start].rstrip(" \t")
-    below = text.find("\n", layout.next_line)
-    alone = above.endswith(("\n\n", "\r\n\r\n")) or not above
-    blank = below >= 0 and not text[layout.next_line : below].strip()
-    end = below + 1 if alone and blank else layout.next_line
-    return Edit(layout.line_start, end, "")
+    top, bottom = source.part_at(layout.line_start)
+    start, end = layout.line_start, text.find("\n", layout.next_line, bottom) + 1
+    if comments:
+        start = max(start_with_comments(text, start), top)
+    above = text[top:start].rstrip(" \t")
+    alone = not above or above.endswith(("\n\n", "\r\n\r\n"))
+    if alone and end and not text[layout.next_line : end].strip():
+        return Edit(start, end, "")
+    return Edit(layout.line_start, layout.next_line, "")

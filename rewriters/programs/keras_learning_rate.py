@@ -67,6 +67,7 @@ import tensorflow as tf
 tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placement=True)))
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 model.compile(optimizer=tf.keras.optimizers.SGD(lr=1), loss='mse')
+other = tf.keras.optimizers.Adam(2, 0.8)
 """,
         """\
 import tensorflow as tf
@@ -74,6 +75,7 @@ import tensorflow as tf
 tf.config.set_soft_device_placement(True)
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 model.compile(optimizer=tf.keras.optimizers.SGD(learning_rate=1.0), loss='mse')
+other = tf.keras.optimizers.Adam(2.0, 0.8)
 """,
     ),
     Case(
@@ -138,7 +140,7 @@ def refuses(module: Module) -> list[Diagnostic]:
 def apply(module: Module) -> Iterator[CallEdit]:
     """The edits of the optimizers in a native program's module."""
     for call, name, standalone in _calls(module):
-        edit = CallEdit(module.source, call)
+        edit = CallEdit(module.source, call, ("learning_rate",))
         given = bool(call.args) or any(
             k.arg in ("lr", "learning_rate", None) for k in call.keywords
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from itertools import combinations
@@ -177,7 +178,8 @@ def read_scope(module: Module, graph: CallGraph, owner: Owner | None = None) -> 
         raise Refused(module, again[0], text, ADVICE)
     entries, blocks = lines(module, node, session, graph)
     later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
-    own = node is around and isinstance(node, ast.FunctionDef) and _graph_of(module, node) != ""
+    function = node if node is around and isinstance(node, ast.FunctionDef) else None
+    own = function is not None and _graph_of(module, function) is not None
     scope = SessionScope(
         module, node, session, around, name, entries, blocks, again, resets, later, apart, own
     )
@@ -296,8 +298,8 @@ def graph_functions(module: Module) -> list[ast.FunctionDef]:
             return []
         found[around[0]] = None
     makes = {node: _graph_of(module, node) for node in found}
-    left = [node for node, kind in makes.items() if not kind]
-    resetting = [node for node, kind in makes.items() if kind == "reset"]
+    left = [node for node, kind in makes.items() if kind is None]
+    resetting = [node for node, kind in makes.items() if kind is _Graph.RESET]
     if len(found) < 2 or not all(_makes_parts(module, node) for node in left):
         return []
     return list(found) if not left or _are_apart(module, [*left, *resetting], left) else []
@@ -316,12 +318,19 @@ def _makes_parts(module: Module, node: ast.FunctionDef) -> bool:
     )
 
 
-def _graph_of(module: Module, node: ast.FunctionDef) -> str:
-    """How a function comes to a graph of its own, in which it makes its sessions; or nothing."""
+class _Graph(enum.Enum):
+    """How a function comes to a graph of its own: it makes one, or resets the default one."""
+
+    MADE = "made"
+    RESET = "reset"
+
+
+def _graph_of(module: Module, node: ast.FunctionDef) -> _Graph | None:
+    """How a function comes to the graph in which it makes its sessions; None: it is the default."""
     inside = set(walk(node))
     calls = [call for call in session_calls(module) if call in inside]
     if any(map(partial(is_reset, module), node.body)):
-        return "reset"
+        return _Graph.RESET
     for call in calls:
         given = NamedArguments(module, call, SESSION).rest.get("graph")
         around = (one for one in module.names.ancestors(call) if isinstance(one, ast.With))
@@ -329,10 +338,10 @@ def _graph_of(module: Module, node: ast.FunctionDef) -> str:
         if given is not None and module.names.statement(given) in inside:
             made = module.names.only_binding(given) if isinstance(given, ast.Name) else None
             if made is None or made.node not in inside:
-                return ""
+                return None
         elif not any(_is_graph(module, one) and one in inside for one in entered):
-            return ""
-    return "graph" if calls else ""
+            return None
+    return _Graph.MADE if calls else None
 
 
 def is_reset(module: Module, statement: ast.stmt) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.constant_parameters import constants
@@ -41,14 +42,25 @@ class Opened:
     numbered: bool
 
 
+@record(frozen=True)
+class _Part:
+    """A part of a name: a text, or what computes one in Python."""
+
+    text: str
+    literal: bool = True
+
+
+_SLASH = _Part("/")
+
+
 @record()
 class _Scope:
-    """The scope that statements stand in: its name's parts in Python, and what it has so far.
+    """The scope that statements stand in: the parts of its name, and what it has so far.
 
     ``rounds``: they stand in a loop that opens it once.
     """
 
-    parts: tuple[str, ...] = ()
+    parts: tuple[_Part, ...] = ()
     opened: list[Opened] = field(default_factory=list)
     rounds: bool = False
 
@@ -236,7 +248,7 @@ class _Method:
         inner = self._inside(scope, named, ast.Constant(row.scope), bool(row.variables))
         made = [one for one in row.variables if self._has(found, layer, one)]
         for one in made:
-            parts = [*inner.parts, self.style.string(one.name)]
+            parts = [*inner.parts, _Part(one.name)]
             self._yield(parts, f"{owner}.{one.attribute}", depth)
         return bool(made)
 
@@ -255,8 +267,8 @@ class _Method:
             raise self._unknown(given, f"whether a layer has a variable `{one.name}`")
         return bool(given.value)
 
-    def _yield(self, parts: Iterable[str], value: str, depth: int) -> None:
-        self.block.line(f"yield {self._path(parts, False)}, {value}", depth)
+    def _yield(self, parts: Iterable[_Part], value: str, depth: int) -> None:
+        self.block.line(f"yield {self._path(parts)}, {value}", depth)
 
     # -- names ---------------------------------------------------------------------
 
@@ -279,7 +291,7 @@ class _Method:
         if own and scope.rounds:
             raise self._numbered(chosen if hasattr(chosen, "lineno") else self.plan.function)
         part = self._part(chosen)
-        return _Scope((*scope.parts, part, self.style.string("/")))
+        return _Scope((*scope.parts, part, _SLASH))
 
     def _is_text(self, node: ast.expr) -> None:
         """A scope may be given as an object, too."""
@@ -300,25 +312,21 @@ class _Method:
         found = constants(self.module, node, self.names.graph, True)
         return list(dict.fromkeys(one.value for one in found or ()))
 
-    def _part(self, node: ast.expr) -> str:
+    def _part(self, node: ast.expr) -> _Part:
         text = constant(node)
         if isinstance(text, str):
-            return self.style.string(text)
+            return _Part(text)
         shown = self.context.render(node)
         simple = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.JoinedStr)
         formats = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
-        return shown if formats or isinstance(node, simple) else f"({shown})"
+        return _Part(shown if formats or isinstance(node, simple) else f"({shown})", False)
 
-    def _path(self, parts: Iterable[str], ends: bool = True) -> str:
+    def _path(self, parts: Iterable[_Part]) -> str:
         """The parts of a name behind those of the caller's scope, as one expression."""
-        quote = self.style.quote
         found = ["scope"]
-        for part in parts:
-            literal = part.startswith(quote) and part.endswith(quote)
-            if literal and found[-1].startswith(quote) and found[-1].endswith(quote):
-                found[-1] = f"{found[-1][:-1]}{part[1:]}"
-            else:
-                found.append(part)
+        for literal, some in groupby(parts, lambda part: part.literal):
+            texts = [part.text for part in some]
+            found += [self.style.string("".join(texts))] if literal else texts
         return " + ".join(found)
 
     def _numbered(self, node: ast.AST) -> Refused:

@@ -178,8 +178,7 @@ class LayerWriter:
     def _parts(part: Part) -> dict[str, Placeholder]:
         """Placeholders of which parts of a batch have some rows each, by the parts' names."""
         found: dict[str, Placeholder] = {}
-        units = (unit for one in part.units for unit in one.after)
-        for one in dict.fromkeys(unit for unit in units if isinstance(unit, TowerInput)):
+        for one in _tower_inputs(part):
             feeds = {placeholder for unit in closure([one]) for placeholder in unit.feeds}
             if one.rows and len(feeds) == 1:
                 found.update(dict.fromkeys(one.names, feeds.pop()))
@@ -188,8 +187,7 @@ class LayerWriter:
     def _elements(self, part: Part) -> dict[str, tuple[str, int]]:
         """Components of an iterator's elements, of which parts of a batch are or have rows."""
         found: dict[str, tuple[str, int]] = {}
-        units = (unit for one in part.units for unit in one.after)
-        for one in dict.fromkeys(unit for unit in units if isinstance(unit, TowerInput)):
+        for one in _tower_inputs(part):
             drawn = [u for u in closure([one]) if self._iterator(u)]
             if len(drawn) != 1 or not (one.drawn or one.rows):
                 continue
@@ -328,3 +326,9 @@ def _is_number(module: Module, node: ast.expr, units: Mapping[str, ast.expr]) ->
         plain = name_of(module, node) in _OF_NUMBERS and not node.keywords
         return plain and all(_is_number(module, one, units) for one in node.args)
     return isinstance(constant(node), (int, float))
+
+
+def _tower_inputs(part: Part) -> list[TowerInput]:
+    """What the units of a part take of what each tower is given."""
+    after = dict.fromkeys(unit for one in part.units for unit in one.after)
+    return [unit for unit in after if isinstance(unit, TowerInput)]

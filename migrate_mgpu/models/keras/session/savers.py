@@ -21,7 +21,7 @@ from migrate_mgpu.models.ir import Collected
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, Source
-from migrate_mgpu.source.statements import Layout, start_with_comments
+from migrate_mgpu.source.statements import Layout, without_paragraph
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -170,10 +170,4 @@ def dropped(module: Module, statement: ast.stmt) -> Edit:
     siblings = body if body is not None else getattr(parent, "body", [statement])
     if siblings == [statement]:
         return Edit(*source.span(statement), "pass")
-    top, bottom = source.part_at(layout.line_start)
-    start = max(start_with_comments(source.text, layout.line_start), top)
-    end = layout.next_line + len(source.newline)
-    blank = source.newline * 2
-    if source.text[top:start].endswith(blank) and source.text[:end].endswith(blank):
-        return Edit(start, min(end, bottom), "")
-    return Edit(layout.line_start, layout.next_line, "")
+    return without_paragraph(source, statement, comments=True)

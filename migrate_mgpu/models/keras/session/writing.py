@@ -527,7 +527,8 @@ class _Writer:
         """
         if not classes:
             return
-        names = [text.partition("(")[0].partition(":")[0] for text in classes]
+        parsed = (one for text in classes for one in ast.parse(text).body)
+        names = [one.name for one in parsed if isinstance(one, (ast.ClassDef, ast.FunctionDef))]
         if len({*names}) < len(names):
             text = "it needs two helper classes of one name"
             raise Refused(self.module, self.scope.session, text)

@@ -65,3 +65,11 @@ def stays(text: File, reason: str, *others: File, bridge: bool = False) -> None:
     assert after(result, text, *others) == after(RunResult([], [], {}), text, *others)
     refused = [one.message for one in result.findings if one.state in ("refused", "kept")]
     assert any(reason in message for message in refused), said(result)
+
+
+def changed(text: str, *pairs: tuple[str, str]) -> str:
+    """A program with the second text of each pair in the place of the first, which it has."""
+    for old, new in pairs:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text

@@ -10,19 +10,12 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.models.front.variable_names import snake
-from tests.support.migration import migrated, stays
+from tests.support.migration import changed, migrated, stays
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "estimator" / "own_optimizer" / "before"
 MAIN = (FIXTURE / "main.py").read_text(encoding="utf-8")
 OPTIMIZER = (FIXTURE / "optimization.py").read_text(encoding="utf-8")
 WORDS = '["LayerNorm", "layer_norm", "bias"]'
-
-
-def changed(text: str, *pairs: tuple[str, str]) -> str:
-    for old, new in pairs:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 def both(optimizer: str, main: str = MAIN) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ import pytest
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity.runs import launch
-from tests.support.migration import migrated, stays
+from tests.support.migration import changed, migrated, stays
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "estimator"
 NAMED, SCOPED = (FIXTURES / f"begun_from_{name}" for name in ("checkpoint", "scope"))
@@ -24,13 +24,6 @@ BY_NAMES = (NAMED / "before.py").read_text(encoding="utf-8")
 STARTED = (WARM / "before.py").read_text(encoding="utf-8")
 BY_SCOPE = (SCOPED / "before.py").read_text(encoding="utf-8")
 NUMBERED = "TF1 numbers the names of layers or scopes"
-
-
-def changed(text: str, *pairs: tuple[str, str]) -> str:
-    for old, new in pairs:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
 
 
 def test_names_are_made_of_scopes() -> None:

@@ -5,10 +5,12 @@ The program is the fixture ``predictor``, which is proved.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.support import migration
 from tests.support.migration import migrated, stays
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "estimator" / "predictor" / "before.py"
@@ -18,12 +20,7 @@ ASKED = '    return predict({"values": rows, "factor": 2.0})\n'
 STAYS = "`tf.contrib.predictor.from_saved_model` is TF1 API, used outside of the Estimator"
 
 
-def changed(*pairs: tuple[str, str]) -> str:
-    text = TEXT
-    for old, new in pairs:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
+changed = partial(migration.changed, TEXT)
 
 
 def test_each_is_a_function_with_a_signature_of_its_own() -> None:

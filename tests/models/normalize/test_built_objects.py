@@ -5,10 +5,12 @@ The program of the fixture ``class_built`` is proved.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.support import migration
 from tests.support.migration import migrated, stays
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "estimator" / "class_built" / "before"
@@ -53,12 +55,7 @@ estimator.train(input_fn)
 FIRST = "            self.first = tf"
 
 
-def changed(*pairs: tuple[str, str]) -> str:
-    program = PROGRAM
-    for old, new in pairs:
-        assert old in program, old
-        program = program.replace(old, new)
-    return program
+changed = partial(migration.changed, PROGRAM)
 
 
 def test_the_class_is_a_layer() -> None:

@@ -5,10 +5,12 @@ The program is the fixture ``normalization_pair``, which is proved.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.support import migration
 from tests.support.migration import migrated, stays
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "estimator" / "normalization_pair"
@@ -19,12 +21,7 @@ SETTINGS = "a branch of the network only chooses settings"
 MOMENTUM = "MomentumOptimizer updates only the rows of an embedding"
 
 
-def changed(*pairs: tuple[str, str]) -> str:
-    text = PROGRAM
-    for old, new in pairs:
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
+changed = partial(migration.changed, PROGRAM)
 
 
 def said_of(text: str) -> list[str]:

@@ -5,22 +5,19 @@ The program is the fixture ``tpu_builder``, which is proved.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.support import migration
 from tests.support.migration import migrated, stays
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "estimator" / "tpu_builder"
 PROGRAM = (FIXTURE / "before.py").read_text(encoding="utf-8")
 
 
-def changed(*pairs: tuple[str, str]) -> str:
-    program = PROGRAM
-    for old, new in pairs:
-        assert old in program, old
-        program = program.replace(old, new)
-    return program
+changed = partial(migration.changed, PROGRAM)
 
 
 def test_what_is_for_a_tpu_alone_goes() -> None:

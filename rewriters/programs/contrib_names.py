@@ -48,6 +48,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from migrate_mgpu.analysis.api_version import swaps
 from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package, takes
@@ -292,8 +293,21 @@ def _root(node: ast.AST) -> ast.Name | None:
     return node if isinstance(node, ast.Name) else None
 
 
-def _as(name: str, local: str) -> str:
-    return name if name == local else f"{name} as {local}"
+@dataclass
+class _Import:
+    """An import that is written: of names from a module, or, without one, of modules.
+
+    Attributes:
+      names: each, and what it is called here.
+    """
+
+    module: str = ""
+    names: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        names = ", ".join(name if name == own else f"{name} as {own}" for name, own in self.names)
+        return f"from {self.module} import {names}" if self.module else f"import {names}"
 
 
 class _Renaming:
@@ -310,11 +324,11 @@ class _Renaming:
         self.mentions = [u for u in self.mentions if u not in self.variables]
         self.by_binding: dict[tuple[Scope, str], list[Use]] = {}
         self.targets: dict[ast.AST, NewName | None] = {}
-        self.lines: dict[ast.stmt, list[str]] = {}  # what stands in the place of imports
-        self.added: list[str] = []  # imports that the module did not have
+        self.instead: dict[ast.stmt, list[_Import]] = {}  # of imports and aliases
+        self.added: list[_Import] = []  # what the module did not have
         self.slim = ""  # the name of tf_slim at module level
         self.written: dict[str, str] = {}  # local names of what the file beside the module has
-        self.by_two_names: set[str] = set()  # heads of imports from such files
+        self.by_two_names: set[str] = set()  # such files, as modules that are imported
         self.mended: list[str] = []  # what tf-slim looks for, as templates
         self.mends: list[str] = []
 
@@ -368,7 +382,7 @@ class _Renaming:
         gone = {part for one in patches if one is not None for part in ast.walk(one)}
         for statement in (*imported, *dict.fromkeys(patches)):
             assert isinstance(statement, ast.stmt)
-            self.lines[statement] = []
+            self.instead[statement] = []
             self.found.nodes.add(statement)
         self.found.nodes |= {use.node for use in self.mentions if use.node in gone}
         self.mentions = [use for use in self.mentions if use.node not in gone]
@@ -485,7 +499,7 @@ class _Renaming:
         stem = free_name(folder, text, *WRITTEN[package])
         self.found.files[folder / f"{stem}.py"] = text
         if name is None:
-            self.by_two_names.add(f"from .{stem} import ")
+            self.by_two_names.add(f".{stem}")
         elif depth and names_own_package(self.module):
             return f"{name.split('.')[0]}.{stem}"
         return "." * depth + stem
@@ -514,19 +528,19 @@ class _Renaming:
     # -- imports ----------------------------------------------------------------
 
     def _import_statement(self, statement: ast.Import | ast.ImportFrom) -> bool:
-        lines = self._import(statement)
-        if lines is not None:
-            self.lines[statement] = lines
+        imports = self._import(statement)
+        if imports is not None:
+            self.instead[statement] = imports
             self.found.nodes.add(statement)
-        return lines is not None
+        return imports is not None
 
-    def _import(self, statement: ast.Import | ast.ImportFrom) -> list[str] | None:
+    def _import(self, statement: ast.Import | ast.ImportFrom) -> list[_Import] | None:
         if isinstance(statement, ast.Import) and (
             len(statement.names) > 1 or not statement.names[0].asname
         ):
             return None
         scope = self.names.scope_at(statement)
-        kept: dict[str, list[str]] = {}
+        kept: dict[str, _Import] = {}
         for alias in statement.names:
             local = alias.asname or alias.name
             home = self.names.defining_scope(local, scope)
@@ -553,10 +567,9 @@ class _Renaming:
                 beside = self._beside(base.package)
                 if beside is None:
                     return None
-                head = f"from {beside} import "
-                if head in self.by_two_names and not Layout(self.source, statement).owns_lines:
+                if beside in self.by_two_names and not Layout(self.source, statement).owns_lines:
                     return None
-                kept.setdefault(head, []).append(_as(base.path, local))
+                kept.setdefault(beside, _Import(beside)).names.append((base.path, local))
                 continue
             if base is None or base.package not in PACKAGES:
                 if home.is_module and self._taken(local):
@@ -565,34 +578,32 @@ class _Renaming:
             for use in uses:
                 self.targets[use.node] = None  # stays as it is
                 self._needs(find(use.symbol.name))
-            text = self._imported(base, local)
-            if text is None:
+            place = self._imported_from(base)
+            if place is None:
                 return None
-            kept.setdefault(text[0], []).append(text[1])
+            module, name = place
+            kept.setdefault(module, _Import(module)).names.append((name, local))
             self._installs(base.package)
             if base.package != SLIM:
                 continue
             self._loads(base, uses)
             if home.is_module and not base.path and statement in self.module.tree.body:
                 self.slim = self.slim or local
-        return [f"{head}{', '.join(tails)}" for head, tails in kept.items()]
+        return list(kept.values())
 
-    def _imported(self, base: NewName, local: str) -> tuple[str, str] | None:
-        """The two halves of the import of a package, or of a name of it."""
+    def _imported_from(self, base: NewName) -> tuple[str, str] | None:
+        """From which module a package, or a name of it, is imported, and by which name there."""
         path = base.path
         if base.package != SLIM:
             parent, _, last = f"{base.package}.{path}".rstrip(".").rpartition(".")
-            return f"from {parent} import ", _as(last, local)
+            return parent, last
         if not path:
-            return ("import ", f"{SLIM} as {local}" if local != SLIM else SLIM)
+            return "", SLIM
         parent, _, last = path.rpartition(".")
-        head = SLIM
-        if parent:
-            folder = module_file(parent)
-            if folder is None:
-                return None
-            head = f"{folder}.{parent}"
-        return f"from {head} import ", _as(last, local)
+        if not parent:
+            return SLIM, last
+        folder = module_file(parent)
+        return None if folder is None else (f"{folder}.{parent}", last)
 
     def _taken(self, name: str) -> bool:
         """Whether another module may take a name from this one, which goes."""
@@ -631,13 +642,13 @@ class _Renaming:
             return True
         self.found.packages.add(PACKAGES[SLIM])
         self._loads(base, uses)
-        line = f"import {SLIM} as {local}"
+        package = _Import("", [(SLIM, local)])
         if home.is_module and statement in self.module.tree.body:
             self.slim = self.slim or local
-            self.added.append(line)
+            self.added.append(package)
             self._drop(statement, made)
         else:
-            self._drop(statement, made, [line])
+            self._drop(statement, made, package)
         return True
 
     def _unused_alias(self, use: Use) -> bool:
@@ -657,12 +668,12 @@ class _Renaming:
                 return False  # no module of contrib, or another one has it from here
             self._drop(statement, use)
             return True
-        self._drop(statement, use, [f"import {SLIM} as {target.id}"])
+        self._drop(statement, use, _Import("", [(SLIM, target.id)]))
         self.found.packages.add(PACKAGES[SLIM])
         return True
 
-    def _drop(self, statement: ast.stmt, use: Use, lines: Sequence[str] = ()) -> None:
-        self.lines[statement] = list(lines)
+    def _drop(self, statement: ast.stmt, use: Use, *instead: _Import) -> None:
+        self.instead[statement] = [*instead]
         self.found.nodes.add(use.node)
         self.targets[use.node] = None
 
@@ -671,10 +682,9 @@ class _Renaming:
     def _loads(self, base: NewName, uses: list[Use]) -> None:
         """The package's networks are no attribute of it before they are imported."""
         found = [find(use.symbol.name) for use in uses]
-        line = f"import {SLIM}.nets"
+        networks = f"{SLIM}.nets"
         if not base.path and any(new and new.path.startswith("nets.") for new in found):
-            if line not in self.added:
-                self.added.append(line)
+            self._add("", networks, networks)
 
     def _needs(self, new: NewName | None) -> None:
         if new is None:
@@ -715,16 +725,19 @@ class _Renaming:
         if path not in self.written:
             name = self.names.fresh(self.names.module_scope, path, f"tf1_{path}")
             self.written[path] = name
-            self._add(f"from {self._beside(new.package)} import ", _as(path, name))
+            beside = self._beside(new.package)
+            assert beside is not None  # or it would not have been found
+            self._add(beside, path, name)
         return f"{self.written[path]}{dot}{rest}"
 
-    def _add(self, head: str, tail: str) -> None:
-        """A new import, on the line of those from the same module."""
-        same = next((i for i, line in enumerate(self.added) if line.startswith(head)), None)
-        if same is None:
-            self.added.append(head + tail)
-        else:
-            self.added[same] += f", {tail}"
+    def _add(self, module: str, name: str, local: str) -> None:
+        """A new import, with those of other names from the same module."""
+        one = (name, local)
+        same = next((new for new in self.added if module and new.module == module), None)
+        if same is not None:
+            same.names.append(one)
+        elif not any(one in new.names for new in self.added if new.module == module):
+            self.added.append(_Import(module, [one]))
 
     def _module_name(self, new: NewName) -> str:
         """A name of a package's module, which the module imports from now on."""
@@ -732,7 +745,7 @@ class _Renaming:
         if new.package not in self.written:
             name = self.names.fresh(self.names.module_scope, last, f"tf1_{last}")
             self.written[new.package] = name
-            self._add(f"from {folder} import ", _as(last, name))
+            self._add(folder, last, name)
         return f"{self.written[new.package]}.{new.path}"
 
     def _slim_name(self) -> str:
@@ -742,16 +755,16 @@ class _Renaming:
                     self.slim = name
         if not self.slim:
             self.slim = self.names.fresh(self.names.module_scope, "slim", "tf_slim")
-            self.added.append(f"import {SLIM} as {self.slim}")
+            self._add("", SLIM, self.slim)
         return self.slim
 
     def _tensorflow(self, node: ast.AST, path: str) -> str:
         name = spelling(self.module, node)
         if name is None:
             name = "tf"
-            line = "import tensorflow.compat.v1 as tf"
-            if line not in self.added:
-                self.added.insert(0, line)
+            tensorflow = _Import("", [("tensorflow.compat.v1", name)])
+            if tensorflow not in self.added:
+                self.added.insert(0, tensorflow)
             return f"{name}.{path}"
         same = table().status(path) in ("neutral", "v2_shared") or swaps(self.module)
         roots = self.names.roots(name, self.names.scope_at(node))
@@ -788,36 +801,41 @@ class _Renaming:
             or (isinstance(s, ast.ImportFrom) and s.module != "__future__")
         ]
         last = roots[0] if roots else None
+        package = (SLIM, self.slim)
         kept = [
-            s for s in self.lines if s in body and f"import {SLIM} as {self.slim}" in self.lines[s]
+            statement
+            for statement, new in self.instead.items()
+            if statement in body and any(package in one.names for one in new)
         ]
+        written = {statement: self._lines(new) for statement, new in self.instead.items()}
+        lines = self._lines(self.added)
         if kept and last is not None and kept[0].lineno > last.lineno:
-            self.lines[kept[0]] += self.mends  # below the import of the package
-            self.mends = []
-        if self.added or self.mends:
+            written[kept[0]] += self.mends  # below the import of the package
+        else:
+            lines += self.mends
+        if lines:
             place = last or (kept or imports or body)[0]
             layout = Layout(self.source, place)
-            lines = self._by_two_names([*self.added, *self.mends])
-            if place in self.lines:
-                self.lines[place] += lines
+            if place in written:
+                written[place] += lines
             elif last is None:
                 self.found.edits.append(layout.insert_before(lines))
             else:
                 self.found.edits.append(layout.insert_after(lines))
-        for statement, new in self.lines.items():
-            self.found.edits.append(self._replaced(statement, self._by_two_names(new)))
+        for statement, new in written.items():
+            self.found.edits.append(self._replaced(statement, new))
 
-    def _by_two_names(self, lines: list[str]) -> list[str]:
-        """Lines in which imports of files beside a module work with a package and without."""
+    def _lines(self, imports: Sequence[_Import]) -> list[str]:
+        """Imports; those of files beside a module work with a package and without."""
         found = []
-        for line in lines:
-            if not any(map(line.startswith, self.by_two_names)):
-                found.append(line)
+        for one in imports:
+            if one.module not in self.by_two_names:
+                found.append(one.text)
                 continue
             inner = self.source.indent_unit
-            plain = line.replace("from .", "from ", 1)
+            plain = _Import(one.module[1:], one.names)
             handler = "except ImportError:  # without its package"
-            found += ["try:", inner + line, handler, inner + plain]
+            found += ["try:", inner + one.text, handler, inner + plain.text]
         return found
 
     def _replaced(self, statement: ast.stmt, lines: list[str]) -> Edit:

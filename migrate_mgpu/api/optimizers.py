@@ -100,6 +100,7 @@ CREATE_TRAIN_OP = {
         "colocate_gradients_with_ops", "gradient_multipliers", "check_numerics",
     ),
 }  # fmt: skip
+STEP_MAKERS = frozenset({OPTIMIZE_LOSS, *CREATE_TRAIN_OP})
 
 OPTIMIZERS = Table(
     OptimizerRow(

@@ -868,7 +868,8 @@ class Update:
     of batch normalization move with it. ``combined``: they are those of all towers, made one;
     ``tower_clips`` are what happens to each tower's before. ``mean``: what is minimized is the mean
     of a tower's ``loss``, which may have a value for each of its rows. ``computed`` is the call
-    that computes the gradients, where that is one of its own.
+    that computes the gradients, where that is one of its own. ``is_loss``: where it is fetched, it
+    gives its loss.
     """
 
     name: str
@@ -890,6 +891,7 @@ class Update:
     averages: VariableAverages | None = None
     mean: bool = False
     computed: ast.Call | None = None
+    is_loss: bool = False
 
     @property
     def made_of(self) -> tuple[Unit, ...]:
@@ -1030,7 +1032,7 @@ class Fetch:
     @property
     def gives(self) -> bool:
         """Whether it has a value that the run gives."""
-        return not (self.update or self.moves or self.copies)
+        return self.value is not None or not (self.update or self.moves or self.copies)
 
 
 # -- models of Keras's own ------------------------------------------------------

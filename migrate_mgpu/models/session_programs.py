@@ -19,6 +19,7 @@ from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import only
@@ -433,5 +434,6 @@ def _without_home(program: Program, opened: Place) -> NativeSession:
 
 
 def _trains(module: Module) -> bool:
-    """Whether a module makes an optimizer of TF1's."""
-    return any(use.symbol.name.endswith("Optimizer") for use in module.uses)
+    """Whether a module makes an optimizer of TF1's, or has a function that makes it train."""
+    names = (use.symbol.name for use in module.uses)
+    return any(name.endswith("Optimizer") or name in STEP_MAKERS for name in names)

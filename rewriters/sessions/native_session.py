@@ -52,6 +52,9 @@ Their coordinator and threads go, and ``while not coord.should_stop()`` is ``whi
 are several epochs, a batch may be of two of them, as there. A queue shuffles what ``capacity``
 holds. Two queues side by side, ``enqueue``, ``dynamic_pad`` and ``enqueue_many`` stay.
 
+``tf.contrib.layers.optimize_loss`` is the step that it makes: the averages move first, the
+gradients are clipped by their norm, and where the step is fetched it gives the loss.
+
 Two optimizers that one run applies, each to variables of its own, are one step: all gradients,
 then all updates. Where one minimizes what depends on the other's variables (a GAN), TF1 computed
 that before or after those changed, in no fixed order; here it is of before, and a finding says so.

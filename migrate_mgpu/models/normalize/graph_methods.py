@@ -115,8 +115,11 @@ class _Lifted:
                     return []
                 assert isinstance(call, ast.Call)
                 found.append(call)
-        named = self.method.name in self.module.names.by_id
-        return [] if named else sorted(found, key=lambda call: call.lineno)
+        return (
+            []
+            if _is_named(self.module, self.owner, self.method)
+            else sorted(found, key=lambda call: call.lineno)
+        )
 
     def _is_plain(self) -> bool:
         arguments = self.method.args
@@ -194,6 +197,11 @@ def in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from in_line(statement.body)
 
 
+def _is_named(module: Module, owner: ast.ClassDef, method: ast.FunctionDef) -> bool:
+    """Whether the class has its method by name as well: `run = fit`."""
+    return bool(module.names.mentions(method.name, module.names.scopes[owner]))
+
+
 def _moved(
     module: Module,
     graph: CallGraph,
@@ -222,7 +230,7 @@ def _moved(
         for node in other.names.attributes.get(method.name, ())
         if not is_of_another(other, node, owner)
     ]
-    if mentions != [func] or method.name in module.names.by_id:
+    if mentions != [func] or _is_named(module, owner, method):
         return []
     gone = Layout(module.source, method)
     if not arguments or arguments[0].arg != me or not gone.owns_lines:

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import is_of_another
-from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.models.front.session.scope import is_session, trains
 from migrate_mgpu.models.normalize import graph_methods, graph_statements
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -65,7 +65,9 @@ class _GraphObject:
         node = self.methods.get("__init__")
         if node is None or node.decorator_list or not node.args.args:
             return []
-        if not any(self._builds(one) for one in self.methods.values()):
+        if not any(
+            trains(self.module, part) for one in self.methods.values() for part in walk(one)
+        ):
             return []
         self.constructor = node
         self.me = node.args.args[0].arg
@@ -75,14 +77,6 @@ class _GraphObject:
             or graph_statements.normalize(self.module, node, self.graph)
             or self._known()
             or self._named()
-        )
-
-    def _builds(self, method: ast.FunctionDef) -> bool:
-        return any(
-            isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and call.func.attr in ("minimize", "apply_gradients")
-            for call in walk(method)
         )
 
     def _attribute(self, node: ast.AST) -> str | None:
@@ -128,9 +122,12 @@ class _GraphObject:
     def _named(self) -> list[Edit]:
         """Parts of the graph that are attributes get names."""
         chosen = self._parts(set())
-        if not chosen or self._is_used():
+        used = [one for one in self.constructor.body if self._is_used(one)]
+        body = self.constructor.body
+        before = body[: body.index(used[0])] if used else body
+        if not chosen or not before or not self._are_given(chosen, before):
             return []
-        last = self.constructor.body[-1]
+        last = before[-1]
         layout = Layout(self.source, last)
         if isinstance(last, ast.Return) or not layout.owns_lines:
             return []
@@ -146,9 +143,16 @@ class _GraphObject:
         ends = self.source.text[:at].endswith("\n")
         return [*found, Edit(at, at, text if ends else newline + text.rstrip(newline))]
 
-    def _is_used(self) -> bool:
-        """Whether the constructor gives its object to other code, which would miss attributes."""
-        for node in ast.walk(self.constructor):
+    def _are_given(self, chosen: dict[str, str], before: list[ast.stmt]) -> bool:
+        """Whether attributes have all their values in some statements, and are not read later."""
+        inside = {node for statement in before for node in ast.walk(statement)}
+        return all(
+            node in inside for node in ast.walk(self.constructor) if self._attribute(node) in chosen
+        )
+
+    def _is_used(self, statement: ast.stmt) -> bool:
+        """Whether a statement gives the object to other code, which would miss attributes."""
+        for node in ast.walk(statement):
             if isinstance(node, ast.Name) and node.id == self.me:
                 parent = self.names.parents.get(node)
                 if not isinstance(parent, ast.Attribute) or parent.attr in self.methods:

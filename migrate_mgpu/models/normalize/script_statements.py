@@ -3,6 +3,7 @@
 `lrelu = lambda x: tf.maximum(x, 0.2 * x)` becomes a function,
 `a, b = [tf.Variable(p) for p in starts]` an assignment for each variable, and a function no longer
 returns what a cell is like (`return outputs, lstm.state_size`) where nothing reads that.
+`tf.train.global_step(sess, step)` runs the step.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
@@ -22,6 +24,9 @@ from migrate_mgpu.source.statements import Layout
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits of one round; none where nothing is left to do."""
+    counted = list(_counted(module))
+    if counted:
+        return counted
     for statement in module.tree.body:
         if isinstance(statement, ast.FunctionDef):
             edits = _without_unread(module, statement, graph)
@@ -44,6 +49,16 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
                 return _apart(module, statement, lines)
             return [layout.replace(lines)]
     return []
+
+
+def _counted(module: Module) -> Iterator[Edit]:
+    """`tf.train.global_step(sess, step)`, which is `int(sess.run(step))`."""
+    for call in module.names.calls:
+        if name_of(module, call) == "train.global_step":
+            given = by_parameter(call, ("sess", "global_step_tensor"))
+            if len(given) == 2:
+                session, step = (module.source.code(given[one]) for one in given)
+                yield Edit(*module.source.span(call), f"int({session}.run({step}))")
 
 
 def _function(module: Module, target: ast.Name, value: ast.Lambda) -> list[str]:

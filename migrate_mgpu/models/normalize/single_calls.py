@@ -18,14 +18,19 @@ from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
-from migrate_mgpu.models.front.session.scope import Home, graph_functions, is_session, session_calls
+from migrate_mgpu.models.front.session.scope import (
+    Home,
+    graph_functions,
+    is_session,
+    session_calls,
+    trains,
+)
 from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_function, without_paragraph
 
-_OPERATIONS = ("minimize", "compute_gradients", "apply_gradients")
 # What is made once, and is more than a value of a step.
 _MAKES = (
     *PLACEHOLDERS, *COUNTERS, "train.Saver", "trainable_variables", "global_variables",
@@ -156,8 +161,11 @@ def home_of(module: Module, graph: CallGraph) -> Home | None:
 
 
 def _whole(module: Module, graph: CallGraph) -> ast.FunctionDef | None:
-    """The function that makes the only step that trains, with placeholders, of nothing given."""
-    steps = [call for call in module.names.calls if trains(call)]
+    """The function that makes the only step that trains, with placeholders, of nothing given.
+
+    Or the constructor of a class, which calls a function that makes the step.
+    """
+    steps = [o for o in module.names.calls if trains(module, o) or _computes_gradients(o)]
     around = {graph.enclosing(module, call) for call in steps}
     found = around.pop() if len(around) == 1 else None
     if found is None or not isinstance(found.node, ast.FunctionDef):
@@ -165,6 +173,10 @@ def _whole(module: Module, graph: CallGraph) -> ast.FunctionDef | None:
     references = graph.references(found)
     call = references[0].call if len(references) == 1 else None
     makes = any(name_of(module, part) in PLACEHOLDERS for part in walk(found.node))
+    caller = graph.enclosing(module, call) if call is not None and _is_plain(found) else None
+    if caller is not None and caller.name == "__init__" and caller.owner in module.tree.body:
+        assert isinstance(caller.node, ast.FunctionDef)
+        return caller.node
     if call is None or not makes or not _is_plain(found):
         return None
     for name in (part for part in walk(call) if isinstance(part, ast.Name)):
@@ -186,9 +198,9 @@ def _is_of_graph(module: Module, node: ast.expr, graph: CallGraph) -> bool:
     return False
 
 
-def trains(node: ast.AST) -> bool:
+def _computes_gradients(node: ast.AST) -> bool:
     func = node.func if isinstance(node, ast.Call) else None
-    return isinstance(func, ast.Attribute) and func.attr in _OPERATIONS
+    return isinstance(func, ast.Attribute) and func.attr == "compute_gradients"
 
 
 def _leaves_more(
@@ -205,7 +217,7 @@ def _leaves_more(
         name = name_of(module, call)
         if name in _MAKES or name in SCHEDULES.by_name or name.startswith("summary."):
             return True
-        if trains(call):
+        if trains(module, call) or _computes_gradients(call):
             return True
         target = graph.target(module, call.func)
         if target is not None and (

@@ -16,9 +16,9 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.models.front.session.scope import Home, constructor_of, session_calls
+from migrate_mgpu.models.front.session.scope import Home, constructor_of, session_calls, trains
 from migrate_mgpu.models.normalize.graph_methods import in_line, in_place
-from migrate_mgpu.models.normalize.single_calls import home_of, lines_of, trains
+from migrate_mgpu.models.normalize.single_calls import home_of, lines_of
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -58,7 +58,7 @@ class _Object:
         references = self.graph.references(Function(self.origin, node))
         if [one.call for one in references] != [call]:
             return {}
-        if self.origin is self.module and any(map(trains, walk(node))):
+        if self.origin is self.module and any(trains(self.module, part) for part in walk(node)):
             return {}  # the reader knows objects that have all of their graph
         self.node, self.me = node, node.args.args[0].arg
         moved = in_place(self.origin, self.graph, self.owner, node)

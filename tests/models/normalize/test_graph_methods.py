@@ -56,6 +56,20 @@ def test_the_statements_of_methods_stand_in_the_constructor() -> None:
     assert "loss = tf.reduce_mean(tf.square((h * 3.0)))\n" in after
 
 
+def test_a_method_may_have_the_name_of_something_in_it() -> None:
+    text = PROGRAM.replace("loss, train_op = self._train(", "loss, train_op = self.op(")
+    after = native(text.replace("def _train(", "def op("))
+    assert "def op(" not in after and "# what is trained\n" in after
+
+
+def test_a_method_that_the_class_has_by_another_name_stays() -> None:
+    data = "        return self.sess.run(self.out, feed_dict={self.x: data})\n"
+    text = PROGRAM.replace(data, f"{data}    train = _train\n")
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in message for message in said(result))
+
+
 def test_a_name_that_both_have_gets_another_one() -> None:
     """`h` is the matrix in one method, and the product in the other."""
     after = native(PROGRAM)

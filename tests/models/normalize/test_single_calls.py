@@ -56,6 +56,35 @@ def test_the_statements_stand_where_the_function_was_called() -> None:
     assert "class Model(tf.keras.layers.Layer):\n" in after  # makes layers, and stays apart
 
 
+IN_CLASS = PROGRAM.replace(
+    """a, b = inputs(2)  # the placeholders
+out = model(a)
+loss = tf.reduce_mean(tf.square(out - b))
+train = training(loss, 0.1)
+
+with tf.Session() as sess:
+""",
+    """class Net:
+    def __init__(self, size):
+        self.a, self.b = inputs(size)
+        self.loss = tf.reduce_mean(tf.square(model(self.a) - self.b))
+        self.train = training(self.loss, 0.1)
+
+
+net = Net(2)
+with tf.Session() as sess:
+""",
+)
+IN_CLASS = IN_CLASS.replace("[loss, train], {a:", "[net.loss, net.train], {net.a:")
+IN_CLASS = IN_CLASS.replace(", b: np", ", net.b: np")
+
+
+def test_a_constructor_calls_them_as_well() -> None:
+    after = native(IN_CLASS)
+    assert "def inputs" not in after and "def training" not in after
+    assert "        # what is learnt\n" in after and "self.train_step = train_step\n" in after
+
+
 def test_a_name_that_both_have_gets_another_one() -> None:
     after = native(PROGRAM.replace("out = model(a)", "rate = 7\nprint(rate)\nout = model(a)"))
     assert "rate_2 = 0.1\nrate_2 = rate_2 / 2\n" in after

@@ -244,6 +244,15 @@ class DrivingReader:
                 if isinstance(self.runs.meaning(name), (Dataset, Iterator)):
                     text = f"`{name.id}` is used for more than drawing batches in steps"
                     raise Refused(self.module, name, text)
-                if self.writer(name) is not None:
+                if self.writer(name) is not None and not self.asks_for(name):
                     text = f"`{name.id}` is used for more than writing summaries"
                     raise Refused(self.module, name, text)
+
+    def asks_for(self, name: ast.Name) -> bool:
+        """Whether a mention only asks if there is a writer: `if writer:`, `writer is None`."""
+        parent = self.module.names.parents[name]
+        if self.writer(name) is None:
+            return False
+        if isinstance(parent, ast.Compare):
+            return all(isinstance(one, (ast.Is, ast.IsNot)) for one in parent.ops)
+        return isinstance(parent, (ast.If, ast.IfExp)) and parent.test is name

@@ -46,7 +46,7 @@ _PLAIN = {
 }  # fmt: skip
 _METHODS = {
     "get_shape", "as_list", "num_elements", "items", "keys", "values", "format", "astype",
-    "reshape",
+    "reshape", "lower",
 }  # fmt: skip
 _MUTATE = {
     "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault",

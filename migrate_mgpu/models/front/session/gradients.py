@@ -213,6 +213,13 @@ class GradientReader:
             raise Refused(self.module, call, "what is clipped here cannot be determined", _ADVICE)
         return self._clipped(found, ClippedBy.GLOBAL_NORM, given, "")
 
+    def clipped(
+        self, call: ast.Call, loss: ast.expr, var_list: ast.expr | None, limit: ast.expr
+    ) -> Gradients:
+        """The gradients of a call that clips them all by their norm, and applies them."""
+        found = self._of(call, loss, var_list, Holds.PAIRS)
+        return self._clipped(found, ClippedBy.GLOBAL_NORM, {"clip_norm": limit}, "")
+
     def _each(self, node: ast.ListComp) -> Gradients | None:
         """`[(tf.clip_by_norm(g, 5.0), v) for g, v in pairs]`, or of the gradients alone."""
         loop = node.generators[0]

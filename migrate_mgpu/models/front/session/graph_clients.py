@@ -446,6 +446,8 @@ class GraphClientReader(StatementReader):
             if self.origins.of(name) in (Whole.RETURNED, Whole.OBJECT):
                 text = f"`{name.id}`, which has parts of the graph, is used in another way here"
                 raise Refused(self.module, name, text)
+            if self.driving.asks_for(name):
+                continue
             text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
             raise Refused(self.module, name, text, _ADVICE)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -74,8 +75,7 @@ class GraphNames:
                 self._opened.pop()
             path = self._opened[-1][1] if self._opened else ""
             if entry.opens and entry.statement in self.scope.blocks:
-                named = _scope_name(self.module, entry.statement)
-                if named:
+                for named in _scope_names(self.module, entry.statement):
                     path = self._unique(path + named) + "/"
                 self._opened.append((entry.statement, path))
             self._scopes[entry.statement] = path
@@ -346,14 +346,11 @@ def _end(node: ast.expr) -> tuple[int, int]:
     return node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
-def _scope_name(module: Module, block: ast.stmt) -> str:
-    if not isinstance(block, ast.With):
-        return ""
-    call = block.items[0].context_expr
-    if not isinstance(call, ast.Call) or name_of(module, call) not in (
-        "name_scope",
-        "variable_scope",
-    ):
-        return ""
-    name = constant(given_once(module, call.args[0])) if call.args else None
-    return name if isinstance(name, str) else ""
+def _scope_names(module: Module, block: ast.stmt) -> Iterator[str]:
+    for item in block.items if isinstance(block, ast.With) else ():
+        call = item.context_expr
+        if isinstance(call, ast.Call) and call.args:
+            if name_of(module, call) in ("name_scope", "variable_scope"):
+                name = constant(given_once(module, call.args[0]))
+                if isinstance(name, str) and name:
+                    yield name

@@ -8,6 +8,8 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.graph_collections import (
     COLLECTION,
     is_dependency,
@@ -37,13 +39,19 @@ class AverageReader(StatementReader):
         Raises:
             Refused: the averages of which towers is not seen.
         """
-        call = update_ops(self.module, node)
-        assert call is not None
+        call = node if self._optimizes(node) else update_ops(self.module, node)
+        assert isinstance(call, ast.Call)
         if call not in self._asked:
             self._asked[call] = AverageUpdates(call, self._mover(call))
         return self._asked[call]
 
+    def _optimizes(self, node: ast.AST) -> bool:
+        """Whether a call is `optimize_loss`, which moves averages by itself."""
+        return isinstance(node, ast.Call) and name_of(self.module, node) == OPTIMIZE_LOSS
+
     def _mover(self, call: ast.Call) -> Mover | None:
+        if self._optimizes(call):
+            return None
         scope = by_parameter(call, COLLECTION).get("scope")
         towers, entry = self.scope.towers, self.scope.entries[self.place]
         if towers is None:
@@ -94,7 +102,11 @@ class AverageReader(StatementReader):
         Raises:
             Refused: Keras's would move in others.
         """
-        asked = [call.lineno for call in self.names.calls if is_update_ops(self.module, call)]
+        asked = [
+            call.lineno
+            for call in self.names.calls
+            if is_update_ops(self.module, call) or self._optimizes(call)
+        ]
         for entry, role in zip(self.scope.entries, self.found.roles):
             block = self.names.parents.get(entry.statement)
             if isinstance(block, ast.With) and is_dependency(self.module, block):

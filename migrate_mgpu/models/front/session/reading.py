@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.initializers import INITIALIZERS
-from migrate_mgpu.api.optimizers import OPTIMIZERS
+from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
@@ -577,6 +577,8 @@ class _Reader(StatementReader):
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr == "minimize":
             return self.updates.minimize(statement, target, call, func.value)
+        if name == OPTIMIZE_LOSS:
+            return self.updates.optimize_loss(statement, target, call)
         if isinstance(func, ast.Attribute) and func.attr == "apply_gradients":
             return self.updates.apply(statement, target, call, func.value)
         if is_all_variables(self.module, call):

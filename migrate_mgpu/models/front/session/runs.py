@@ -478,6 +478,9 @@ class RunReader:
     def _fetch(self, node: ast.expr, units: list[Unit], place: int) -> Fetch:
         meaning = self.meaning(node)
         if isinstance(meaning, Update):
+            if meaning.is_loss and self._is_read(node):
+                units.append(meaning.unit)
+                return Fetch(node, update=meaning, value=meaning.loss)
             return Fetch(node, update=meaning)
         if isinstance(meaning, AverageUpdates):
             self.moved(meaning)
@@ -525,6 +528,23 @@ class RunReader:
         units.append(same)
         assert isinstance(same.node, ast.expr)
         return Fetch(node, value=same.node)
+
+    def _is_read(self, node: ast.expr) -> bool:
+        """Whether anything reads what a run gives for one of its fetches."""
+        names = self.module.names
+        statement, wanted = names.statement(node), names.parents[node]
+        many = isinstance(wanted, (ast.List, ast.Tuple))
+        call = names.parents[wanted] if many else wanted
+        if isinstance(statement, ast.Expr) and statement.value is call:
+            return False
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, (ast.Tuple, ast.List)) and isinstance(wanted, (ast.List, ast.Tuple)):
+            target = dict(zip(wanted.elts, target.elts)).get(node)
+        if not isinstance(target, ast.Name) or target not in names.scope_of_name:
+            return True
+        home = names.defining_scope(target.id, names.scope_of_name[target])
+        mentions = names.mentions(target.id, home) if home is not None else ()
+        return any(isinstance(one.ctx, ast.Load) for one in mentions)
 
     def _computed_before(self, unit: Unit) -> Unit:
         """The same expression of an earlier run, which is of TensorFlow's functions alone.

@@ -23,6 +23,7 @@ from migrate_mgpu.models.ir import Collected, Update, Variables
 from migrate_mgpu.models.properties import is_scheduled
 
 _ALL = ("global_variables", "all_variables", "train.get_variables_to_restore")
+_OPTIMIZES = "OptimizeLoss/"  # the scope in which `optimize_loss` makes an optimizer's variables
 _SESSION_ONLY = {"write_meta_graph", "strip_default_attrs", "save_debug_info"}
 
 
@@ -139,7 +140,11 @@ class SaverReader:
         name = constant(optimizer.arguments.get("name"))
         if not isinstance(name, str):
             name = row.names[0].rpartition(".")[2].removesuffix("Optimizer")
-        scope = self.names.variable_scope(update.statement)
+        within = _OPTIMIZES if update.is_loss else ""
+        if within and sum(one.is_loss for one in self.found.updates) > 1:
+            text = "the states of two optimizers are saved, which `optimize_loss` makes"
+            raise Refused(self.module, update.statement, text, "write the training steps out")
+        scope = self.names.variable_scope(update.statement) + within
         slots: list[tuple[str, int]] = []
         for one in update.variables:
             for named in (n for n in self.names.of(one) if n.trained):
@@ -148,8 +153,8 @@ class SaverReader:
                 self._slots[base] = self._slots.get(base, 0) + row.slots
         powers = ("", "")
         if optimizer.kind == "adam":
-            first = self.names.fresh(update.statement, "beta1_power")
-            powers = first, self.names.fresh(update.statement, "beta2_power")
+            first = self.names.fresh(update.statement, f"{within}beta1_power")
+            powers = first, self.names.fresh(update.statement, f"{within}beta2_power")
         counted = optimizer.kind == "rmsprop" or (
             optimizer.kind != "adam" and is_scheduled(optimizer) and update.rate is None
         )

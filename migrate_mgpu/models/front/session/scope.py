@@ -17,6 +17,7 @@ from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.graph_collections import is_dependency, is_ordering
@@ -274,7 +275,7 @@ def graph_classes(module: Module) -> list[ast.ClassDef]:
         inside = set(walk(node))
         if any(part in inside for part in calls):
             return []
-        if any(_trains(part) for part in inside):
+        if any(trains(module, part) for part in inside):
             found.append(statement)
     return found if len(found) > 1 and len(calls) == 1 else []
 
@@ -392,20 +393,18 @@ def _are_apart(
     return True
 
 
-def _trains(node: ast.AST) -> bool:
-    func = node.func if isinstance(node, ast.Call) else None
-    return isinstance(func, ast.Attribute) and func.attr in ("minimize", "apply_gradients")
+def trains(module: Module, node: ast.AST) -> bool:
+    """Whether a call makes a step that trains."""
+    if not isinstance(node, ast.Call):
+        return False
+    func = node.func
+    applies = isinstance(func, ast.Attribute) and func.attr in ("minimize", "apply_gradients")
+    return applies or name_of(module, node) in STEP_MAKERS
 
 
 def _builds(module: Module, around: Home) -> Home:
     """The scope that builds the graph: where the step that trains is made, with what it is of."""
-    steps = [
-        call
-        for call in module.names.calls
-        if isinstance(call.func, ast.Attribute)
-        and call.func.attr in ("minimize", "apply_gradients")
-    ]
-    homes = {_around(module, call) for call in steps}
+    homes = {_around(module, call) for call in module.names.calls if trains(module, call)}
     if len(homes) != 1 or around in homes:
         return around
     node = homes.pop()
@@ -553,8 +552,9 @@ class _EntryReader:
         for item in statement.items:
             node = item.context_expr
             named = _named(module, item, found.towers is not None)
-            if named and found.towers is not None:
-                found = replaced(found, scopes=(*found.scopes, named))
+            if named:
+                reuses = found.reuses or (found.towers is None and _reuses(item))
+                found = replaced(found, scopes=(*found.scopes, named), reuses=reuses)
                 continue
             kind = name_of(module, node) if isinstance(node, ast.Call) else ""
             if found.towers is not None and kind in ("name_scope", "device"):

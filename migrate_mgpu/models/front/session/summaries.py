@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, statement_value, walk
+from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.summaries import (
     ADD_SUMMARY,
     FILE_WRITER,
@@ -81,8 +82,13 @@ class SummaryReader:
             self._goes_through_variables(statement) or self._goes_through_gradients(statement)
         )
 
-    def _told(self, statement: ast.stmt) -> tuple[ast.Call, SummaryList | None] | None:
-        """The summary that a statement makes, perhaps for a list that is merged later."""
+    def _told(
+        self, statement: ast.stmt, named: Mapping[str, ast.Call] | None = None
+    ) -> tuple[ast.Call, SummaryList | None] | None:
+        """The summary that a statement makes, perhaps for a list that is merged later.
+
+        ``named`` are those that have names.
+        """
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call):
             return None
@@ -92,6 +98,8 @@ class SummaryReader:
         if not isinstance(func, ast.Attribute) or func.attr not in ("append", "add") or more:
             return None
         listed = self.runs.meaning(func.value) if isinstance(func.value, ast.Name) else None
+        if isinstance(given, ast.Name) and named is not None:
+            given = named.get(given.id, given)
         if not isinstance(listed, SummaryList) or not self._is_summary(given):
             return None
         assert isinstance(given, ast.Call)
@@ -129,12 +137,16 @@ class SummaryReader:
         return SummaryList([*own])
 
     def _is_filled(self, name: ast.Name) -> bool:
-        """`summaries.append(tf.summary.scalar("loss", loss))`"""
-        func = self.module.names.parents.get(name)
-        call = self.module.names.parents.get(func) if isinstance(func, ast.Attribute) else None
-        return isinstance(call, ast.Call) and any(map(self._is_summary, call.args))
+        """`summaries.append(tf.summary.scalar("loss", loss))`, of which one may have a name."""
+        names = self.module.names
+        func = names.parents.get(name)
+        call = names.parents.get(func) if isinstance(func, ast.Attribute) else None
+        return isinstance(call, ast.Call) and any(
+            self._is_summary(names.only_value(one) if isinstance(one, ast.Name) else one)
+            for one in call.args
+        )
 
-    def _is_summary(self, node: ast.AST) -> bool:
+    def _is_summary(self, node: ast.AST | None) -> bool:
         return isinstance(node, ast.Call) and name_of(self.module, node) in SUMMARIES.by_name
 
     def named(self, statement: ast.Assign, call: ast.Call) -> bool:
@@ -391,9 +403,8 @@ class SummaryReader:
         body, first = loop.body, loop.body[0]
         if isinstance(first, ast.If) and len(body) == 1 and not first.orelse:
             body = first.body if ast.unparse(first.test) == f"{gradient} is not None" else body
-        told = [self._told(one) for one in body]
-        calls = [one for one in told if one is not None]
-        if len(calls) != len(told):
+        calls = self._told_by_name(body)
+        if calls is None:
             return False
         towers = self.found.scope.towers is not None
         if pairs.clips or pairs.tower_clips or towers != (pairs.combined is not None):
@@ -411,7 +422,7 @@ class SummaryReader:
             row = SUMMARIES.by_name[name_of(self.module, call)]
             given = NamedArguments(self.module, call, row.signature).rest
             value = given.get(row.parameters[1].name)
-            if not isinstance(value, ast.Name) or value.id != gradient or len(given) != 2:
+            if value is None or not self._is_of(value, gradient) or len(given) != 2:
                 raise Refused(self.module, call, "a gradient's summary is not of its value")
             told_name = given[row.parameters[0].name]
             own = {n.id for n in walk(told_name) if isinstance(n, ast.Name)}
@@ -419,6 +430,38 @@ class SummaryReader:
                 raise Refused(self.module, told_name, "TF1's tag of a summary cannot be determined")
             self._keep(Summary(row.kind, "", call, loop, {}, None, shown), listed)
         return True
+
+    def _is_of(self, value: ast.expr, name: str) -> bool:
+        """Whether a value is what a name stands for, or computed of that and of numbers."""
+        if isinstance(value, ast.Call):
+            computes = name_of(self.module, value) in COMPUTES and not value.keywords
+            return computes and all(self._is_of(one, name) for one in value.args)
+        return isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id == name)
+
+    def _told_by_name(
+        self, body: Sequence[ast.stmt]
+    ) -> list[tuple[ast.Call, SummaryList | None]] | None:
+        """The summaries of a loop's turn, which may have names before they are put in a list.
+
+        None where a statement does something else.
+        """
+        found: list[tuple[ast.Call, SummaryList | None]] = []
+        named: dict[str, ast.Call] = {}
+        for one in body:
+            target = one.targets[0] if isinstance(one, ast.Assign) else None
+            if isinstance(one, ast.Assign) and isinstance(target, ast.Name):
+                home = self.module.names.scopes[self.found.scope.node]
+                mentions = self.module.names.mentions(target.id, home)
+                if len(one.targets) > 1 or not self._is_summary(one.value) or len(mentions) != 2:
+                    return None
+                assert isinstance(one.value, ast.Call)
+                named[target.id] = one.value
+                continue
+            told = self._told(one, named)
+            if told is None:
+                return None
+            found.append(told)
+        return found if {*named.values()} <= {call for call, _ in found} else None
 
     def _of_gradients(self, summary: Summary) -> Iterator[Summary]:
         """The summaries of all gradients, by the variables that an update trains with them.

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.optimizers import OPTIMIZERS
+from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
@@ -41,6 +41,10 @@ _MINIMIZED = {"loss", "global_step", "var_list", "name"}
 # Those whose state is that of each variable, and a count of all steps at most.
 _SHARED = ("gradient_descent", "momentum", "adagrad", "adam")
 _APPLY = ("grads_and_vars", "global_step", "name")
+# What `optimize_loss` is given, and of that what `minimize` is told as well, by its names.
+_OPTIMIZED = {"loss", "global_step", "learning_rate", "optimizer", "clip_gradients", "variables",
+              "learning_rate_decay_fn", "summaries", *COMPUTING}  # fmt: skip
+_TOLD = (("loss", "loss"), ("global_step", "global_step"), ("variables", "var_list"))
 
 
 class UpdateReader(StatementReader):
@@ -151,6 +155,36 @@ class UpdateReader(StatementReader):
             statement, target, call, optimizer, name, {"loss": found.loss, **more}, found
         )
 
+    def optimize_loss(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
+        """`tf.contrib.layers.optimize_loss`: it moves averages first, and may clip."""
+        given = NamedArguments(self.module, call, OPTIMIZE_LOSS_PARAMETERS).rest
+        for key, value in given.items():
+            if key not in _OPTIMIZED and not is_none(value):
+                text = f"`optimize_loss` with `{key}`"
+                raise Refused(self.module, value, text, "write the training step out")
+        merges = (one for module in self.graph.modules for one in module.names.calls)
+        known = given.get("summaries")
+        if not (isinstance(known, (ast.List, ast.Tuple)) and not known.elts) and any(
+            name_of(self.module, one) == "summary.merge_all" for one in merges
+        ):
+            text = "`optimize_loss` adds summaries to those that are merged"
+            raise Refused(self.module, call, text, "give it `summaries=[]`")
+        if self.scope.towers is not None:
+            raise Refused(self.module, call, "`optimize_loss` beside towers")
+        optimizer = self.optimizer(call)
+        told = {new: given[old] for old, new in _TOLD if old in given and not is_none(given[old])}
+        if not {"loss", "global_step"} <= told.keys():
+            text = "the loss, or the global step, of `optimize_loss` cannot be determined"
+            raise Refused(self.module, call, text, "give it the variable that counts the steps")
+        limit = given.get("clip_gradients")
+        gradients = (
+            None
+            if limit is None or is_none(limit)
+            else self.gradients.clipped(call, told["loss"], told.get("var_list"), limit)
+        )
+        self.averages.moved(self.averages.asked(call))
+        return self._update(statement, target, call, optimizer, "", told, gradients, True)
+
     def minimize(
         self, statement: ast.Assign, target: ast.Name, call: ast.Call, made: ast.expr
     ) -> Role:
@@ -171,7 +205,9 @@ class UpdateReader(StatementReader):
         name: str,
         given: Mapping[str, ast.expr],
         gradients: Gradients | None,
+        optimizes: bool = False,
     ) -> Role:
+        """``optimizes``: the step is that of `optimize_loss`, which is its loss as well."""
         clips = gradients.clips if gradients is not None else ()
         tower_clips = gradients.tower_clips if gradients is not None else ()
         combined = gradients.combined if gradients is not None else None
@@ -244,7 +280,7 @@ class UpdateReader(StatementReader):
             self.rates.leave_to_optimizer(rate)
             rate = None
         moves = gradients is not None and self.averages.moves(gradients.node)
-        moves = self.averages.moves(statement) or moves
+        moves = self.averages.moves(statement) or moves or optimizes
         update = Update(
             target.id,
             statement,
@@ -263,7 +299,8 @@ class UpdateReader(StatementReader):
             combined,
             tower_clips,
             mean=mean,
-            computed=None if gradients is None else gradients.node,
+            computed=None if gradients is None or optimizes else gradients.node,
+            is_loss=optimizes,
         )
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
             binding = self.names.only_binding(told)

@@ -100,27 +100,45 @@ class CollectionReader(StatementReader):
             home = self.names.defining_scope(part.value.id, self.names.scope_of_name[part.value])
             if home is None or not isinstance(home.node, COMPREHENSIONS) or part.attr in _KNOWN:
                 continue
-            test = self.names.parents.get(part)
+            asked: ast.AST = part
+            if lowered := self._lowered(part):
+                asked = lowered
+            test = self.names.parents.get(asked)
             if not (
                 part.attr == "name"
                 and isinstance(test, ast.Compare)
                 and len(test.ops) == 1
                 and isinstance(test.ops[0], (ast.In, ast.NotIn))
-                and test.comparators[0] is part
+                and test.comparators[0] is asked
                 and isinstance(wanted := constant(test.left), str)
-                and all(self._keeps_name(one, wanted) for one in variables)
+                and all(self._keeps_name(one, wanted, bool(lowered)) for one in variables)
             ):
                 text = f"`{part.value.id}.{part.attr}` is something else in TF2"
                 raise Refused(self.module, part, text, "make a list of the variables' names")
 
-    def _keeps_name(self, variables: Variables, wanted: str) -> bool:
-        """Whether the names of variables have a word in TF2 where they had it in TF1."""
+    def _lowered(self, name: ast.Attribute) -> ast.Call | None:
+        """`v.name.lower()`"""
+        method = self.names.parents.get(name)
+        call = self.names.parents.get(method) if isinstance(method, ast.Attribute) else None
+        plain = isinstance(call, ast.Call) and call.func is method and not call.args
+        lowers = isinstance(method, ast.Attribute) and method.attr == "lower"
+        return call if plain and lowers and isinstance(call, ast.Call) else None
+
+    def _keeps_name(self, variables: Variables, wanted: str, lowered: bool) -> bool:
+        """Whether the names of variables have a word in TF2 where they had it in TF1.
+
+        ``lowered``: in lower case.
+        """
+        if lowered and not wanted.islower():
+            return False
         if variables.collected is not Collected.LAYER:
+            known = "variable" if lowered else "Variable"
             return bool(variables.made) and all(
-                "name" in one.arguments or _is_in_no_default(wanted) for one in variables.made
+                "name" in one.arguments or _is_in_no_default(wanted, known)
+                for one in variables.made
             )
         return wanted in _OWN_NAMES and not any(
-            wanted in str(constant(given))
+            wanted in (given.value.lower() if lowered else given.value)
             for module in (self.module, *self.state.beside)
             for call in module.names.calls
             if name_of(module, call)
@@ -139,6 +157,6 @@ def _has(call: ast.Call) -> bool:
     )
 
 
-def _is_in_no_default(word: str) -> bool:
+def _is_in_no_default(word: str, default: str) -> bool:
     """Whether no name that TF1 makes up for a variable (`Variable_1:0`) has a word."""
-    return word.isalpha() and word not in "Variable" and "Variable" not in word
+    return word.isalpha() and word not in default and default not in word

@@ -130,10 +130,19 @@ class SummaryWriter:
 
     def _value(self, summary: Summary, value: ast.expr, context: Context) -> str:
         if summary.gradients is not None:
-            return f"{self.names.gradients}[{summary.index}]"
+            return self._of_gradient(summary, value, context)
         if summary.variable is not None:
             return code_of(self.source, self.names, summary.variable)
         return context.render(value)
+
+    def _of_gradient(self, summary: Summary, value: ast.expr, context: Context) -> str:
+        """What is computed of the gradient that a loop over all of them comes to."""
+        loop, text = summary.statement, f"{self.names.gradients}[{summary.index}]"
+        assert isinstance(loop, ast.For) and isinstance(loop.target, ast.Tuple)
+        name = loop.target.elts[0]
+        assert isinstance(name, ast.Name)
+        mentions = (n for n in walk(value) if isinstance(n, ast.Name) and n.id == name.id)
+        return self._rendered(value, context, {n: lambda context: text for n in mentions})
 
     def _merged(self, merge: Merge) -> Replacement:
         """All summaries in a list, each with the comments of its statement."""

@@ -343,9 +343,12 @@ class _Writer:
         self.whole += ((edit.start, edit.end) for edit in edits)
 
     def _dedent_of(self, node: ast.AST) -> int:
-        """How much indentation goes away at a node."""
-        entry = self._entry_of.get(self._top(node))
-        return entry.dedent if entry is not None else 0
+        """How much indentation goes away at a node, with that of the function it stands in."""
+        top = self._top(node)
+        functions = (o for o in self.module.names.ancestors(top) if isinstance(o, ast.FunctionDef))
+        around = next(functions, None)
+        outer = self._dedent_of(around) if around in self._entry_of and around is not None else 0
+        return self._entry_of[top].dedent + outer
 
     @cached_property
     def _entry_of(self) -> dict[ast.stmt, Entry]:

@@ -58,6 +58,12 @@ def test_an_object_has_its_steps_and_variables() -> None:
     assert "sess" not in after and "_build" not in after
 
 
+def test_a_method_that_the_constructor_calls_at_its_end_finds_all_that_it_needs() -> None:
+    told = "        if size > 1:\n            print(self.weights())\n"
+    after = native(PROGRAM.replace("_initializer())\n\n", f"_initializer())\n{told}\n"))
+    assert after.index("        self.w = w\n") < after.index(told)
+
+
 def test_what_is_made_once_may_change_later() -> None:
     text = PROGRAM.replace("        return loss", "        self.rate = 0.0\n        return loss")
     assert "Adam(self.rate, epsilon=1e-8)" in native(text)
@@ -301,8 +307,9 @@ STAYS = {
     "a part by a name that is computed": PROGRAM.replace(
         "    for _", "    print(getattr(model, 'lo' + 'ss'))\n    for _"
     ),
-    "a method that the constructor calls as well": PROGRAM.replace(
-        "_initializer())\n\n", "_initializer())\n        self.weights()\n\n"
+    "a method that the constructor calls before all is made": PROGRAM.replace(
+        "_initializer())\n\n",
+        "_initializer())\n        self.weights()\n        self.more = self.loss * 2\n\n",
     ),
     "a part that has another value under a condition": PROGRAM.replace(
         "        self.train_op",

@@ -150,7 +150,52 @@ HALF = """def make(shape):
     weights = weights / 2
     return weights
 """
+OPTIMIZED = MODEL.replace(
+    "tf.train.GradientDescentOptimizer(0.1).minimize(loss)",
+    "tf.contrib.layers.optimize_loss(loss, count, 0.1, 'SGD'MORE)",
+)
 REFUSED = {
+    # steps that a function makes
+    "optimize_loss with summaries that are merged": (
+        program(OPTIMIZED.replace("MORE", ""), before="merged = tf.summary.merge_all()\n"),
+        "`optimize_loss` adds summaries to those that are merged",
+    ),
+    "optimize_loss with noise": (
+        program(OPTIMIZED.replace("MORE", ", gradient_noise_scale=0.1")),
+        "`optimize_loss` with `gradient_noise_scale`",
+    ),
+    "optimize_loss that counts nothing": (
+        program(OPTIMIZED.replace("count, 0.1", "None, 0.1").replace("MORE", "")),
+        "the global step, of `optimize_loss` cannot be determined",
+    ),
+    "optimize_loss with a schedule": (
+        program(
+            OPTIMIZED.replace(
+                "MORE",
+                ", learning_rate_decay_fn=lambda rate, step: "
+                "tf.train.exponential_decay(rate, step, 2, 0.5)",
+            )
+        ),
+        "its learning rate follows the steps",
+    ),
+    "two optimizers of optimize_loss that are saved": (
+        program(
+            OPTIMIZED.replace("MORE", "")
+            + "more = tf.contrib.layers.optimize_loss(out[0, 0], count, 0.1, 'Adam')\n",
+            before="saver = tf.train.Saver()\n",
+        ),
+        "the states of two optimizers are saved, which `optimize_loss` makes",
+    ),
+    "a step of slim": (
+        program(
+            "from tensorflow.contrib import slim\n"
+            + MODEL.replace(
+                "tf.train.GradientDescentOptimizer(0.1).minimize(loss)",
+                "slim.learning.create_train_op(loss, tf.train.AdamOptimizer(0.1))",
+            )
+        ),
+        "`slim.learning.create_train_op` is not among",
+    ),
     # lists that are not taken apart
     "a variable that the step changes, before a value": (
         program(run="print(sess.run([w, loss, train], {x: rows}))\n"),
@@ -678,7 +723,7 @@ REFUSED = {
         "summaries of the gradients of several optimizers, in one step",
     ),
     "a summary of what is computed of gradients": (
-        program(PAIRS + "for g, v in pairs:\n    tf.summary.scalar(v.op.name, tf.norm(g))\n"),
+        program(PAIRS + "for g, v in pairs:\n    tf.summary.histogram(v.op.name, g * scale)\n"),
         "a gradient's summary is not of its value",
     ),
     "a summary of gradients with a number": (
@@ -1110,6 +1155,14 @@ REFUSED = {
         "is given more than a config",
     ),
 }
+
+
+def test_a_step_of_optimize_loss_is_known_without_what_these_have() -> None:
+    text = program(OPTIMIZED.replace("MORE", ", summaries=[]"))
+    result = run(text + "tf.summary.merge_all()\n", native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] != ["native"]  # nothing is merged
+    result = run(text, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
 
 
 def test_the_program_that_they_are_made_of_is_native() -> None:

@@ -52,6 +52,7 @@ TF2 code with those that train.
 | a loop that adds to tensors (`embed += ...`) | the loop, in the step |
 | `var_list=theta_G + theta_Q`, `weights.values()` | the lists, put together |
 | `reset_default_graph()` and one more session | steps of their own for what is built behind it |
+| a later session of other variables, in the same graph | the same: steps of their own |
 | `train()`, `evaluate()` with a graph each | variables and steps of each its own |
 | a function that builds a graph anew at each call | the same, at each call |
 | a session each in `train` and in `test`, which restores | the same variables; `saver.restore` |
@@ -63,7 +64,9 @@ TF2 code with those that train.
 | `tf.reduce_mean(tf.cast(...))` of two arrays, in any function | computed where it stands |
 | `if kind == "lasso": loss = ... else: loss = ...` of a constant | the same branches, in the step |
 | `x.get_shape()[-1]` as the size of variables | `build(self, input_shape)` of a class |
-| `b = sess.run(b)`, and the variable `b` is needed later | `b_value` |
+| `b = sess.run(b)`, or `b = 0`, and the variable `b` is needed later | `b_value` |
+| `THREADS = 4` below the graph, and a config that reads it | the constant above the graph |
+| a function that returns the list of its variables as well | its statements, where it is called |
 | `sess.run(tf.sigmoid(z))` of a loop's own number `z` | `tf.sigmoid(z).numpy()` |
 | `x = tf.placeholder(...) / 255.`, and `x` is fed | a parameter: what is fed is not divided |
 | `contrib.seq2seq.sequence_loss`, `tf.image.resize_images` | a function beside the program |

@@ -146,10 +146,10 @@ SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.s
             "train.get_checkpoint_state",
             "train.list_variables", "train.load_checkpoint", "train.load_variable",
             "errors.", "disable_v2_behavior", "disable_eager_execution",
-            "python.client.device_lib", "__version__", "python_io.TFRecordWriter",
+            "python.client.device_lib", "__version__", "python_io.TFRecordWriter", "compat.as_",
             *RECORDS)  # fmt: skip
 # Of those, what TF2 has as it is.
-SAME = ("python.client.device_lib", "__version__", *RECORDS)
+SAME = ("python.client.device_lib", "__version__", "compat.as_", *RECORDS)
 # What a program says to the devices, in TF1 as in TF2.
 SOFT_PLACEMENT = "config.set_soft_device_placement"
 DEVICE_OPTIONS = ("config.", "debugging.set_log_device_placement", "test.is_")

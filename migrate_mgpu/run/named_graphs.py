@@ -19,9 +19,11 @@ from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.normalize import (
     bidirectional,
+    early_constants,
     graph_functions,
     graph_objects,
     graph_parameters,
+    later_graphs,
     reused_names,
     script_statements,
 )
@@ -214,6 +216,8 @@ def _named(
             edits = (
                 _each(own_modules, bidirectional.parted)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
+                or _each(own_modules, early_constants.normalize)
+                or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.renamed_in_towers)
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))

@@ -44,7 +44,7 @@ _HARMLESS = (
     "backend.clear_session", "backend.backend", "backend.floatx", "config.", "logging.", "gfile.",
     "app.", "flags.", "compat.", "ConfigProto", "GPUOptions", "Session", "io.gfile.", "test.is_",
     "get_logger", "autograph.", "debugging.set_", "random.set_seed", "set_random_seed",
-    "disable_v2_behavior", "disable_eager_execution",
+    "disable_v2_behavior", "disable_eager_execution", "examples.tutorials.mnist.",
 )  # fmt: skip
 _LATE = "initialized-before"
 

@@ -371,6 +371,13 @@ MUTANTS: dict[str, Mutant] = {
     "the second graph trains one variable": Mutant(
         "two_graphs", r"trained_variables = \[a, b\]", "trained_variables = [a]"
     ),
+    "the second graph uses a layer of the first": Mutant(
+        "graphs_beside", r"conv2d_4\(widened\)", "conv2d_2(widened)"
+    ),
+    "an array as it was before": Mutant("values_below", r"shown\[0\] = 1\n", ""),
+    "the other network's list of variables": Mutant(
+        "parameter_lists", r"g_trainer_variables = g_params", "g_trainer_variables = d_params"
+    ),
 }
 
 

@@ -1,7 +1,8 @@
-"""Names that a program gives to a part of its graph first, and to a value of Python's later.
+"""Names that a program gives to what its graph is made of first, and to other values later.
 
-`b = tf.Variable(...)`, and far below `b = sess.run(hypothesis, ...)`: TF1's graph keeps the
-variable, the functions of TF2 read it by its name. The later one becomes `b_value`.
+`b = tf.Variable(...)`, and far below `b = sess.run(hypothesis, ...)`, or `b = 0`: TF1's graph keeps
+the variable, the functions of TF2 read it by its name. The later one becomes `b_value`. So does
+a value that the graph is made of, where the name has another one below.
 
 `loss` in a loop over devices, and behind it `loss = tf.reduce_mean(losses)`, which functions are
 given: that of each device becomes `tower_loss`.
@@ -13,6 +14,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import session_calls
@@ -44,24 +46,30 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
     stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
     if len(stored) != len(home.bindings[name]):
         return []
-    # The statements that make a part of the graph, and those behind them that run something.
+    # Below what makes a part of the graph, or is the last thing that such is made of: other values.
     kinds = [_kind(module, one) for one in stored]
-    if "" in kinds or "run" not in kinds or "graph" not in kinds:
+    if "graph" in kinds:
+        behind = stored[kinds.index("value") :] if "value" in kinds else []
+    else:
+        building = [position(one) for one in mentions if _kind(module, one) == "graph"]
+        behind = [one for one in stored if building and position(one) > max(building)]
+    kinds = [_kind(module, one) for one in behind]
+    if not behind or behind == stored or not {*kinds} <= {"value", "more"} or kinds[0] == "more":
         return []
-    first = kinds.index("run")
-    if set(kinds[:first]) != {"graph"} or set(kinds[first:]) != {"run"}:
-        return []
-    begin = names.statement(stored[first])
+    begin = names.statement(behind[0])
+    inside = {*walk(begin)}
     below = {n for one in _below(module, begin) for n in walk(one)}
     earlier = [
         one
         for one in mentions
-        if position(one) < position(stored[first])
-        or (one in walk(begin) and isinstance(one.ctx, ast.Load))
+        if position(one) < position(behind[0])
+        or (isinstance(begin, ast.Assign) and one in inside and isinstance(one.ctx, ast.Load))
     ]
     later = [one for one in mentions if one not in earlier]
     if not all(one in below and _is_written(module, one) for one in later):
         return []
+    if isinstance(begin, ast.For) and not all(one in inside for one in later):
+        return []  # it may keep its earlier value
     for loop in names.ancestors(begin):
         if isinstance(loop, _LOOPS) and any(one in walk(loop) for one in earlier):
             return []
@@ -134,12 +142,22 @@ def _asks_for_names(module: Module) -> bool:
     return any(module.names.qualname(call.func) in _BY_TEXT for call in module.names.calls)
 
 
-def _kind(module: Module, target: ast.Name) -> str:
-    """Whether a name is given a part of the graph, or what a run gives; empty for all else."""
-    statement = module.names.statement(target)
-    if not isinstance(statement, ast.Assign):
+def _kind(module: Module, mention: ast.Name) -> str:
+    """Whether a statement makes a part of the graph, or a value; empty for all else.
+
+    A value is a constant, what a run gives, or what a loop goes through; ``more`` is what is added
+    to one: `total += loss`.
+    """
+    statement = module.names.statement(mention)
+    if isinstance(statement, ast.For) and mention in walk(statement.target):
+        return "value"
+    if not isinstance(statement, (ast.Assign, ast.AugAssign)):
         return ""
     calls = [node for node in walk(statement.value) if isinstance(node, ast.Call)]
     if any(isinstance(c.func, ast.Attribute) and c.func.attr in ("run", "eval") for c in calls):
-        return "run"
-    return "graph" if any(name_of(module, call) for call in calls) else ""
+        return "value"
+    if any(name_of(module, call) for call in calls):
+        return "graph"
+    if isinstance(statement, ast.AugAssign):
+        return "more"
+    return "value" if constant(statement.value) is not None else ""

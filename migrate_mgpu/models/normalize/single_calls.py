@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.api.variables import COUNTERS
+from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import (
     Home,
@@ -213,6 +213,8 @@ def _leaves_more(
     module = function.module
     if function.node in seen:
         return False
+    if _lists_variables(function):
+        return True
     for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
         name = name_of(module, call)
         if name in _MAKES or name in SCHEDULES.by_name or name.startswith("summary."):
@@ -224,6 +226,24 @@ def _leaves_more(
             _shares(target, graph) or _leaves_more(target, graph, seen | {function.node})
         ):
             return True
+    return False
+
+
+def _lists_variables(function: Function) -> bool:
+    """Whether a function returns a list of the variables that it makes, beside something else."""
+    names, module = function.module.names, function.module
+    returned = (part.value for part in walk(function.node) if isinstance(part, ast.Return))
+    for part in (part for value in returned if isinstance(value, ast.Tuple) for part in value.elts):
+        listed = names.only_value(part) if isinstance(part, ast.Name) else part
+        if isinstance(listed, ast.List) and listed.elts:
+            values = [
+                names.only_value(one) if isinstance(one, ast.Name) else one for one in listed.elts
+            ]
+            if all(
+                value is not None and name_of(module, value) in VARIABLES.by_name
+                for value in values
+            ):
+                return True
     return False
 
 

@@ -23,6 +23,7 @@ class TrainOp:
     def __init__(self, place: int, combine: str) -> None:
         self.place = place  # among the graph's
         self.index: int | None = None  # of its series, once the graph trains
+        self.model: int | None = None  # then, too
         self.combine = combine
         self.optimizer: Any = None
         self.losses: dict[int, Any] = {}  # tower or replica -> tensor
@@ -39,7 +40,6 @@ class GraphState:
         self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
         self.train_ops: list[TrainOp] = []
         self.estimator: str | None = None  # whose graph it is, by its model_dir
-        self.model: int | None = None  # once it trains
         self.counts: dict[int | None, int] = {}
         self.plans: dict[Any, Any] = {}
 
@@ -149,20 +149,28 @@ class GraphBuilding:
         state.plans.clear()
 
     def number(self, state: GraphState, resumes: Callable[[int], bool]) -> None:
-        """The numbers of a graph's model and series, in the order in which graphs train: one
+        """The numbers of a graph's models and series, in the order in which graphs train: one
         that is only built, as for a first checkpoint, has none.
+
+        What trains later and has no variable of what trained before is of another model.
 
         Args:
           resumes: whether it goes on with the variables of a model of another graph.
         """
         recorder = self.recorder
-        if state.model is None:
-            names = [v.name for train_op in state.train_ops for v in train_op.variables()]
-            state.model = recorder.model(state.estimator, names, resumes)
-        for train_op in state.train_ops:
-            if train_op.index is None:
-                train_op.index = recorder.series_number(state.model, train_op.place)
-                self.declared.optimizer(train_op.index, train_op.optimizer, in_graph=True)
+        new = [train_op for train_op in state.train_ops if train_op.index is None]
+        names = {v.name for train_op in new for v in train_op.variables()}
+        known = [train_op for train_op in state.train_ops if train_op not in new]
+        model = next(
+            (t.model for t in known if names & {v.name for v in t.variables()} or state.estimator),
+            None,
+        )
+        if new and model is None:
+            model = recorder.model(state.estimator, sorted(names), resumes)
+        for train_op in new:
+            train_op.model = model
+            train_op.index = recorder.series_number(model, train_op.place)
+            self.declared.optimizer(train_op.index, train_op.optimizer, in_graph=True)
 
 
 def state_of(graph: Any) -> GraphState:

@@ -233,8 +233,8 @@ class GraphWatch:
 
     def _before(self, session: Any, plan: Plan) -> None:
         recorder = self.recorder
-        state = getattr(session.graph, building.STATE)
-        graph_ops, model = state.train_ops, state.model
+        state, model = getattr(session.graph, building.STATE), plan.train_ops[0].model
+        graph_ops = [train_op for train_op in state.train_ops if train_op.model == model]
         variables = tools.in_creation_order(
             session.graph, [v for t in graph_ops for v in t.variables()]
         )
@@ -256,8 +256,8 @@ class GraphWatch:
                 self._round(session, [v for _, v in known])
             self._read(session, known, "initial")
             recorder.publish_initial()
-        if self._last is not None and self._last[0].graph is not session.graph:
-            self.finish()  # what it trained before is of another graph
+        if self._last is not None and not {i for i, _ in self._last[1]} & {i for i, _ in known}:
+            self.finish()  # what it trained before is of another model
         self._last = (session, known)
 
     def _round(self, session: Any, trained: list[Any]) -> None:
@@ -280,7 +280,7 @@ class GraphWatch:
     def _after(self, session: Any, plan: Plan, found: dict[Any, Any], fed: dict[Any, Any]) -> None:
         import numpy
 
-        recorder, model = self.recorder, getattr(session.graph, building.STATE).model
+        recorder = self.recorder
         counts = {
             name[1]: numpy.shape(value)[0] for name, value in found.items() if name[0] == "source"
         }
@@ -295,7 +295,10 @@ class GraphWatch:
             series = recorder.get_series(train_op.index)
             series.combine = train_op.combine
             series.variables = series.variables or sorted(
-                {recorder.variable(v.name, v.shape, "", model) for v in train_op.variables()}
+                {
+                    recorder.variable(v.name, v.shape, "", train_op.model)
+                    for v in train_op.variables()
+                }
             )
             counted: set[Any] = set()
             for place in sorted(train_op.losses):
@@ -313,13 +316,13 @@ class GraphWatch:
                 recorder.rate(train_op.index, float(found["rate", train_op.index]))
             if "gradient" not in series.seen_first:
                 series.seen_first.add("gradient")
-                self._gradients(train_op, found, model)
+                self._gradients(train_op, found)
                 assert self._last is not None
                 stepped = [(i, v) for i, v in self._last[1] if i in series.variables]
                 self._read(session, stepped, "after_one")
         recorder.check_enough()
 
-    def _gradients(self, train_op: Any, found: dict[Any, Any], model: int) -> None:
+    def _gradients(self, train_op: Any, found: dict[Any, Any]) -> None:
         import numpy
 
         totals: dict[int, Any] = {}
@@ -334,7 +337,7 @@ class GraphWatch:
                     values = found[key + ("values",)]
                     value = numpy.zeros(variable.shape.as_list(), values.dtype)
                     numpy.add.at(value, found[key + ("indices",)], values)
-                at = self.recorder.variable(variable.name, variable.shape, "", model)
+                at = self.recorder.variable(variable.name, variable.shape, "", train_op.model)
                 totals[at] = totals[at] + value if at in totals else value
         for at, value in totals.items():
             self.recorder.array("gradient", at, value)

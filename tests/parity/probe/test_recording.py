@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from migrate_mgpu.parity.probe import matching
 from migrate_mgpu.parity.probe.recording import Recorder, Refused
+from migrate_mgpu.parity.probe.watch_building import GraphBuilding, GraphState, TrainOp
 from migrate_mgpu.parity.probe.watch_results import ResultsWatch
 
 numpy = pytest.importorskip("numpy")
@@ -82,6 +85,32 @@ def test_a_graph_with_the_names_of_another_one_is_of_its_model_where_it_resumes(
     assert trained(["w", "b"], False) == 1 and asked == [0, 0]  # it begins anew
     assert trained(["w", "b"], True) == 1 and asked == [0, 0, 1]  # goes on with the last one
     assert trained(["other"], True) == 2 and asked == [0, 0, 1]
+
+
+def test_what_trains_later_with_variables_of_its_own_is_another_model(tmp_path):
+    reference, _ = sides(tmp_path)
+    building = GraphBuilding(reference, None, SimpleNamespace(optimizer=lambda *a, **b: None))
+    state = GraphState()
+
+    def built(*names: str) -> TrainOp:
+        train_op = TrainOp(len(state.train_ops), "mean")
+        train_op.pairs[0] = [(1.0, SimpleNamespace(name=name)) for name in names]
+        state.train_ops.append(train_op)
+        return train_op
+
+    def trained() -> list[tuple[int | None, int | None]]:
+        building.number(state, lambda model: True)
+        for train_op in state.train_ops:
+            for variable in train_op.variables():
+                reference.variable(variable.name, [1], "float32", train_op.model)
+        return [(train_op.model, train_op.index) for train_op in state.train_ops]
+
+    built("generator"), built("discriminator")  # both are there when the first one trains
+    assert trained() == [(0, 0), (0, 1)]
+    built("classifier")
+    assert trained() == [(0, 0), (0, 1), (1, 2)]
+    built("classifier", "generator")  # all of them, more finely
+    assert trained()[3] == (0, 3)
 
 
 def test_a_second_model_that_the_reference_does_not_train(tmp_path):

@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.session.expressions import changed_in_place, mutation, shuffled
+from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role, only_computes
 from migrate_mgpu.models.front.session.scope import header_of
@@ -157,7 +157,8 @@ class CompletenessCheck(StatementReader):
                     continue
                 if any(is_inside(self.module, one.node, {value}) for one in bindings):
                     continue  # the unit's own loop gives it its values
-                if len(bindings) != 1:
+                earlier = bindings and all(self._is_earlier(b.node, unit) for b in bindings)
+                if len(bindings) != 1 and not (earlier and home is self.home):
                     text = f"`{name.id}` changes, and the graph was built with one of its values"
                     raise Refused(self.module, name, text, "give each value its own name")
                 if bindings[0].kind in ("import", "def", "class"):
@@ -170,12 +171,24 @@ class CompletenessCheck(StatementReader):
                         break
                     text = f"`{name.id}` has a different value each time this is built"
                     raise Refused(self.module, name, text, "build it before, and feed the value")
-                changed = changed_in_place(self.module, name) or shuffled(self.module, name)
+                later = (
+                    one
+                    for one in changes_in_place(self.module, name)
+                    if home is not self.home or not self._is_earlier(one, unit)
+                )
+                changed = next(later, None) or shuffled(self.module, name)
                 if changed is not None:
                     text = (
                         f"`{name.id}` changes here, and the graph was built with its earlier value"
                     )
                     raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _is_earlier(self, node: ast.AST, unit: Unit) -> bool:
+        """Whether what a statement of the scope does to a name is done once a unit is built."""
+        around = self.scope.entries[unit.place].statement
+        repeats = any(isinstance(one, (ast.For, ast.While)) for one in self.names.ancestors(around))
+        here = self.names.scope_at(self.names.statement(node)) is self.home
+        return here and not repeats and line_of(node) < around.lineno
 
     def _is_eager(self, unit: Unit) -> bool:
         """Whether a run only computes with Python's values, which it is given as it is built.

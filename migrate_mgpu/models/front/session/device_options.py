@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import line_of, statement_value, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SOFT_PLACEMENT
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.expressions import changed_in_place
+from migrate_mgpu.models.front.session.expressions import changes_in_place
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -57,7 +57,7 @@ class DeviceOptionReader(StatementReader):
         bindings = home.bindings[name.id]
         if any(is_inside(self.module, one.node, {entry.statement}) for one in bindings):
             return True
-        if len(bindings) != 1 or changed_in_place(self.module, name) is not None:
+        if len(bindings) != 1 or changes_in_place(self.module, name):
             return False
         if bindings[0].kind in ("import", "parameter"):
             return True

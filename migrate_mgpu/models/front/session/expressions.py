@@ -52,6 +52,7 @@ _MUTATE = {
     "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault",
     "sort", "reverse", "shuffle", "fill", "resize", "put", "add", "discard",
 }  # fmt: skip
+_MUTATE_GIVEN = {"shuffle", "put", "place", "putmask", "copyto", "fill_diagonal"}
 _STATEMENTS = (
     ast.Assign, ast.Return, ast.If, ast.For, ast.With, ast.Expr, ast.AugAssign, ast.Pass
 )  # fmt: skip
@@ -130,7 +131,7 @@ class Expressions:
             bindings = home.bindings[name.id] if home is not None else []
             if any(binding.kind in ("import", "def", "class") for binding in bindings):
                 continue
-            if len(bindings) > 1 or (home is not None and changed_in_place(module, name)):
+            if len(bindings) > 1 or (home is not None and changes_in_place(module, name)):
                 text = f"`{name.id}` changes, and the graph was built with one of its values"
                 raise Refused(module, name, text, "give it to the function as an argument")
         return Parts(builders=parts.builders, rows=parts.rows or bool(parts.gathers))
@@ -709,12 +710,12 @@ def expressions_of(statement: ast.stmt) -> Iterator[ast.expr]:
         yield statement.iter
 
 
-def changed_in_place(module: Module, name: ast.Name) -> ast.AST | None:
-    """Where an object that a name stands for may be changed: a place that does more than read."""
+def changes_in_place(module: Module, name: ast.Name) -> list[ast.AST]:
+    """Where an object that a name stands for may be changed: places that do more than read."""
     names = module.names
     home = names.defining_scope(name.id, names.scope_of_name[name])
     mentions = names.mentions(name.id, home) if home is not None else ()
-    return next((found for one in mentions if (found := mutation(module, one)) is not None), None)
+    return [found for one in mentions if (found := mutation(module, one)) is not None]
 
 
 def mutation(module: Module, mention: ast.expr) -> ast.AST | None:
@@ -730,7 +731,7 @@ def mutation(module: Module, mention: ast.expr) -> ast.AST | None:
         child, parent = parent, parents.get(parent)
     if isinstance(parent, ast.Call) and child in parent.args:
         attribute = parent.func
-        if isinstance(attribute, ast.Attribute) and attribute.attr in _MUTATE:
+        if isinstance(attribute, ast.Attribute) and attribute.attr in _MUTATE_GIVEN:
             return parent
     if isinstance(parent, ast.AugAssign) and parent.target is child:
         return parent

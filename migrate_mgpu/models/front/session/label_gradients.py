@@ -22,6 +22,9 @@ from migrate_mgpu.models.ir import Unit, Variables
 
 # TensorFlow 1.15.5's: `stop_gradient(labels)` is the first thing that they do.
 _STOP = ("nn.softmax_cross_entropy_with_logits", "losses.softmax_cross_entropy")
+_NO_GRADIENT = (
+    "stop_gradient", "one_hot", "argmax", "to_int32", "to_int64", "zeros_like", "ones_like",
+)  # fmt: skip
 _ADVICE = "wrap them in tf.stop_gradient"
 
 
@@ -104,7 +107,7 @@ class LabelGradientReader(StatementReader):
 
     def _is_stopped(self, module: Module, value: ast.expr) -> bool:
         name = name_of(module, value) if isinstance(value, ast.Call) else ""
-        return name in ("stop_gradient", "one_hot", "argmax", "to_int32", "to_int64")
+        return name in _NO_GRADIENT
 
     def _makes(self, module: Module, value: ast.expr) -> bool:
         """Whether an expression makes layers or variables, or calls what may."""

@@ -540,9 +540,10 @@ class SummaryReader:
             raise Refused(self.module, call, "a summary writer that is not assigned to a name")
         given = NamedArguments(self.module, call, FILE_WRITER).rest
         for key, value in given.items():
-            if key not in ("logdir", "graph", "max_queue", "flush_secs") and not is_none(value):
+            known = key in ("logdir", "graph", "graph_def", "max_queue", "flush_secs")
+            if not known and not is_none(value):
                 raise Refused(self.module, value, f"`{key}` of a writer of summaries")
-        graph = given.get("graph")
+        graph = given.get("graph", given.get("graph_def"))
         if graph is not None and not is_none(graph):
             self._graph(graph)
         gone = tuple(key for key in given if key not in ("logdir", "max_queue"))

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES, DRAWS
@@ -294,7 +294,8 @@ class VariableReader(StatementReader):
         given = NamedArguments(module, call, row.signature).rest
         allowed = {"name", "dtype", "trainable", "initial_value", "shape", "initializer"}
         for key, value in given.items():
-            if key not in allowed and not (isinstance(value, ast.Constant) and value.value is None):
+            default = is_none(value) or (key == "validate_shape" and constant(value) is True)
+            if key not in allowed and not default:
                 text = f"`{key}` of a variable is not supported in a native program"
                 raise Refused(module, value, text)
         dtype = given.get("dtype")

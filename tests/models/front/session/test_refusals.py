@@ -597,7 +597,10 @@ REFUSED = {
         "`make` makes variables of different kinds or names",
     ),
     # what Python changes
-    "a value that changes": (program(run="scale = 3.0\n" + STEP), "`scale` changes"),
+    "a value that changes": (
+        program(run="def show():\n    print(scale)\n\n\nscale = 3.0\n" + STEP),
+        "`scale` changes",
+    ),
     "a list that changes": (
         program(
             MODEL.replace("scale", "tf.constant(parts)"),
@@ -605,6 +608,54 @@ REFUSED = {
             head=HEAD + "parts = [1.0]\n",
         ),
         "changes here, and the graph was built with its earlier value",
+    ),
+    "a value that a function above changes": (
+        program(
+            run="shift()\n" + STEP,
+            head=HEAD
+            + "scale = scale + 1.0\n\n\ndef shift():\n    global scale\n    scale += 1.0\n\n\n",
+        ),
+        "`scale` changes",
+    ),
+    "a value that is deleted": (
+        program(run="del scale\n" + STEP, head=HEAD + "scale = scale + 1.0\n"),
+        "`scale` changes",
+    ),
+    "a list that a function above changes": (
+        program(
+            MODEL.replace("scale", "tf.constant(parts)"),
+            "more()\n" + STEP,
+            head=HEAD + "parts = [1.0]\n\n\ndef more():\n    parts.append(1.0)\n\n\n",
+        ),
+        "changes here, and the graph was built with its earlier value",
+    ),
+    "an array that gets other values": (
+        program(
+            MODEL.replace("scale", "tf.constant(parts)"),
+            "np.copyto(parts, [2.0])\n" + STEP,
+            head=HEAD + "parts = np.ones(1, np.float32)\n",
+        ),
+        "changes here, and the graph was built with its earlier value",
+    ),
+    "a second graph of parts of the first": (
+        program() + f"other = tf.Variable(1.0)\ncost = tf.square(other * tf.reduce_mean(w))\n"
+        "train = tf.train.GradientDescentOptimizer(0.1).minimize(cost)\n"
+        f"{START}sess.run(train)\n",
+        "it makes more than one session",
+    ),
+    "a second graph that takes variables by their names": (
+        program()
+        + "with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n    w = tf.get_variable('b', [])\n"
+        "cost = tf.square(w - 1.0)\n"
+        "train = tf.train.GradientDescentOptimizer(0.1).minimize(cost)\n"
+        f"{START}sess.run(train)\n",
+        "it makes more than one session",
+    ),
+    "a second graph that trains all variables": (
+        program() + f"cost = tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])\n"
+        "train = tf.train.GradientDescentOptimizer(0.1).minimize(cost)\n"
+        f"{START}sess.run(train)\n",
+        "it makes more than one session",
     ),
     "an array that is shuffled": (
         program(
@@ -889,7 +940,7 @@ REFUSED = {
     # names that are given away again
     "a placeholder whose name a loop takes that feeds it": (
         program(run="for x in [rows]:\n    sess.run(train, {x: rows})\n"),
-        "`x`",
+        "something other than a named placeholder is fed",
     ),
     "what a variable begins with is computed with as well": (
         program(

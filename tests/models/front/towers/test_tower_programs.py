@@ -553,7 +553,7 @@ STAYS = {
     ),
     "devices that change": (
         program(head=HEAD.replace("num_gpus = 2\n", "num_gpus = 2\nnum_gpus = num_gpus * 2\n")),
-        "`num_gpus` changes",
+        "`num_gpus`, which decides the devices, changes",
     ),
 }  # fmt: skip
 

@@ -74,7 +74,8 @@ def candidates(module: Module, unknown: NamedImport, strays: Iterable[Module]) -
             continue  # a script of its own; where the module speaks of its folder, it tries itself
         # By its path: a folder without an `__init__.py` is a package as well.
         dotted = ".".join(stray.path.resolve().with_suffix("").parts)
-        if f".{unknown.start}" in f".{dotted}":
+        # What trains with Keras would decide about a program that may never meet it.
+        if f".{unknown.start}" in f".{dotted}" and not stray.uses_keras_models:
             found.append(stray)
     return found
 
@@ -82,8 +83,7 @@ def candidates(module: Module, unknown: NamedImport, strays: Iterable[Module]) -
 def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module]:
     """Modules that no other file imports and that may serve to be imported.
 
-    Those with a session, a config or an Estimator are programs of their own; those that
-    train with Keras would decide about a program that may never meet them.
+    Those with a session, a config or an Estimator are programs of their own.
     """
     modules = list(modules)
     imported = {id(target) for module in modules for target in module.imported}
@@ -93,7 +93,6 @@ def strays(modules: Iterable[Module], data: Mapping[Path, bytes]) -> list[Module
         if id(module) not in imported
         and module.path.suffix == ".py"
         and not has_hit(data[module.path])
-        and not module.uses_keras_models
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.lost_names import advice_about
-from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.module import Module, Use, fact
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.symbols import symbol, table
 
@@ -105,6 +105,7 @@ def _is_called(module: Module, use: Use) -> bool:
     return False
 
 
+@fact
 def python_2_names(module: Module) -> list[Diagnostic]:
     """What only Python 2 has.
 

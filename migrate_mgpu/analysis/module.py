@@ -89,6 +89,11 @@ class Module:
             delattr(self, name)
 
     @property
+    def has_names(self) -> bool:
+        """Whether its names were asked for, and are kept."""
+        return "names" in vars(self)
+
+    @property
     def package(self) -> str:
         """The package that relative imports of this module start from."""
         is_package = self.path.name == "__init__.py"
@@ -114,8 +119,8 @@ class Module:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 found.append((node, needed))
             inside = needed and not isinstance(node, (ast.Try, ast.If))
-            if isinstance(node, ast.If) and "__name__" in self.source.code(node.test):
-                inside = needed
+            if isinstance(node, ast.If) and not node.col_offset:  # perhaps the main guard
+                inside = needed and "__name__" in self.source.code(node.test)
             for name in BLOCKS_OF[type(node)]:
                 stack.extend([(child, inside) for child in reversed(getattr(node, name))])
         return found

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
+from itertools import takewhile
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -39,6 +40,9 @@ _NEVER_OURS = {
     "re",
     "math",
 }
+
+
+_NEAR = 3  # folders that a PYTHONPATH names below those that it shares with the importing file
 
 
 @record(frozen=True)
@@ -89,7 +93,8 @@ class Project:
         """``files``: every Python file under the given paths with its bytes.
 
         ``from_python_2`` are those whose text was converted; they count, whatever they import.
-        ``like`` are the same files with other texts: where they lie is known from there.
+        ``like`` has these files, with other texts, and perhaps more: where all of them lie, and
+        which cannot be read, is known from there.
         """
         self.modules: dict[str, Module] = {}
         self._modules_of_run = self.modules  # a part of the run has some of them
@@ -99,13 +104,16 @@ class Project:
         self._real_folders: dict[str, str] = like._real_folders if like else {}
         self._real_files: dict[str, str] = like._real_files if like else {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
-        self.given = frozenset(self._place(path) for path, _ in files)
-        known = like is not None and like.given == self.given
-        self._listings: Folders = like._listings if like and known else Folders(self.given)
-        self._outside: dict[str, Module | None] = {}
         self._package_root: dict[str, str] = like._package_root if like else {}
-        self._tops = {os.path.dirname(path) for path in self.given}  # and of links' targets
-        self._tops |= _started_from(self._tops)
+        if like is None:
+            self.given = frozenset(self._place(path) for path, _ in files)
+            self._listings = Folders(self.given)
+            self._tops = {os.path.dirname(path) for path in self.given}  # and of links' targets
+            self._tops |= _started_from(self._tops)
+        else:
+            self.given, self._listings = like.given, like._listings
+            self._tops = set(like._tops)
+        self._outside: dict[str, Module | None] = {}
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
         self._resolved: dict[tuple[str, str, bool, tuple[str, ...]], list[Module]] = {}
@@ -115,12 +123,16 @@ class Project:
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._programs: list[Program] = []
         self._load(files)
+        if like is not None:
+            given = {self._real(path) for path, _ in files}
+            others = {real: one for real, one in like.unreadable.items() if real not in given}
+            self.unreadable.update(others)
         self._name()
-        # Where imports lead, by paths: the same wherever the same files can be read.
-        self._readable = frozenset(self.modules), frozenset(self.unreadable)
-        same = known and like is not None and self._readable == like._readable
-        self._links: dict[tuple[Source, tuple[str, ...]], tuple[list[str], list[str]]]
-        self._links = like._links if like is not None and same else {}
+        # Where imports lead, by paths: the same as long as no more and no fewer can be read.
+        self._links: dict[tuple[Source, tuple[str, ...]], tuple[list[str], list[str]]] = {}
+        if like is not None and self.unreadable.keys() == like.unreadable.keys():
+            if self.modules.keys() <= like._modules_of_run.keys():
+                self._links = like._links
         for module in list(self.modules.values()):
             self._link(module)
         self._link_added()
@@ -134,8 +146,13 @@ class Project:
         self._link_unknown()
 
     def again(self, files: Sequence[tuple[str | Path, bytes]]) -> Project:
-        """The same files with other texts."""
+        """The same files, or some that import no others, with other texts."""
         return Project(files, self.from_python_2, self)
+
+    @property
+    def length(self) -> int:
+        """How many bytes its files have."""
+        return sum(map(len, self.data.values()))
 
     # -- loading ----------------------------------------------------------
 
@@ -189,7 +206,7 @@ class Project:
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
-            source = _decode(path, data)
+            source = source_of(path, data)
             source.tree  # noqa: B018 - parses now, so that errors are found here
         except SourceError as error:
             self.unreadable[self._real(path)] = Unreadable(path, error)
@@ -448,6 +465,7 @@ class Project:
         known = self._by_name.get(dotted, [])
         if not known or is_standard(dotted.partition(".")[0]):
             return []
+        known = [one for one in known if self._is_near(module, one, dotted)]
         relative = dotted.replace(".", os.sep)
         folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
         for folder in folders:  # a file of the run that has nothing to do with TensorFlow
@@ -457,6 +475,13 @@ class Project:
             if not {f"{base}.py", os.path.join(base, "__init__.py")}.isdisjoint(self.given):
                 return []
         return known
+
+    def _is_near(self, module: Module, other: Module, dotted: str) -> bool:
+        """Whether a PYTHONPATH may lead a module to another one: not deep into another project."""
+        start = self._real(other.path).split(os.sep)[: -1 - dotted.count(".")]
+        here = self._folders[module].split(os.sep)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(start, here)))
+        return len(start) - shared <= _NEAR
 
     def unresolved(self, module: Module) -> list[Unresolved]:
         """The imports that a module needs and that several files of the run may be, or none is.
@@ -518,17 +543,25 @@ class Project:
         return found
 
     def parts(self) -> list[Project]:
-        """The run in parts that have no module in common: programs that share some are one."""
+        """The run in parts that have no module in common: programs that share some are one.
+
+        So are those of which one may import the other by a name that is not known. Those that
+        have nothing of TensorFlow's in them are in none.
+        """
         groups: dict[Module, list[Program]] = {}
         place = {id(program): number for number, program in enumerate(self.programs())}
+        ours = {id(m) for m in self.modules.values() if names_framework(self.data[m.path])}
         for program in self.programs():
-            met = {id(groups[one]): groups[one] for one in program.modules if one in groups}
+            if not any(id(module) in ours for module in program.modules):
+                continue
+            inside = [*program.modules, *self._gone(program)]
+            met = {id(groups[one]): groups[one] for one in inside if one in groups}
             group = max(met.values(), key=len, default=[])
             joined = [one for other in met.values() if other is not group for one in other]
             joined.append(program)
             group += joined
             for other in joined:
-                groups.update(dict.fromkeys(other.modules, group))
+                groups.update(dict.fromkeys((*other.modules, *self._gone(other)), group))
         found = {id(group): group for group in groups.values()}
         parts = {key: copy(self) for key in found}
         for key, part in parts.items():
@@ -537,8 +570,14 @@ class Project:
             paths = dict.fromkeys(module.path for one in part._programs for module in one.modules)
             part.data = {path: self.data[path] for path in paths}
         for real, module in self.modules.items():
-            parts[id(groups[module])].modules[real] = module
+            if module in groups:
+                parts[id(groups[module])].modules[real] = module
         return sorted(parts.values(), key=lambda part: place[id(part._programs[0])])
+
+    def _gone(self, program: Program) -> list[Module]:
+        """Modules that a program may import by a name, and that do not run on TF2."""
+        unknown = (one for m in program.modules for one in self.unknown_imports.get(m, ()))
+        return [module for named in unknown for module in named.gone]
 
     def facts(self) -> tuple[object, ...]:
         """All that a part of a run is, for other runs over the same files: the same, or not."""
@@ -645,7 +684,7 @@ def _parents(folder: str) -> Iterator[str]:
 def _is_python_3(path: Path, data: bytes) -> bool:
     """Whether a helper without TensorFlow is Python 3; others are converted with their programs."""
     try:
-        return not python_2_names(Module(path, _decode(path, data), ""))
+        return not python_2_names(Module(path, source_of(path, data), ""))
     except SourceError:
         return False
 
@@ -654,7 +693,12 @@ def _is_python_3(path: Path, data: bytes) -> bool:
 _SOURCES: WeakValueDictionary[tuple[Path, bytes], Source] = WeakValueDictionary()
 
 
-def _decode(path: Path, data: bytes) -> Source:
+def source_of(path: Path, data: bytes) -> Source:
+    """A file's text; of a run that is planned again the same one, which is parsed already.
+
+    Raises:
+        SourceError: unknown encoding, or bytes that are not of it.
+    """
     source = _SOURCES.get((path, data))
     if source is None:
         if path.suffix == ".ipynb":
@@ -678,7 +722,10 @@ def _module(path: Path, source: Source, name: str, writable: bool) -> Module:
         and known.source is source
         and (known.name, known.writable) == (name, writable)
     ):
-        return known.again()
+        module = known.again()
+        if not known.has_names:  # then this one will be asked for them
+            _KNOWN[id(source)] = module
+        return module
     module = Module(path, source, name, writable)
     if "import *" not in source.text:
         _KNOWN[id(source)] = module

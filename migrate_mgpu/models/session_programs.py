@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program, Project
@@ -433,6 +433,7 @@ def _without_home(program: Program, opened: Place) -> NativeSession:
     return NativeSession(opened.module, why)
 
 
+@fact
 def _trains(module: Module) -> bool:
     """Whether a module makes an optimizer of TF1's, or has a function that makes it train."""
     names = (use.symbol.name for use in module.uses)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.library_changes import library_changes
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.project import Program, Project, Unresolved
 from migrate_mgpu.analysis.runs_on import gone_keras_names
 from migrate_mgpu.core.records import replaced
@@ -58,10 +58,11 @@ def limits(
     return found
 
 
-def _gone_keras(module: Module) -> Iterable[Diagnostic]:
+@fact
+def _gone_keras(module: Module) -> list[Diagnostic]:
     """The names of a package keras that TF2 brings along no more, each where it stands first."""
     if "keras" not in module.source.text:
-        return ()
+        return []
     found: dict[str, Diagnostic] = {}
     for node, name in gone_keras_names(module):
         text = f"`{name}` is not in the Keras of TF2"
@@ -69,7 +70,7 @@ def _gone_keras(module: Module) -> Iterable[Diagnostic]:
         advice += " `keras.utils`, of `keras.layers.core` and the like in `keras.layers`"
         why = Diagnostic("keras-name-gone", Place(module, node), text, advice, CODE, symbol=name)
         found.setdefault(name, why)
-    return found.values()
+    return [*found.values()]
 
 
 def _gone_if_imported(left: Iterable[Diagnostic], imported: str) -> list[Diagnostic]:

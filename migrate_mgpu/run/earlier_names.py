@@ -17,7 +17,7 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
-from migrate_mgpu.run.relocation import Files, fits, relocated
+from migrate_mgpu.run.relocation import Files, Rewritten, relocated, rewritten
 from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
 from migrate_mgpu.source.history import History, place
 from migrate_mgpu.source.suppressions import file_suppressed
@@ -41,16 +41,19 @@ def with_later_names(
     if not rules.enabled(rewriter.rule.code, rewriter.rule.name):
         return first
     found: dict[Module, Renamed] = {}
+    texts: dict[Module, Rewritten] = {}
     for module in project.modules.values():
         if module.writable and _may_have(module.source.text):
             renamed = rewriter.rename(module)
             if renamed.edits and not file_suppressed(module.source):
-                if fits({module: renamed.edits}):
+                new = rewritten({module: renamed.edits})
+                if new:
                     found[module] = renamed
+                    texts.update(new)
     stay: dict[Path, tuple[Finding, ...]] = {}
     while found:
-        layers: History = {m.path: [(m.source, one.edits)] for m, one in found.items()}
-        contents = {m.path: m.source.encode(m.source.apply(one.edits)) for m, one in found.items()}
+        layers: History = {m.path: [(m.source, texts[m].edits)] for m in found}
+        contents = {module.path: texts[module].data for module in found}
         result = plan([(path, contents.get(path, data)) for path, data in files])
         migrated = (one for one in result.programs if one.state in _MIGRATED)
         used = {path for one in migrated for path in one.paths}

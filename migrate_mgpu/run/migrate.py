@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Set as AbstractSet
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +15,9 @@ from migrate_mgpu.core.prefilter import forget
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models import NoEstimators
-from migrate_mgpu.run.plan import Options, Planned, Plans, joined, shares
+from migrate_mgpu.run.plan import KnownPart, Options, Planned, Plans, joined, shares
 from migrate_mgpu.run.processes import CAN_COPY, in_processes
-from migrate_mgpu.run.python_2 import (
-    Contents,
-    converted,
-    has_python_2,
-    may_be_python_2,
-    stays_python_2,
-)
+from migrate_mgpu.run.python_2 import converted, has_python_2, stays_python_2
 from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
@@ -51,14 +44,10 @@ def migrate(
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
         project = Project(contents)
-        run = _Run(Plans(Options(bridge, native_sessions, rules)))
-        # Python 2 may be converted and planned again, and copies of this process take what they
-        # know with them: all of it would be planned again.
-        alone = processes == 1 or not CAN_COPY or may_be_python_2(contents)
-        plan = partial(_shared, run=run, processes=1 if alone else processes)
-        result = None if has_python_2(contents, project) else plan(contents, project)
+        run = _Run(Plans(Options(bridge, native_sessions, rules)), processes if CAN_COPY else 1)
+        result = None if has_python_2(contents, project) else run.plan(project)
         if result is None or stays_python_2(project, result):
-            result, project = converted(contents, project, rules, plan)
+            result, project = converted(contents, project, rules, run.plan)
     finally:
         forget()
         if collecting:
@@ -71,67 +60,68 @@ def migrate(
 
 @record(frozen=True)
 class _Run:
-    """What is kept while a run is planned, and planned again."""
+    """Plans the parts of a run, each by itself; again with other texts only what they concern."""
 
     plans: Plans
+    processes: int
     attempts: Attempts = field(default_factory=dict)
+    known: dict[object, tuple[Project, RunResult]] = field(default_factory=dict)
 
-    def of(self, share: AbstractSet[Path]) -> _Run:
-        """The same for the parts with these files alone."""
-        return _Run(self.plans.of(share), self.attempts)
+    def plan(self, project: Project) -> RunResult:
+        """The plan of a run; several processes plan its parts where there are enough of them."""
+        parts = [(part.facts(), part) for part in project.parts()]
+        new = [one for one in parts if one[0] not in self.known]
+        new.sort(key=lambda one: -one[1].length)
+        if self.processes > 1:  # what planning imports is there in each process then
+            self._keep(new[-1:], self._planned(new[-1:]))
+            del new[-1:]
+        shared = shares(new, self.processes)
+        for share, results in zip(shared, in_processes(self._planned, shared)):
+            self._keep(share, results)
+        return joined(project, [self.known[facts][1] for facts, _ in parts])
 
+    def _keep(self, share: Sequence[KnownPart], results: Sequence[RunResult]) -> None:
+        for (facts, part), result in zip(share, results):
+            self.known[facts] = part, result  # facts are of the part's texts, which have to stay
 
-def _shared(contents: Contents, project: Project, run: _Run, processes: int) -> RunResult:
-    """The plan of a run, whose parts several processes plan where there are enough of them."""
-    found = shares(project, processes) if processes > 1 else []
-    if not found:
-        return _planned(contents, project, run)
-    # What planning imports is there in each process once one part was planned here.
-    shortest = min(project.parts(), key=lambda part: sum(map(len, part.data.values())))
-    run.plans.of(shortest.data.keys()).plan(project)
-    return joined(
-        project,
-        in_processes(lambda share: _planned(contents, project, run.of(share)), found),
-    )
+    def _planned(self, share: Sequence[KnownPart]) -> list[RunResult]:
+        return [self._part(part) for _, part in share]
 
+    def _part(self, part: Project) -> RunResult:
+        """The plan of a part, with the names of TensorFlow 1.0 in programs that are older."""
+        files = [(module.path, part.data[module.path]) for module in part.modules.values()]
+        result = self._normalized(files, part)
+        if not result.programs:
+            return result
+        from migrate_mgpu.run.earlier_names import with_later_names
 
-def _planned(contents: Contents, project: Project, run: _Run) -> RunResult:
-    """The plan of a run, with the names of TensorFlow 1.0 in programs that are older."""
-    files = [(Path(path), data) for path, data in contents]
-    result = _normalized(files, project, run)
-    if not result.programs:
-        return result
-    from migrate_mgpu.run.earlier_names import with_later_names
+        def again(files: Files) -> RunResult:
+            return self._normalized(files, part.again(files))
 
-    def again(files: Files) -> RunResult:
-        return _normalized(files, project.again(files), run)
+        return with_later_names(files, result, part, self.plans.options.rules, again)
 
-    return with_later_names(files, result, project, run.plans.options.rules, again)
+    def _normalized(self, files: Files, part: Project) -> RunResult:
+        """The plan of a part, with its Estimators normalized where that helps."""
 
+        def again(files: Files) -> Planned:
+            return self._with_graph_objects(files, part.again(files))
 
-def _normalized(files: Files, project: Project, run: _Run) -> RunResult:
-    """The plan of a run, with its Estimators normalized where that helps."""
+        planned = self._with_graph_objects(files, part)
+        if all(isinstance(one.conversions, NoEstimators) for one in planned.parts):
+            return planned.result
+        from migrate_mgpu.run.normalization import normalized
 
-    def again(files: Files) -> Planned:
-        return _with_graph_objects(files, project.again(files), run.plans)
+        return normalized(files, planned, again, self.attempts)
 
-    planned = _with_graph_objects(files, project, run.plans)
-    if all(isinstance(part.conversions, NoEstimators) for part in planned.parts):
-        return planned.result
-    from migrate_mgpu.run.normalization import normalized
+    def _with_graph_objects(self, files: Files, part: Project) -> Planned:
+        """The plan of a part, with graphs that objects have named where that helps."""
+        planned = self.plans.plan(part)
+        states = (state for one in planned.parts for state in one.states)
+        if not any(state.session is not None and state.session.refused for state in states):
+            return planned
+        from migrate_mgpu.run.named_graphs import with_named_graphs
 
-    return normalized(files, planned, again, run.attempts)
-
-
-def _with_graph_objects(files: Files, project: Project, plans: Plans) -> Planned:
-    """The plan of a run, with graphs that objects have named where that helps."""
-    planned = plans.plan(project)
-    states = (state for part in planned.parts for state in part.states)
-    if not any(state.session is not None and state.session.refused for state in states):
-        return planned
-    from migrate_mgpu.run.named_graphs import with_named_graphs
-
-    return with_named_graphs(files, planned, lambda some: plans.plan(project.again(some)))
+        return with_named_graphs(files, planned, lambda some: self.plans.plan(part.again(some)))
 
 
 def write_files(result: RunResult, project: Project) -> None:

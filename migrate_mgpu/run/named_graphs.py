@@ -11,7 +11,6 @@ from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, RunResult
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import only
@@ -28,9 +27,8 @@ from migrate_mgpu.models.normalize import (
     script_statements,
 )
 from migrate_mgpu.run.plan import Planned
-from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
+from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.states import State
-from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History
 from migrate_mgpu.source.source import Edit
 
@@ -203,7 +201,7 @@ def _named(
     layers: History = {}
     for _ in range(_ROUNDS):
         if layers:
-            project = Project(list(contents.items()))
+            project = graph.project.again(list(contents.items()))
             modules, graph = list(project.modules.values()), CallGraph(project)
         own = {module for module in modules if module.path in free}
         edits = graph_functions.normalize(modules, graph, own) if functions else {}
@@ -222,10 +220,10 @@ def _named(
                 or _each(own_modules, reused_names.renamed_in_towers)
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )
-        if not edits or not fits(edits):
+        new = rewritten(edits)
+        if not new:
             break
-        for module, changed in edits.items():
-            changes = aligned(module.source, changed)
-            contents[module.path] = module.source.encode(module.source.apply(changes))
-            layers.setdefault(module.path, []).append((module.source, changes))
+        for module, one in new.items():
+            contents[module.path] = one.data
+            layers.setdefault(module.path, []).append((module.source, one.edits))
     return {path: (contents[path], {path: one}) for path, one in layers.items()}

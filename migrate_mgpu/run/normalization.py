@@ -14,12 +14,10 @@ from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.conversion import Conversion
 from migrate_mgpu.models.normalize.passes import answering
 from migrate_mgpu.run.plan import Planned
-from migrate_mgpu.run.relocation import Files, fits, relocated, renamed
+from migrate_mgpu.run.relocation import Files, Rewritten, relocated, renamed, rewritten
 from migrate_mgpu.run.reporting import finding
 from migrate_mgpu.run.states import estimator_stays
-from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History, before, place
-from migrate_mgpu.source.source import Edit
 
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
@@ -154,16 +152,15 @@ class _Attempt:
             edits = self._edits(found)
             if not edits:
                 break
-            for module, own in edits.items():
-                own = aligned(module.source, own)
-                contents[module.path] = module.source.encode(module.source.apply(own))
-                self.layers.setdefault(module.path, []).append((module.source, own))
+            for module, new in edits.items():
+                contents[module.path] = new.data
+                self.layers.setdefault(module.path, []).append((module.source, new.edits))
             found = self.plan([(path, contents[path]) for path, _ in self.files])
         return found if self.touched else None
 
-    def _edits(self, planned: Planned) -> dict[Module, list[Edit]]:
+    def _edits(self, planned: Planned) -> dict[Module, Rewritten]:
         """One pass for each Estimator that stays, in files that no other one changes now."""
-        found: dict[Module, list[Edit]] = {}
+        found: dict[Module, Rewritten] = {}
         for key, one, graph in _keyed(planned):
             if key in self.left_out or one.refused is None:
                 continue
@@ -178,12 +175,13 @@ class _Attempt:
                     place = Place(one.flow.module, one.flow.call)
                     self.reasons[key] = internal_error(place, error)
                     continue
-                if edits and fits(edits) and not edits.keys() & found.keys():
+                new = rewritten(edits) if not edits.keys() & found.keys() else {}
+                if new:
                     told = [
                         _placed(why, MANUAL, self.layers) for why in known.tell(one.flow, graph)
                     ]
                     self.told += [one for one in told if one is not None]
-                    found.update(edits)
+                    found.update(new)
                     self.touched.add(key)
                     break
         return found

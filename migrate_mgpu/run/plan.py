@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +50,8 @@ if TYPE_CHECKING:
     from migrate_mgpu.models.session_programs import NativeSessions
 
 
+KnownPart = tuple[object, Project]  # a part of a run by what is known of it
+
 _WORTH_A_PROCESS = 16_000  # bytes: a fifth of a second; to copy a process takes a twentieth
 
 
@@ -83,45 +83,33 @@ class Planned:
 
 
 class Plans:
-    """Plans a run, and again with other texts of some files: only what these concern."""
+    """Plans a run, and again with other texts of some files: only the parts that they concern."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self._only: AbstractSet[Path] | None = None
-        self._known: dict[frozenset[str], dict[object, Part]] = {}
-
-    def of(self, share: AbstractSet[Path]) -> Plans:
-        """The same for the parts with these files alone: the others are not planned."""
-        some = copy(self)
-        some._only = share
-        return some
+        self._known: dict[object, Part] = {}
 
     def plan(self, project: Project) -> Planned:
-        """Plans every edit of a run; nothing is written."""
-        known = self._known.setdefault(project.given, {})
+        """Plans every edit of a run, or of a part of one; nothing is written."""
         parts: list[Part] = []
         for part in project.parts():
-            if self._only is not None and self._only.isdisjoint(part.data):
-                continue
             facts = part.facts()
-            if facts not in known:
-                known[facts] = _planned(part, self.options)
-            parts.append(known[facts])
+            if facts not in self._known:
+                self._known[facts] = _planned(part, self.options)
+            parts.append(self._known[facts])
         return Planned(joined(project, [part.result for part in parts]), parts)
 
 
-def shares(project: Project, most: int) -> list[set[Path]]:
-    """A run's parts in shares of about the same length, as many as pay; each by its files."""
-    sized = [(sum(map(len, part.data.values())), part.data.keys()) for part in project.parts()]
-    sized.sort(key=lambda one: -one[0])
-    count = min(most, len(sized), sum(size for size, _ in sized) // _WORTH_A_PROCESS)
-    found: list[set[Path]] = [set() for _ in range(count)]
+def shares(parts: Sequence[KnownPart], most: int) -> list[list[KnownPart]]:
+    """Parts of a run, the longest first, in shares of about the same length, as many as pay."""
+    count = max(1, min(most, sum(part.length for _, part in parts) // _WORTH_A_PROCESS))
+    found: list[list[KnownPart]] = [[] for _ in range(count)]
     lengths = [0] * count
-    for size, paths in sized if count > 1 else ():
+    for one in parts:
         shortest = lengths.index(min(lengths))
-        lengths[shortest] += size
-        found[shortest] |= paths
-    return found if count > 1 else []
+        lengths[shortest] += one[1].length
+        found[shortest].append(one)
+    return [share for share in found if share] or [[]]
 
 
 def _planned(project: Project, options: Options) -> Part:
@@ -271,13 +259,15 @@ class _Planner:
                     users.setdefault(module, []).append(one.entry)
         for module, entries in users.items():
             native = [states[e] for e in entries if e in states and _has_native(states[e])]
+            if not native:
+                continue
             own = {state.program.entry for state in native}
             others = [
                 one
                 for one in entries
                 if one not in own and not self._builds_with(states.get(one), module, native)
             ]
-            why = None if others or not native else _unlike(native, module)
+            why = None if others else _unlike(native, module)
             if not others and why is None:
                 continue
             for state in native:

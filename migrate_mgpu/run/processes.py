@@ -28,16 +28,16 @@ def in_processes(work: Callable[[Share], Result], shares: Sequence[Share]) -> li
 
     A share whose copy fails is worked on here, where an error is this process's own.
     """
-    import pickle
-
     copies: list[_Copy] = []
     try:
         for share in shares[1:]:
             copies.append(_Copy(partial(work, share)))
         found = [work(shares[0])]
         for copy, share in zip(copies, shares[1:]):
+            from pickle import loads  # where there are several processes
+
             data = copy.answer()
-            found.append(work(share) if data is None else pickle.loads(data))
+            found.append(work(share) if data is None else loads(data))
         return found
     finally:
         for copy in copies:

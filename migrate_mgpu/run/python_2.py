@@ -28,7 +28,7 @@ from migrate_mgpu.source.source import Edit, Source, SourceError, decode, splice
 from migrate_mgpu.source.suppressions import file_suppressed
 
 Contents = Sequence[tuple[str, bytes]]
-Plan = Callable[[Contents, Project], RunResult]
+Plan = Callable[[Project], RunResult]
 
 
 # Where a file may be of Python 2; whether it is, its syntax and names say.
@@ -46,12 +46,7 @@ _MAY_BE = re.compile(
 
 @once_a_run
 def _may_be(data: bytes) -> bool:
-    return _MAY_BE.search(data) is not None
-
-
-def may_be_python_2(contents: Contents) -> bool:
-    """Whether a file of a run may be of Python 2, by its words."""
-    return any(_may_be(data) for _, data in contents)
+    return data.startswith(b"{") or _MAY_BE.search(data) is not None  # a notebook's lines differ
 
 
 def has_python_2(contents: Contents, project: Project) -> bool:
@@ -82,14 +77,13 @@ def converted(
     """
     rule = only(PythonRewriter).rule
     run = _Conversion(contents, project, rules.enabled(rule.code, rule.name))
-    run.convert(project)
+    project = run.convert(project)
     if not run.files and not run.helpers:
-        planned = plan(contents, project), project
+        planned = plan(project), project
         return _with_reasons(planned, {path: str(error) for path, error in run.failed.items()})
     dropped: dict[Path, str] = {path: str(error) for path, error in run.failed.items()}
     while True:
-        project = run.project()
-        result = plan(run.contents(), project)
+        result = plan(project)
         used = {
             path
             for program in result.programs
@@ -101,6 +95,7 @@ def converted(
             break
         dropped.update(run.unused(result, used))
         run.files = {path: file for path, file in run.files.items() if path in used}
+        project = run.project()
     return _with_reasons((result, project), dropped)
 
 
@@ -116,19 +111,16 @@ def _with_reasons(
 
 def _helpers(contents: Contents, project: Project) -> Iterator[Path]:
     """Files of Python 2 that a module imports, and that have nothing to do with TensorFlow."""
-    others = [
-        (Path(path), data)
-        for path, data in contents
-        if path.endswith(".py") and not names_framework(data) and _may_be(data)
-    ]
-    known = {*project.data, *(one.path for one in project.unreadable.values())}
-    others = [(path, data) for path, data in others if path not in known]
-    if not others or not project.data:
+    if not project.data:
         return
     words = {word for _, data in contents for word in imported_words(data)}
-    for path, data in others:
+    known = {*project.data, *(one.path for one in project.unreadable.values())}
+    for given, data in contents:
+        if not given.endswith(".py") or names_framework(data):
+            continue
+        path = Path(given)
         stem = path.parent.name if path.name == "__init__.py" else path.stem
-        if stem.encode() in words:
+        if stem.encode() in words and path not in known and _may_be(data):
             try:
                 source = decode(path, data)
                 if python_2_names(Module(path, source, "")):
@@ -179,12 +171,13 @@ class _Conversion:
     def project(self) -> Project:
         return Project(self.contents(), self.files.keys() | self.helpers, self.before)
 
-    def convert(self, project: Project) -> None:
-        """Converts what can be, and what is only found behind it."""
+    def convert(self, project: Project) -> Project:
+        """Converts what can be, and what is only found behind it; gives the files as they are."""
         given = {Path(path): data for path, data in self.given}
         while True:
             broken = [one.path for one in project.unreadable.values() if one.error.python_2]
-            named = [m.path for m in project.modules.values() if python_2_names(m)]
+            modules = project.modules.values()
+            named = [m.path for m in modules if _may_be(project.data[m.path]) and python_2_names(m)]
             helpers = set(_helpers(self.given, project))
             self.helpers |= helpers
             waiting = [path for path in (*broken, *named, *helpers) if path in given]
@@ -194,8 +187,9 @@ class _Conversion:
                 if self.enabled:
                     self._convert(path, given[path])
             if not new:
-                self.helpers &= _imported(project)
-                return
+                unused = self.helpers - _imported(project)
+                self.helpers -= unused
+                return self.project() if unused else project
             project = self.project()
 
     def _convert(self, path: Path, data: bytes) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import source_of
 from migrate_mgpu.core.findings import FileResult, Finding, RunResult
-from migrate_mgpu.core.records import replaced
+from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.source.alignment import aligned
 from migrate_mgpu.source.history import History, before, place
 from migrate_mgpu.source.notebook import Notebook, decode
-from migrate_mgpu.source.source import Edit, Source, splice
+from migrate_mgpu.source.source import Edit, Source, SourceError, splice
 
 Files = Sequence[tuple[Path, bytes]]
 
@@ -49,17 +50,33 @@ def _relocate(
     file.findings = list(dict.fromkeys(file.findings))  # two places of it were one
 
 
-def fits(edits: dict[Module, list[Edit]]) -> bool:
-    """Whether edits can be made: in files that may change, to text that Python understands."""
+@record(frozen=True, eq=False)
+class Rewritten:
+    """A file's text with edits, which is parsed already: whoever plans it finds its tree."""
+
+    edits: list[Edit]
+    source: Source
+    data: bytes
+
+
+def rewritten(edits: Mapping[Module, list[Edit]]) -> dict[Module, Rewritten]:
+    """Files with edits, the lines below aligned as they were.
+
+    None, unless all can be made: in files that may change, to text that Python understands.
+    """
+    found: dict[Module, Rewritten] = {}
     for module, own in edits.items():
         if not module.writable:
-            return False
+            return {}
         try:
-            ast.parse(splice(module.source.text, own))
-            module.source.apply(own)  # a notebook's edits stay within its cells
-        except (SyntaxError, ValueError):
-            return False
-    return True
+            own = aligned(module.source, own)
+            data = module.source.encode(module.source.apply(own))
+            source = source_of(module.path, data)
+            source.tree  # noqa: B018 - parses now
+        except (SourceError, ValueError):  # two edits overlap, or leave their notebook's cell
+            return {}
+        found[module] = Rewritten(own, source, data)
+    return found
 
 
 def renamed(result: RunResult, named: list[tuple[Finding, Finding]]) -> RunResult:

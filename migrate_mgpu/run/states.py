@@ -29,7 +29,7 @@ from migrate_mgpu.analysis.incompatibilities import (
     incompatibilities,
 )
 from migrate_mgpu.analysis.keras_graphs import only_builds_layers
-from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.module import Module, Use, fact
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
@@ -720,6 +720,7 @@ def _is_copied(module: Module, node: ast.AST, name: str, gone: AbstractSet[ast.A
     )
 
 
+@fact
 def _silently_different(module: Module) -> list[Use]:
     """Plain names that mean another thing in TF2, used by code that will now run on TF2."""
     found: list[Use] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,6 @@ def test_the_result_is_that_of_one_process(
     texts["two.py"] = f"import common\n{PROGRAM.format(2, True)}"
     texts["broken.py"] = "import tensorflow as tf\ntf.Session(\n"
     texts["old.py"] = PYTHON_2
-    monkeypatch.setattr("migrate_mgpu.run.migrate.may_be_python_2", lambda contents: False)
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     given = [(str(tmp_path / name), text.encode()) for name, text in texts.items()]
@@ -77,20 +77,21 @@ def test_the_result_is_that_of_one_process(
 def test_programs_with_a_common_module_are_in_one_share(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[list[set[str]]] = []
 
-    def shared(project: object, most: int) -> list[set[Path]]:
-        found = plan.shares(project, most)  # type: ignore[arg-type]
-        made.append([{path.name for path in one} for one in found])
+    def shared(parts: Sequence[plan.KnownPart], most: int) -> list[list[plan.KnownPart]]:
+        found = plan.shares(parts, most)
+        made.append([{path.name for _, part in share for path in part.data} for share in found])
         return found
 
     monkeypatch.setattr("migrate_mgpu.run.migrate.shares", shared)
     monkeypatch.setattr(plan, "_WORTH_A_PROCESS", 1)
-    texts = {f"train{n}.py": PROGRAM.format(n, True) for n in range(3)}
+    texts = {f"train{n}.py": PROGRAM.format(n, True) for n in range(5)}
     texts["train0.py"] += "import train1\n"
     given = [(name, text.encode()) for name, text in texts.items()]
     migrate(given, bridge=True, write=False, processes=2)
     monkeypatch.setattr(plan, "_WORTH_A_PROCESS", sum(map(len, texts.values())))
     migrate(given, bridge=True, write=False, processes=2)
-    assert made == [[{"train0.py", "train1.py"}, {"train2.py"}], []]  # too little for two
+    two = [{"train0.py", "train1.py"}, {"train2.py", "train3.py"}]
+    assert made == [two, [two[0] | two[1]]]  # too little for two; the last is planned before
 
 
 def test_a_share_whose_copy_fails_is_worked_on_here() -> None:

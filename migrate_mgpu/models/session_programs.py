@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.api.graph import COMPUTES, CONTROL, SETTINGS
 from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import field, record
@@ -49,6 +49,13 @@ for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
 """
 
 
+# What a dataset of TF2 has not.
+_LOST = (
+    "make_one_shot_iterator", "make_initializable_iterator", "output_types", "output_shapes",
+    "output_classes",
+)  # fmt: skip
+
+
 @record(eq=False)
 class NativeSession(EditSet):
     """What becomes of one program; with ``refused`` nothing. ``session`` is the call that goes.
@@ -64,6 +71,10 @@ class NativeSession(EditSet):
     towers: ast.For | None = None
     read: set[ast.AST] = field(default_factory=set)
     unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
+
+    def changes(self, module: Module) -> bool:
+        """Whether anything changes in a module."""
+        return bool(self.edits.get(module) or self.imports.get(module))
 
     def only_renames(self, module: Module) -> bool:
         """Whether only TensorFlow's names change in a module: graphs are built by it too."""
@@ -156,13 +167,13 @@ class NativeSessions:
             if graph_owners(module):
                 return self._several(module, graph, configs, beside, shared)
             read = read_program(module, graph, configs, beside)
+            read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
             self._check_unread(read.unread)
             found = NativeSession(module, None, read.scope.session, loop)
             found.read, found.unread = read.read, read.unread
             found.merge(*write_programs([read]))
             self._others(read, found, configs)
-            if shared is not None:
-                raise Refused.because(shared)
+            _check_shared(found, shared)
         except Refused as refused:
             return NativeSession(module, refused.diagnostic, towers=loop)
         except Exception as error:
@@ -175,7 +186,7 @@ class NativeSessions:
         graph: CallGraph,
         configs: AbstractSet[ast.AST],
         beside: set[Module],
-        shared: Diagnostic | None,
+        shared: dict[Module, Diagnostic],
     ) -> NativeSession:
         """A program of several classes, or functions, that build a graph each.
 
@@ -193,7 +204,11 @@ class NativeSessions:
             _check_clients(reads, graph)
         # The session whose defaults are written: an interactive one has some of its own.
         reads.sort(key=lambda one: name_of(module, one.scope.session) != "InteractiveSession")
-        unread = [one for one in reads[0].unread if all(one in read.unread for read in reads)]
+        unread = [
+            one
+            for one in reads[0].unread
+            if all(one in read.unread for read in reads) and not self._is_like(*one, graph)
+        ]
         reads[0].unread[:] = unread
         self._check_unread(unread)
         found = NativeSession(module, None, reads[0].scope.session)
@@ -212,9 +227,30 @@ class NativeSessions:
             found.merge(written)
         reads[0].settings[:] = dict.fromkeys(node for read in reads for node in read.settings)
         self._others(reads[0], found, configs)
-        if shared is not None:
-            raise Refused.because(shared)
+        _check_shared(found, shared)
         return found
+
+    def _is_like(self, module: Module, node: ast.AST, graph: CallGraph) -> bool:
+        """Whether a mention of TensorFlow does the same in TF2, where no program calls it.
+
+        It stands in a function that only computes, or makes datasets. ``graph`` is that of the
+        program.
+        """
+        around = (one for one in module.names.ancestors(node) if one in module.tree.body)
+        function, uses = next(around, None), [one for one in module.uses if one.node is node]
+        if not isinstance(function, ast.FunctionDef):
+            return False
+        if graph.references(Function(module, function)):
+            return False
+        parts = (part for part in walk(function) if isinstance(part, ast.Attribute))
+        names = [one.symbol.name for one in uses]
+        if any(part.attr in _LOST for part in parts) or not all(
+            name in COMPUTES or name in CONTROL or name.startswith("data.Dataset.")
+            for name in names
+        ):
+            return False
+        made = rest(module, uses, set(), style_at(module, module.tree.body[0]), self.rules)
+        return not made.left and not any(made.edits.values())
 
     def _check_unread(self, unread: Sequence[tuple[Module, ast.AST]]) -> None:
         for other, node in unread:
@@ -235,15 +271,18 @@ class NativeSessions:
                 found.update((id(one), one) for one in self._users.get(module, ()))
         return list(found.values())
 
-    def _check(self, program: Program, module: Module) -> tuple[set[Module], Diagnostic | None]:
-        """The other modules of a program that speak to TensorFlow, and why one of them may not
-        change, if another program has it as it is. What else keeps the program says more.
+    def _check(
+        self, program: Program, module: Module
+    ) -> tuple[set[Module], dict[Module, Diagnostic]]:
+        """The other modules of a program that speak to TensorFlow, and why some may not change.
+
+        Another program has these as they are. What else keeps the program says more.
 
         Raises:
             Refused: it is no program of its own.
         """
         beside: set[Module] = set()
-        shared: Diagnostic | None = None
+        shared: dict[Module, Diagnostic] = {}
         session = next(iter(session_calls(module)), module.tree.body[0])
         for other in program.modules:
             if other is module or not other.uses:
@@ -251,30 +290,30 @@ class NativeSessions:
             if not other.writable:
                 text = f"{other.path.name}, which it imports, is not migrated with it"
                 raise Refused(module, session, text)
-            shared = shared or self._shared(other, module, session)
+            shared.update(self._shared(other, module, session))
             if isinstance(other.source, Notebook) or other in self.kept:
                 raise Refused(module, session, f"{other.path.name}, which it imports, stays")
             beside.add(other)
         if len(self._users[program.entry]) != 1:
             text = "another program imports it"
             place = Place(module, module.tree.body[0])
-            shared = shared or Diagnostic("shared-module", place, text)
+            shared.setdefault(program.entry, Diagnostic("shared-module", place, text))
         if module is not program.entry:
-            shared = shared or self._shared(module, module, session)
+            shared.update(self._shared(module, module, session))
         for node in walk(module.tree):
             if isinstance(node, ast.stmt) and " \t" in module.source.indent_of(node):
                 text = "its lines begin with spaces and tabs"  # moved ones would be ambiguous
                 raise Refused(module, node, text, "indent it by one of the two", "mixed-indent")
         return beside, shared
 
-    def _shared(self, other: Module, module: Module, session: ast.AST) -> Diagnostic | None:
+    def _shared(self, other: Module, module: Module, session: ast.AST) -> dict[Module, Diagnostic]:
         """Why a module that programs share stays: it is changed for all of them, or for none."""
         for user in self._users[other]:
             if _home(user) is None or not self._is_ours(user):
                 text = f"{other.path.name}, which it imports, serves "
                 text += f"{user.entry.path.name} as it is"
-                return Diagnostic("shared-module", Place(module, session), text)
-        return None
+                return {other: Diagnostic("shared-module", Place(module, session), text)}
+        return {}
 
     def _others(
         self, read: SessionProgram, found: NativeSession, configs: AbstractSet[ast.AST]
@@ -372,6 +411,17 @@ def _is_renamed(one: object, other: object, names: AbstractSet[ast.AST]) -> bool
 def _root(node: ast.expr) -> ast.expr:
     """`tf`, of `tf.random.normal`."""
     return _root(node.value) if isinstance(node, ast.Attribute) else node
+
+
+def _check_shared(found: NativeSession, shared: Mapping[Module, Diagnostic]) -> None:
+    """What other programs have as it is does not change.
+
+    Raises:
+        Refused: it would.
+    """
+    for module, why in shared.items():
+        if found.changes(module):
+            raise Refused.because(why)
 
 
 def _check_clients(reads: Sequence[SessionProgram], graph: CallGraph) -> None:

@@ -267,6 +267,8 @@ class _Planner:
                 for one in entries
                 if one not in own and not self._builds_with(states.get(one), module, native)
             ]
+            if not any(one.session is not None and one.session.changes(module) for one in native):
+                others = []  # it serves them as it did
             why = None if others else _unlike(native, module)
             if not others and why is None:
                 continue

@@ -221,8 +221,7 @@ class SummaryWriter:
             return []
         return [
             f"with {receiver}.as_default():",
-            f"{self.source.indent_unit}{self.style.tensorflow}.summary.graph("
-            f"{step}.get_concrete_function().graph)",
+            f"{self.source.indent_unit}{self.style.tensorflow}.summary.graph({step}.graph)",
         ]
 
     def calls(self) -> Iterator[Edit]:

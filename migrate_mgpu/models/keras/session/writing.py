@@ -607,11 +607,18 @@ class _Writer:
         return place if late and max(u.place for u in late) == place else place + 1
 
     def _shown_at(self, statement: ast.stmt) -> str:
-        """The name of a step that trains and is known at a statement."""
+        """The trace of a step that trains and is known at a statement; empty where none is.
+
+        One that is given iterators gets new ones, which nothing is drawn from.
+        """
         places = {entry.statement: place for place, entry in enumerate(self.scope.entries)}
         for step in self.program.steps:
+            drawn = self.program.restarted(step.units)
+            if drawn and step.feeds:
+                continue
             if step.updates and self._slot(step) <= places.get(statement, len(places)):
-                return self.names.step(step)
+                given = ", ".join(map(self._begun, drawn))
+                return f"{self.names.step(step)}.get_concrete_function({given})"
         return ""
 
     def _is_loss(self, node: ast.AST) -> bool:

@@ -93,7 +93,48 @@ def test_programs_that_train_and_that_restore_share_a_module() -> None:
         assert "compat.v1" not in after[name] and "Session" not in after[name]
 
 
+UNREAD = """\
+import tensorflow as tf
+
+
+def huber(labels, predictions):
+    residual = tf.abs(labels - predictions)
+    def near(): return 0.5 * tf.square(residual)
+    def far(): return residual - 0.5
+    return tf.cond(residual < 1.0, near, far)
+
+
+def scale():
+    return 2.0
+"""
+PLAIN = MAIN.replace("from ops import dense as layer", "from ops import scale")
+PLAIN = PLAIN.replace("layer(x, 2, 1)", "x * w")
+PLAIN = PLAIN.replace("loss =", "w = tf.Variable(scale())\nloss =")
+
+
+def test_functions_that_others_call_stay_where_they_are_the_same_in_tf2() -> None:
+    """The module does not change, so that it serves a program that stays."""
+    other = "import tensorflow as tf\nimport ops\nprint(ops.huber(tf.zeros([]), 1.0))\n"
+    result = run(("main.py", PLAIN), ("ops.py", UNREAD), ("other.py", other), native_sessions=True)
+    states = {one.entry.name: one.state for one in result.programs}
+    assert states["main.py"] == "native", said(result)
+    assert [one.path.name for one in result.files if one.after is not None] == ["main.py"]
+
+
 STAYS = {
+    "a function of another program's that has other names in TF2": (
+        {"main.py": PLAIN, "ops.py": UNREAD.replace("tf.abs(", "tf.log(")},
+        "it is not known what `tf.log` in ops.py is for",
+    ),
+    "a function of another program's with an iterator of TF1's": (
+        {
+            "main.py": PLAIN,
+            "ops.py": UNREAD + "\n\ndef draw(rows):\n    made = "
+            "tf.data.Dataset.from_tensor_slices(rows)\n    def one():\n        return made."
+            "make_one_shot_iterator().get_next()\n    return one()\n",
+        },
+        "it is not known what `tf.data.Dataset.from_tensor_slices` in ops.py is for",
+    ),
     "something else in the module": (
         {"main.py": MAIN, "ops.py": OPS + "\n\nstep = tf.Variable(0)\n"},
         "it is not known what `tf.Variable` in ops.py is for",

@@ -41,12 +41,13 @@ _SHARED = "shares-code"
 class Conversion(EditSet):
     """What becomes of one Estimator; with ``refused`` nothing.
 
-    ``configs`` are the RunConfig calls that go away.
+    ``configs`` are the RunConfig calls that go away, ``model`` what becomes of its model.
     """
 
     flow: EstimatorFlow
     refused: Diagnostic | None = None
     configs: set[ast.Call] = field(default_factory=set)
+    model: ModelPlan | None = None
 
     @property
     def modules(self) -> list[Module]:
@@ -225,6 +226,26 @@ class Conversions:
                         advice = one.refused.advice
                         other.refused = Diagnostic(_SHARED, one.refused.place, text, advice)
                         changed = True
+            changed = self._share_classes() or changed
+
+    def _share_classes(self) -> bool:
+        """What several models are made of becomes the same classes for all, or stays.
+
+        Returns whether a model stays for that.
+        """
+        converted = [(one, one.model) for one in self.all if one.refused is None and one.model]
+        rewritten = {node for _, model in converted for node in model.calls}
+        for one, model in converted:
+            others = (why for node, why in model.elsewhere.items() if node not in rewritten)
+            one.refused = next(others, None)
+            for other, its in converted if model.elsewhere else ():
+                if its.function is not model.function and one.refused is None:
+                    module = _unlike(one, other)
+                    if module is not None:
+                        text = f"{other.flow.module.path.name} needs {module.path.name} otherwise"
+                        place = Place(one.flow.module, one.flow.call)
+                        one.refused = Diagnostic(_SHARED, place, text)
+        return any(one.refused is not None for one, _ in converted)
 
     def _set_environment_first(self) -> None:
         """TF1 reads CUDA_VISIBLE_DEVICES when it trains, TF2 when a model makes its variables."""
@@ -282,6 +303,16 @@ def _overlap(first: Conversion, second: Conversion) -> bool:
     return function is not None and other is not None and function.node is other.node
 
 
+def _unlike(first: Conversion, second: Conversion) -> Module | None:
+    """A module in which two conversions write the same part in different forms."""
+    for module in first.edits.keys() & second.edits.keys():
+        places = {(edit.start, edit.end): edit.new for edit in second.edits[module]}
+        for edit in first.edits[module]:
+            if edit.end > edit.start and places.get((edit.start, edit.end), edit.new) != edit.new:
+                return module
+    return None
+
+
 def _ended(module: Module, edit: Edit) -> Edit:
     """An edit whose lines end as the file's do."""
     newline = module.source.newline
@@ -295,7 +326,7 @@ def _ended(module: Module, edit: Edit) -> Edit:
 
 
 def _joined(flow: EstimatorFlow, model: ModelPlan, driven: DriverEdits) -> Conversion:
-    found = Conversion(flow, configs=set(driven.configs))
+    found = Conversion(flow, configs=set(driven.configs), model=model)
     found.merge(model)
     found.merge(driven)
     for module, edits in found.edits.items():

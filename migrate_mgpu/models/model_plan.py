@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.records import field, record
 
 
 @record()
@@ -25,6 +26,8 @@ class ModelPlan(EditSet):
     keeps its layers in a list, or a list that may have layers in it. ``initializes`` is the method
     that gives its variables what they begin with, where they are not what its layers draw; ``warm``
     is the one that does so for those that are trained, of a checkpoint that it is given.
+    ``calls`` are the mentions, rewritten, of what became a class; ``elsewhere`` those that it did
+    not rewrite, with what keeps the model where no other one's conversion does.
     """
 
     module: Module
@@ -40,3 +43,5 @@ class ModelPlan(EditSet):
     has_layer_lists: bool = False
     initializes: str = ""
     warm: str = ""
+    calls: set[ast.AST] = field(default_factory=set)
+    elsewhere: dict[ast.AST, Diagnostic] = field(default_factory=dict)

@@ -101,7 +101,8 @@ class _Run:
         return with_later_names(files, result, part, self.plans.options.rules, again)
 
     def _normalized(self, files: Files, part: Project) -> RunResult:
-        """The plan of a part, with its Estimators normalized where that helps."""
+        """The plan of a part, with its Estimators normalized where that helps, and modules of
+        their own where others need them as they are."""
 
         def again(files: Files) -> Planned:
             return self._with_graph_objects(files, part.again(files))
@@ -110,8 +111,13 @@ class _Run:
         if all(isinstance(one.conversions, NoEstimators) for one in planned.parts):
             return planned.result
         from migrate_mgpu.run.normalization import normalized
+        from migrate_mgpu.run.own_modules import with_own_modules
 
-        return normalized(files, planned, again, self.attempts)
+        def with_shared(files: Files) -> RunResult:
+            return normalized(files, again(files), again, self.attempts)
+
+        result = normalized(files, planned, again, self.attempts)
+        return with_own_modules(files, result, planned, with_shared)
 
     def _with_graph_objects(self, files: Files, part: Project) -> Planned:
         """The plan of a part, with graphs that objects have named where that helps."""

@@ -20,7 +20,7 @@ from migrate_mgpu.analysis.api_version import (
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.import_edits import unused_lost_imports
+from migrate_mgpu.analysis.import_edits import unused_lost_imports, with_imports
 from migrate_mgpu.analysis.incompatibilities import (
     GONE_LATE,
     GONE_TOLD,
@@ -35,6 +35,7 @@ from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_un
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.analysis.taken_names import Taken
 from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.findings import NUMBERS
@@ -46,12 +47,13 @@ from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.run.claims import CODE as CLAIM
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
+from migrate_mgpu.run.shared_modules import changed_for
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.insertion_point import is_straight
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
 from migrate_mgpu.session_config.sessions import Session, goes_away, is_opened, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed
 
@@ -90,6 +92,7 @@ _SEED = "the same seed draws other numbers in TF2 than in TF1"
 _BROKEN = "broken-import"
 _TF1_NAME = "tf1-name-left"
 _OUTSIDE = "outside-the-paths"
+_NEEDED = "needed-as-it-is"
 
 
 @record(eq=False)
@@ -177,6 +180,7 @@ class ProgramStates:
             found = (self._state(program) for program in programs)
             states = [state for state in found if state is not None]
             self._keep_together(states)
+            self._keep_apart(states, programs)
             if self._converted() == before:
                 self.graph.converted |= {
                     state.session.session
@@ -203,6 +207,37 @@ class ProgramStates:
                 if copy.refused is None:
                     place = Place(copy.module, copy.call)
                     copy.refused = Diagnostic("its-program-stays", place, text)
+        self.conversions.share()
+
+    def _keep_apart(self, states: Iterable[State], programs: Iterable[Program]) -> None:
+        """A model stays where other programs need what changes with it as it is."""
+        native = {state.program.entry: state for state in states if state.kind == NATIVE}
+        bridged = {state.program.entry for state in states if state.kind in (BRIDGE, KEPT)}
+        users: dict[Module, list[Program]] = {}
+        taken: dict[Module, Taken] = {}  # by entry points
+        for program in programs if any(state.estimators for state in native.values()) else ():
+            for module in program.modules:
+                if program.entry not in native and module is not program.entry:
+                    users.setdefault(module, []).append(program)
+        for state in native.values():
+            changes = EditSet()
+            for one in (*state.estimators, state.rest) if state.estimators else ():
+                changes.merge(one)
+            for module, edits in changes.edits.items():
+                if module not in users:
+                    continue
+                imports = with_imports(module, changes.imports.get(module, set()))
+                new = splice(module.source.text, [*edits, *imports])
+                for program in users.get(module, ()):
+                    entry = program.entry
+                    if entry not in taken:
+                        taken[entry] = Taken(program, self.graph.project)
+                    changed = changed_for(module, new, taken[entry], entry in bridged)
+                    if changed is not None:
+                        text = f"{program.entry.path.name} needs `{changed[0]}` as it is"
+                        why = Diagnostic(_NEEDED, Place(module, changed[1]), text)
+                        for one in state.estimators:
+                            one.refused = one.refused or why
         self.conversions.share()
 
     def settle(
@@ -287,7 +322,11 @@ class ProgramStates:
         inside = set(modules)
         flows = [flow for flow in self.flows if flow.module in inside]
         sessions = sessions_of(modules, self._flow_of)
-        made = [c for c in self.conversions.of(inside) if c.flow.module.writable]
+        made = [
+            one
+            for one in self.conversions.of(inside)
+            if one.flow.module.writable and runs_in(program, one.flow.module, one.flow.call)
+        ]
         opened = any(session.sink.module.writable for session in sessions)
         copied = self.copies.of(modules)
         if not flows and not opened and not made and not copied:

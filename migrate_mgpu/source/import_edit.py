@@ -18,10 +18,12 @@ def import_edit(
     added: str = "",
     module: str = "",
     renamed: Mapping[str, str] = _NOTHING,
+    named: bool = False,
 ) -> Edit:
     """The edit that makes an import of ``module``, without some names, with one more.
 
-    Names that are ``renamed`` there keep the name that they have here, if they have one.
+    Names that are ``renamed`` there keep the name that they have here, if they have one; where
+    they are ``named``, each of them has one.
     """
     import libcst as cst
 
@@ -37,6 +39,12 @@ def import_edit(
         names = [
             alias.with_changes(name=cst.parse_expression(renamed.get(old.name, old.name)))
             for alias, old in zip(node.names, statement.names)
+        ]
+        names = [
+            alias.with_changes(asname=cst.AsName(cst.Name(old.name)))
+            if named and old.name in renamed and alias.asname is None
+            else alias
+            for alias, old in zip(names, statement.names)
         ]
         names, space = without(names, indices, space)
         if added:

@@ -168,8 +168,8 @@ def start_with_comments(text: str, start: int) -> int:
     return start
 
 
-def without_function(source: Source, node: ast.FunctionDef) -> Edit:
-    """A function goes, with the comments above it."""
+def without_function(source: Source, node: ast.stmt) -> Edit:
+    """A function or class goes, with the comments above it."""
     layout, text = Layout(source, node), source.text
     top, bottom = source.part_at(layout.line_start)
     start = max(start_with_comments(text, layout.line_start), top)

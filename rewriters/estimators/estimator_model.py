@@ -23,6 +23,11 @@ is called where no checkpoint of its own is restored; each class gives its varia
 names that they had in TF1. So does `warm_start_from`, a path or `WarmStartSettings` of all that is
 trained.
 
+Several Estimators, also of several programs, may share functions, classes and optimizers: these
+become the same for all. Where programs that stay TF1's need such a module as it is
+(`modeling.py`), it stays, and what the migrated ones take of it stands beside it, in
+`modeling_tf2.py`, which they import instead.
+
 Where loss or metrics look at several values of the network, or at the features, `call`
 returns those values, and the model has a `train_step` and a `test_step` of its own. So does
 one whose network is called again, by `reuse`, to test: its evaluation's loss stays the

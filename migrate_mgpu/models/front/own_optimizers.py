@@ -55,16 +55,21 @@ def read_own(module: Module, call: ast.Call, graph: CallGraph) -> Optimizer | No
     own = read_own_optimizer(*found)
     if not own.module.writable:
         raise Refused(module, call, f"`{own.node.name}` is made outside of the given paths")
-    mentions = graph.references(Function(own.module, own.init))
-    made = [one.call for one in mentions if own.node not in one.module.names.ancestors(one.node)]
-    if made != [call]:
-        text = f"`{own.node.name}` is an optimizer of the program's own that is used here as well"
-        raise Refused(module, call, text, _ADVICE)
     given = arguments_of(module, call, tuple(a.arg for a in own.init.args.args[1:]))
     rate = given.get(own.rate)
     return Optimizer(
         "own", module, call, given, LearningRate(rate, variation_of(module, rate)), own=own
     )
+
+
+def elsewhere(optimizer: Optimizer, graph: CallGraph) -> Iterator[Refused]:
+    """The other mentions of an own optimizer's class, as what keeps it from being Keras's."""
+    own = optimizer.own
+    for one in graph.references(Function(own.module, own.init)) if own is not None else ():
+        assert own is not None
+        if own.node not in one.module.names.ancestors(one.node) and one.call is not optimizer.node:
+            text = "is an optimizer of the program's own that is used here as well"
+            yield Refused(one.module, one.node, f"`{own.node.name}` {text}", _ADVICE)
 
 
 def read_own_optimizer(module: Module, node: ast.ClassDef) -> OwnOptimizer:

@@ -66,7 +66,8 @@ class _Inlined:
             return {}
         if not isinstance(home.names.parents[node], ast.Module) or not self._belongs(node):
             return {}
-        if len(self.graph.references(self.helper)) != 1:
+        mentions = self.graph.references(self.helper)
+        if any(one.call is None for one in mentions):
             return {}
         statement = names.statement(self.call)
         layout = Layout(self.source, statement)
@@ -101,7 +102,10 @@ class _Inlined:
             offset = layout.line_start
             text += code[: at[0] - offset] + place + code[at[1] - offset :]
         found = {self.module: [Edit(start, layout.next_line, text), *imports]}
-        found.setdefault(home, []).append(without_function(home.source, node))
+        # One model_fn at a time has its statements, the last one takes it away.
+        rest = found.setdefault(home, [])
+        if len(mentions) == 1:
+            rest.append(without_function(home.source, node))
         return found
 
     def _comments(self, statement: ast.stmt, layout: Layout) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
@@ -50,7 +50,6 @@ class TpuFlag:
         self.graph = graph
         given = arguments_of(flow.module, flow.call, ("model_fn",))
         self.node = given.get("use_tpu")
-        self.code = flow.module.source.code(self.node) if self.node is not None else ""
         self.never = constant(assigned(flow.module, self.node)) is False
         self.optional = self.node is not None and is_off(flow.module, self.node)
         self.model_fn: Function | None = None
@@ -72,8 +71,8 @@ class TpuFlag:
             return ends if ends in each else None if None in each else not ends
         if isinstance(node, ast.Name):
             return self._named(module, node, depth)
-        if isinstance(node, ast.Attribute) and self.optional and module is self.module:
-            return False if module.source.code(node) == self.code else None
+        if isinstance(node, ast.Attribute) and self.optional and is_off(module, node):
+            return False if module.source.code(node) in _flags(module) else None
         return None
 
     def _named(self, module: Module, node: ast.Name, depth: int) -> bool | None:
@@ -111,6 +110,15 @@ class TpuFlag:
             if own in ancestors or mentions_tpus(module, around):
                 found.add(node)
                 yield node
+
+
+@fact
+def _flags(module: Module) -> set[str]:
+    """What says in a module whether its TPUEstimators are for a TPU."""
+    named = ((call, tensorflow_name(module, call.func)) for call in module.names.calls)
+    made = (call for call, name in named if name.endswith("TPUEstimator"))
+    told = (arguments_of(module, call, ()).get("use_tpu") for call in made)
+    return {module.source.code(node) for node in told if node is not None}
 
 
 @fact

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.binding_time import BindingTimes
@@ -231,18 +231,27 @@ class Helpers:
         code = source.code(function.node)
         return "reuse" in code or "AUTO_REUSE" in code or "get_variable_scope" in code
 
+    def calls(self) -> set[ast.AST]:
+        """The mentions of functions that became classes, as far as they are rewritten."""
+        return {call.func for helper in self.found.values() for _, call in helper.calls}
+
+    def elsewhere(self) -> Iterator[Refused]:
+        """The other mentions of these functions, as what keeps them from being classes."""
+        known = self.calls()
+        for helper in self.found.values():
+            for reference in self.graph.references(helper.function):
+                if reference.node not in known:
+                    text = f"{helper.function.name} makes layers, and is used here as well"
+                    yield Refused(reference.module, reference.node, text)
+
     def check_uses(self) -> None:
         """Every mention of a function that became a class must be one that was rewritten.
 
         Raises:
             Refused: with the other mention.
         """
-        for helper in self.found.values():
-            known = {id(call) for _, call in helper.calls}
-            for reference in self.graph.references(helper.function):
-                if reference.call is None or id(reference.call) not in known:
-                    text = f"{helper.function.name} makes layers, and is used here as well"
-                    raise Refused(reference.module, reference.node, text)
+        for refused in self.elsewhere():
+            raise refused
 
 
 def _named(node: ast.expr) -> set[str]:

@@ -34,6 +34,7 @@ from migrate_mgpu.models.front.network.summaries import (
     without_summaries,
 )
 from migrate_mgpu.models.front.network.weights import double_weight
+from migrate_mgpu.models.front.own_optimizers import elsewhere
 from migrate_mgpu.models.front.variable_names import check_names
 from migrate_mgpu.models.ir import Predictions, Result, Variation
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
@@ -557,7 +558,12 @@ class _Conversion:
         return stays
 
     def _finish_classes(self, plan: ModelPlan) -> None:
-        self.helpers.check_uses()
+        made_here = {c: one for c, one in self.training.optimizers.items() if one.own is not None}
+        plan.calls = self.helpers.calls() | {call.func for call in made_here}
+        others = [self.helpers.elsewhere()]
+        others += (elsewhere(one, self.helpers.graph) for one in made_here.values())
+        why = (refused.diagnostic for one in others for refused in one)
+        plan.elsewhere = {one.node: one for one in why}
         for made in self.classes.all():
             module, node = made.helper.function.module, made.helper.function.node
             start, end = module.source.span(node)

@@ -1,0 +1,125 @@
+"""What programs take of their modules: names, and what these are made of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Set as AbstractSet
+from typing import Union
+
+from migrate_mgpu.analysis.idioms import is_main_guard
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Program, Project
+from migrate_mgpu.analysis.scopes import walk
+
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+Import = tuple[Union[ast.Import, ast.ImportFrom], ast.alias, bool]
+
+
+def imports_of(importer: Module, module: Module, project: Project) -> list[Import]:
+    """What a module imports of another one: a name, and whether that is the module itself."""
+    found: list[Import] = []
+    path = module.path
+    own = path.parent.name if path.name == "__init__.py" else path.stem
+    for statement in importer.names.imports:
+        base = importer.names.absolute(statement) if isinstance(statement, ast.ImportFrom) else ""
+        for alias in statement.names:
+            dotted = f"{base}.{alias.name}".lstrip(".")
+            named = dotted.rpartition(".")[2] == own
+            if named and module in project.resolve(importer, dotted)[-1:]:
+                found.append((statement, alias, True))
+            elif base and module in project.resolve(importer, base)[-1:]:
+                found.append((statement, alias, False))
+    return found
+
+
+class Taken:
+    """The parts of its modules that a program comes to, from its entry point on.
+
+    Of an imported module these are the statements that run with its import, and the functions,
+    classes and variables that something else of the program names.
+    """
+
+    def __init__(self, program: Program, project: Project) -> None:
+        self.program = program
+        self.project = project
+        self.names: dict[Module, set[str]] = {}  # that other modules take
+        self._parts: dict[Module, dict[ast.stmt, None]] = {}
+        for module in program.modules:
+            own = module is program.entry
+            body = [one for one in module.tree.body if own or _runs(one)]
+            self._parts[module] = dict.fromkeys(body)
+            self.names[module] = set()
+        self._imports = {
+            (one, other): imports_of(one, other, project)
+            for one in program.modules
+            for other in one.imported
+            if other in self.names and other is not one
+        }
+        while self._grows():
+            pass
+
+    def _grows(self) -> bool:
+        """Adds what the known parts name; whether there was something."""
+        before = self._size()
+        for module, parts in self._parts.items():
+            known = module.names.module_scope.bindings
+            for statement in list(parts):  # those that come behind are next
+                for part in walk(statement):
+                    if isinstance(part, ast.Name) and part.id in known:
+                        parts.update(dict.fromkeys(top_level(module, part.id)))
+            for name in self.names[module] & known.keys():
+                parts.update(dict.fromkeys(top_level(module, name)))
+        for (importer, module), imports in self._imports.items():
+            for statement, alias, is_module in imports:
+                self.names[module] |= self._named(importer, module, statement, alias, is_module)
+        return self._size() > before
+
+    def _size(self) -> int:
+        return sum(map(len, self._parts.values())) + sum(map(len, self.names.values()))
+
+    def _named(
+        self, importer: Module, module: Module, statement: ast.stmt, alias: ast.alias, whole: bool
+    ) -> AbstractSet[str]:
+        """The names that known parts of a module take of another one by one import."""
+        names = importer.names
+        if alias.name == "*":
+            return module.names.module_scope.bindings.keys()
+        local = alias.asname or alias.name.partition(".")[0]
+        scope = names.scope_at(statement)
+        mentions = [m for m in names.mentions(local, scope) if self._is_known(importer, m)]
+        if not whole:
+            return {alias.name} if mentions or local in self.names[importer] else set()
+        found: set[str] = set()
+        for mention in mentions:
+            node: ast.AST = mention
+            for _ in range(1 if alias.asname else alias.name.count(".") + 1):
+                node = names.parents[node]
+                if not isinstance(node, ast.Attribute):  # it is handed on
+                    return module.names.module_scope.bindings.keys()
+            assert isinstance(node, ast.Attribute)
+            found.add(node.attr)
+        return found
+
+    def _is_known(self, module: Module, node: ast.AST) -> bool:
+        around = (node, *module.names.ancestors(node))
+        return any(one in self._parts[module] for one in around)
+
+    def of(self, module: Module) -> dict[str, list[ast.stmt]]:
+        """The names of a module that the program comes to, with the statements that bind them."""
+        parts = self._parts[module]
+        bindings = module.names.module_scope.bindings
+        every = {name: top_level(module, name) for name in bindings}
+        known = {name: found for name, found in every.items() if any(s in parts for s in found)}
+        return {**{name: [] for name in self.names[module]}, **known}
+
+
+def top_level(module: Module, name: str) -> list[ast.stmt]:
+    """The statements of a module that give one of its names a meaning."""
+    bindings = module.names.module_scope.bindings.get(name, ())
+    return [module.names.statement(binding.node) for binding in bindings]
+
+
+def _runs(statement: ast.stmt) -> bool:
+    """Whether a statement of a module runs with its import, and does more than to define."""
+    return not isinstance(statement, (*_DEFINED, *_IMPORTS)) and not is_main_guard(statement)

@@ -1,0 +1,132 @@
+"""Whether a module in TF2's form still serves the programs that stay with TF1."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.symbols import symbol, table
+from migrate_mgpu.analysis.taken_names import Taken
+from migrate_mgpu.api.functions import SAME_STATUSES
+
+_BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+# Two methods of a Dataset in the place of one that TF1 fused.
+_FUSED = {"batch", "map", "repeat", "shuffle"}
+_NEVER = ("gone", "unknown", "v2_only")  # what a graph of TF1's has not
+
+
+def changed_for(
+    module: Module, new: str, program: Taken, bridged: bool
+) -> tuple[str, ast.stmt] | None:
+    """A name that a program takes of a module, which means something else in its new text.
+
+    A TF1 graph is built by it as before where nothing changes but the names of TensorFlow's that
+    TF1 has too; on the bridge (``bridged``) those that TF2 has.
+    """
+    form = _Form(module, ast.parse(new), bridged)
+    for name, statements in sorted(program.of(module).items()):
+        if not statements:  # a pass took it away
+            return name, module.tree.body[0]
+        for statement in statements:
+            if not form.has(name, statement):
+                return name, statement
+    return None
+
+
+class _Form:
+    """A module's new text beside the module."""
+
+    def __init__(self, module: Module, tree: ast.Module, bridged: bool) -> None:
+        self.module = module
+        self.bridged = bridged
+        self.uses = {use.node for use in module.uses}
+        self.bound: dict[str, list[ast.stmt]] = {}
+        self.roots: set[str] = set()  # the names that are TensorFlow
+        for statement in (s for s in walk(tree) if isinstance(s, ast.stmt)):
+            for name in _bound(statement):
+                self.bound.setdefault(name, []).append(statement)
+            if isinstance(statement, ast.Import):
+                named = (a for a in statement.names if symbol(a.name) is not None)
+                self.roots |= {(a.asname or a.name).partition(".")[0] for a in named}
+
+    def has(self, name: str, statement: ast.stmt) -> bool:
+        """Whether a name has the same meaning."""
+        new = self.bound.get(name, [])
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            return bool(new)
+        if not isinstance(statement, _BINDING):
+            return any(self._same(statement, one) for one in new)
+        # `from absl import flags` in the place of `flags = tf.flags`.
+        taken = any(part in self.uses for part in walk(statement))
+        imported = isinstance(statement, ast.Assign) and taken
+        return any(
+            self._same(statement, one) or (imported and isinstance(one, ast.ImportFrom))
+            for one in new
+        )
+
+    def _same(self, one: object, other: object) -> bool:
+        if isinstance(one, list) and isinstance(other, list):
+            return len(one) == len(other) and all(map(self._same, one, other))
+        if not isinstance(one, ast.AST) or not isinstance(other, ast.AST):
+            return one == other
+        if type(one) is type(other):
+            fields = ((getattr(one, name), getattr(other, name, None)) for name in one._fields)
+            if all(self._same(a, b) for a, b in fields):
+                return True
+        if isinstance(one, ast.expr) and isinstance(other, ast.expr):
+            return self._restated(one, other)
+        return False
+
+    def _restated(self, one: ast.expr, other: ast.expr) -> bool:
+        """Whether an expression says the same by names of TensorFlow's that both versions have."""
+        if not any(part in self.uses for part in walk(one)):
+            return False
+        before, after = list(walk(one)), list(walk(other))
+        names = {part.id for part in before if isinstance(part, ast.Name)} | self.roots
+        attributes = {part.attr for part in before if isinstance(part, ast.Attribute)}
+        of_tensorflow = {part for node in before if node in self.uses for part in walk(node)}
+        methods = {p.attr for p in before if isinstance(p, ast.Attribute)} - {
+            p.attr for p in of_tensorflow if isinstance(p, ast.Attribute)
+        }
+        chains = list(self._chains(other))
+        inside = {part for chain in chains for part in walk(chain)}
+        new = {p.attr for p in after if isinstance(p, ast.Attribute) and p not in inside}
+        return (
+            all(part.id in names for part in after if isinstance(part, ast.Name))
+            and new - attributes <= _FUSED
+            and methods - new <= {"apply"}
+            and all(self._is_known(chain) for chain in chains)
+        )
+
+    def _chains(self, node: ast.AST) -> Iterator[ast.Attribute]:
+        """The longest chains of attributes that begin at TensorFlow."""
+        if isinstance(node, ast.Attribute):
+            first: ast.expr = node
+            while isinstance(first, ast.Attribute):
+                first = first.value
+            if isinstance(first, ast.Name) and first.id in self.roots:
+                yield node
+                return
+        for child in ast.iter_child_nodes(node):
+            yield from self._chains(child)
+
+    def _is_known(self, chain: ast.Attribute) -> bool:
+        name = ast.unparse(chain).partition(".")[2]
+        status = table().status(name)
+        known = status not in _NEVER if self.bridged else status in SAME_STATUSES
+        return known and not name.startswith("keras.")
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement binds."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield statement.name
+    elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+        yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
+    elif isinstance(statement, ast.Assign):
+        parts = (part for target in statement.targets for part in walk(target))
+        yield from (part.id for part in parts if isinstance(part, ast.Name))
+    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        yield statement.target.id

@@ -94,7 +94,7 @@ class Project:
 
         ``from_python_2`` are those whose text was converted; they count, whatever they import.
         ``like`` has these files, with other texts, and perhaps more: where all of them lie, and
-        which cannot be read, is known from there.
+        which cannot be read, is known from there. Some may be new.
         """
         self.modules: dict[str, Module] = {}
         self._modules_of_run = self.modules  # a part of the run has some of them
@@ -112,6 +112,10 @@ class Project:
             self._tops |= _started_from(self._tops)
         else:
             self.given, self._listings = like.given, like._listings
+            new = {self._place(path) for path, _ in files} - like.given
+            if new:
+                self.given |= new
+                self._listings = Folders(self.given)
             self._tops = set(like._tops)
         self._outside: dict[str, Module | None] = {}
         self._search_paths: dict[str, list[str]] = {}

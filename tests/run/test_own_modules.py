@@ -113,6 +113,13 @@ def test_a_module_that_imports_one_with_a_form_of_its_own_has_one_too() -> None:
     assert "import sizes_tf2 as sizes\n" in texts(result)["main.py"]
 
 
+def test_two_folders_with_modules_of_one_name() -> None:
+    files = [(f"{folder}/{name}", text) for folder in "ab" for name, text in FILES.items()]
+    files.append(("all.py", "import a.encode\nimport b.encode\nimport a.main\nimport b.main\n"))
+    found = texts(run(*files, bridge=True))
+    assert {"a/modeling_tf2.py", "b/modeling_tf2.py"} <= found.keys()
+
+
 def keeps(result: RunResult, reason: str, *programs: str) -> None:
     """Programs stay on the bridge, and it is said why."""
     assert {states(result)[one] for one in programs} == {"bridge"}

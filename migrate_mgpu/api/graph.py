@@ -139,6 +139,8 @@ INITIALIZES_METRICS = ("local_variables_initializer", "initializers.local_variab
 RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Feature",
            "train.FeatureList", "train.FeatureLists", "train.Features", "train.FloatList",
            "train.Int64List", "train.SequenceExample")  # fmt: skip
+# Keras's functions of arrays.
+ARRAYS = ("keras.datasets.", "keras.utils.to_categorical", "keras.preprocessing.sequence.")
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "contrib.learn.preprocessing.", "test.is_",
             "contrib.learn.python.learn.datasets.mnist",
@@ -147,9 +149,9 @@ SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.s
             "train.list_variables", "train.load_checkpoint", "train.load_variable",
             "errors.", "disable_v2_behavior", "disable_eager_execution",
             "python.client.device_lib", "__version__", "python_io.TFRecordWriter", "compat.as_",
-            *RECORDS)  # fmt: skip
+            *ARRAYS, *RECORDS)  # fmt: skip
 # Of those, what TF2 has as it is.
-SAME = ("python.client.device_lib", "__version__", "compat.as_", *RECORDS)
+SAME = ("python.client.device_lib", "__version__", "compat.as_", *ARRAYS, *RECORDS)
 # What a program says to the devices, in TF1 as in TF2.
 SOFT_PLACEMENT = "config.set_soft_device_placement"
 DEVICE_OPTIONS = ("config.", "debugging.set_log_device_placement", "test.is_")

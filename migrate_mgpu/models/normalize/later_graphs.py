@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import INITIALIZES, SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import is_reset, session_calls
@@ -20,7 +20,7 @@ from migrate_mgpu.source.statements import Layout
 _OF_ALL = (
     "get_collection", "trainable_variables", "global_variables", "all_variables",
     "local_variables", "model_variables", "losses.get_", "summary.merge_all",
-    "get_default_graph", "reset_default_graph", "train.get_global_step",
+    "get_default_graph", "train.get_global_step",
     "train.get_or_create_global_step",
 )  # fmt: skip
 
@@ -78,7 +78,6 @@ def _builds(module: Module, statement: ast.stmt) -> bool:
 
 def _is_apart(module: Module, first: ast.stmt) -> bool:
     """Whether nothing from a statement on reads what was built above it."""
-    names, home = module.names, module.names.module_scope
     built: set[str] = set()
     for statement in module.tree.body:
         if statement is first:
@@ -86,29 +85,40 @@ def _is_apart(module: Module, first: ast.stmt) -> bool:
         for inner in walk(statement):
             if isinstance(inner, (ast.Assign, ast.AugAssign)) and not _runs(inner):
                 read = {n.id for n in walk(inner.value) if isinstance(n, ast.Name)}
-                if _builds(module, inner) or built & read or _is_made(module, inner):
+                if _builds(module, inner) or built & read or _is_made(module, inner.value):
                     targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
                     built |= {n.id for t in targets for n in walk(t) if isinstance(n, ast.Name)}
-    again: dict[str, ast.stmt] = {}
-    for statement in module.tree.body[module.tree.body.index(first) :]:
-        for part in walk(statement):
-            if not isinstance(part, ast.Name) or part.id not in built:
-                continue
-            if names.defining_scope(part.id, names.scope_of_name[part]) is not home:
-                continue
-            if names.scope_of_name[part] is not home:
-                return False
-            own = names.statement(part)
-            if isinstance(part.ctx, ast.Store) and own is statement:
-                again.setdefault(part.id, own)
-            elif part.id not in again or again[part.id] is own:
-                return False
-    inside = {n for one in module.tree.body if isinstance(one, ast.FunctionDef) for n in walk(one)}
-    return not any(
-        n.id in built and names.defining_scope(n.id, names.scope_of_name[n]) is home
-        for n in inside
-        if isinstance(n, ast.Name)
-    )
+    return all(_is_made_again(module, name, first) for name in built)
+
+
+def _is_made_again(module: Module, name: str, first: ast.stmt) -> bool:
+    """Whether a name has another value wherever a statement, or one below, reads it."""
+    names, home = module.names, module.names.module_scope
+    mentions = names.mentions(name, home)
+    if any(names.scope_of_name[one] is not home for one in mentions):
+        return False  # a function reads it, whenever it is called
+    later = [one for one in mentions if position(one) >= position(first)]
+    reads: list[ast.stmt] = []
+    made: list[ast.stmt] = []
+    for statement, mention in ((names.statement(one), one) for one in later):
+        stored = isinstance(mention.ctx, ast.Store) and not isinstance(statement, ast.AugAssign)
+        (made if stored else reads).append(statement)
+    return all(any(_comes_before(module, store, one) for store in made) for one in reads)
+
+
+def _comes_before(module: Module, statement: ast.stmt, other: ast.stmt) -> bool:
+    """Whether a statement has run whenever another one does."""
+    if _is_straight(module, statement):
+        return position(statement) < position(other)
+    around = {other, *module.names.ancestors(other)}
+    block = module.names.block(statement)
+    return any(one in around for one in block[block.index(statement) + 1 :])
+
+
+def _is_straight(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement runs once, whatever happens."""
+    above = module.names.ancestors(statement)
+    return all(isinstance(one, (ast.With, ast.Module)) for one in above)
 
 
 def _runs(statement: ast.Assign | ast.AugAssign) -> bool:
@@ -117,8 +127,16 @@ def _runs(statement: ast.Assign | ast.AugAssign) -> bool:
     return any(isinstance(f, ast.Attribute) and f.attr in ("run", "eval") for f in calls)
 
 
-def _is_made(module: Module, statement: ast.Assign | ast.AugAssign) -> bool:
-    """Whether a statement calls a function of the module's, which may build."""
-    calls = (node.func for node in walk(statement.value) if isinstance(node, ast.Call))
-    known = (f for f in calls if isinstance(f, ast.Name))
-    return any(module.names.only_definition(one) is not None for one in known)
+def _is_made(module: Module, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    """Whether a statement calls a function of the module's that builds."""
+    for call in (one for one in walk(node) if isinstance(one, ast.Call)):
+        known = module.names.only_definition(call.func) if isinstance(call.func, ast.Name) else None
+        if known is None or known in seen:
+            continue
+        if not isinstance(known, ast.FunctionDef):
+            return True
+        if any(_builds(module, one) for one in known.body) or _is_made(
+            module, known, seen | {known}
+        ):
+            return True
+    return False

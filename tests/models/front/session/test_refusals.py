@@ -643,6 +643,17 @@ REFUSED = {
         f"{START}sess.run(train)\n",
         "it makes more than one session",
     ),
+    "a second graph that may have a variable of the first": (
+        program() + f"if scale > 3.0:\n    w = tf.Variable(tf.zeros([2, 1]))\n{MODEL}"
+        f"{START}sess.run(train, {{x: rows}})\n",
+        "it makes more than one session",
+    ),
+    "a second graph that adds to a loss of the first": (
+        program() + "w = tf.Variable(1.0)\nloss += tf.square(w - 1.0)\n"
+        "train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)\n"
+        f"{START}sess.run(train)\n",
+        "it makes more than one session",
+    ),
     "a second graph that takes variables by their names": (
         program()
         + "with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n    w = tf.get_variable('b', [])\n"

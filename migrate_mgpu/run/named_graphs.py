@@ -23,6 +23,7 @@ from migrate_mgpu.models.normalize import (
     graph_objects,
     graph_parameters,
     later_graphs,
+    made_before_towers,
     reused_names,
     script_statements,
 )
@@ -218,6 +219,7 @@ def _named(
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.renamed_in_towers)
+                or _each(own_modules, partial(made_before_towers.settings_before, graph=graph))
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )
         new = rewritten(edits)

@@ -239,6 +239,9 @@ MUTANTS: dict[str, Mutant] = {
     "summary_of_another_replica": _one(
         "tower_summaries", "local_results(output)[-1]", "local_results(output)[0]", 9, "printed"
     ),
+    "summary_of_another_loss": _one(
+        "named_summaries", "values=losses[1]", "values=losses[0]", 9, "printed"
+    ),
     "gradients_averaged_twice": _one(
         "gradient_summaries", "ReduceOp.SUM, tensor", "ReduceOp.MEAN, tensor", 9, "printed"
     ),

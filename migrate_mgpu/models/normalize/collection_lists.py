@@ -64,6 +64,29 @@ def mentions(module: Module) -> list[ast.Attribute | ast.ImportFrom]:
 
 def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one collection; none where it is used in a way that cannot be analyzed."""
+    for key, found in _by_collection(modules).items():
+        try:
+            return _Threads(modules, graph, key, found).edits()
+        except _Stays:
+            continue
+    return {}
+
+
+def collected(
+    modules: Sequence[Module], graph: CallGraph, read: ast.Call
+) -> list[tuple[Module, ast.expr]]:
+    """What the towers' own read of a collection gives; nothing where that cannot be analyzed."""
+    for key, found in _by_collection(modules).items():
+        if any(call is read for _, call in found):
+            try:
+                return _Threads(modules, graph, key, found).before(read)
+            except _Stays:
+                return []
+    return []
+
+
+def _by_collection(modules: Sequence[Module]) -> dict[str, list[tuple[Module, ast.Call]]]:
+    """The calls that fill or read each collection of the author's; none where one is not known."""
     calls: dict[str, list[tuple[Module, ast.Call]]] = {}
     for module in modules:
         for node in mentions(module):
@@ -77,17 +100,10 @@ def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[E
                 calls.setdefault(key, []).append((module, call))
             elif name_of(module, call.args[0]) in ("", "GraphKeys.LOSSES"):
                 return {}
-    for key, found in calls.items():
-        uses = [use.symbol.name for module in modules for use in module.uses]
-        if key in OWN or not key.isidentifier():
-            continue
-        if key == "losses" and any(name.startswith(_LOSSES) for name in uses if _collects(name)):
-            continue
-        try:
-            return _Threads(modules, graph, key, found).edits()
-        except _Stays:
-            continue
-    return {}
+    uses = [use.symbol.name for module in modules for use in module.uses]
+    if any(name.startswith(_LOSSES) for name in uses if _collects(name)):
+        calls.pop("losses", None)
+    return {key: found for key, found in calls.items() if key not in OWN and key.isidentifier()}
 
 
 def _collects(name: str) -> bool:
@@ -116,10 +132,26 @@ class _Threads:
         self.sites: dict[ast.AST, tuple[Module, ast.Call]] = {}  # the one call of each
         self.found: dict[Module, list[Edit]] = {}
 
-    def edits(self) -> dict[Module, list[Edit]]:
+    def _follow(self) -> None:
         self.root = self._root()
         self.events = {node: self._events(one) for node, one in self.functions.items()}
         self.filtered = self._filtered()
+
+    def before(self, read: ast.Call) -> list[tuple[Module, ast.expr]]:
+        """What is collected before a read of a tower's scope, in its order."""
+        self._follow()
+        if self.filtered is None or read not in self.filtered:
+            raise _Stays
+        found: list[tuple[Module, ast.expr]] = []
+        for event, path in self._line(self.root):
+            if event.kind == "add":
+                found.append((self.functions[path[-1]].module, event.call.args[1]))
+            elif event.call is read:
+                break
+        return found
+
+    def edits(self) -> dict[Module, list[Edit]]:
+        self._follow()
         # All reads and additions in the order in which the graph is built.
         line = list(self._line(self.root))
         reads = [event for event, _ in line if event.kind == "read"]

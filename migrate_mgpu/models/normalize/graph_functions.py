@@ -15,6 +15,7 @@ from migrate_mgpu.models.normalize.maker_statements import inlined, named_by_tex
 from migrate_mgpu.models.normalize.part_tables import spread
 from migrate_mgpu.models.normalize.single_calls import called_once
 from migrate_mgpu.models.normalize.single_objects import as_functions
+from migrate_mgpu.models.normalize.summary_tags import told
 from migrate_mgpu.models.normalize.unread_collections import dropped
 from migrate_mgpu.source.source import Edit
 
@@ -27,7 +28,7 @@ def normalize(
     ``own`` are those that no other program has: nothing else changes.
     """
     passes = (
-        as_datasets, _without_coordinators, giving_datasets, dropped, inlined, threaded,
+        as_datasets, _without_coordinators, giving_datasets, dropped, inlined, told, threaded,
         named_by_text, called_once, spread, as_functions, variables_from_first,
     )  # fmt: skip
     free = [module for module in modules if module in own]
@@ -44,4 +45,4 @@ def _without_coordinators(modules: Sequence[Module], graph: CallGraph) -> dict[M
 
 
 # These must know what all modules do with threads, and what they collect.
-_READ_ALL = (as_datasets, _without_coordinators, dropped, threaded, variables_from_first)
+_READ_ALL = (as_datasets, _without_coordinators, dropped, told, threaded, variables_from_first)

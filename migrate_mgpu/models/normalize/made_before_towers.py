@@ -1,4 +1,8 @@
-"""A network that is built before the towers for its variables alone: the first tower makes them.
+"""What is made before the towers, and not in each.
+
+`sizes = [200, 100]` in the loop over the devices, which is the same for all, stands above it.
+
+A network that is built before the towers for its variables alone: the first tower makes them.
 
 `get_model(images)`, and `with tf.variable_scope(tf.get_variable_scope(), reuse=True):` in the loop
 over the devices, becomes `reuse=i > 0` there.
@@ -15,6 +19,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.towers.loop import is_same_scope, read_towers
+from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -33,6 +38,25 @@ def variables_from_first(modules: Sequence[Module], graph: CallGraph) -> dict[Mo
             if edits:
                 return {module: edits}
     return {}
+
+
+def settings_before(module: Module, graph: CallGraph) -> list[Edit]:
+    """The edits for one list of constants that each tower makes; none where there is none."""
+    for loop in (node for node in walk(module.tree) if isinstance(node, ast.For)):
+        if read_towers(module, loop, graph) is None:
+            continue
+        for statement in in_line(loop.body):
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(target, ast.Name) or module.names.only_binding(target) is None:
+                continue
+            assert isinstance(statement, ast.Assign)
+            listed = isinstance(statement.value, (ast.List, ast.Tuple, ast.Dict))
+            layout, above = Layout(module.source, statement), Layout(module.source, loop)
+            if listed and constant(statement.value) is not None and layout.owns_lines:
+                line = module.source.code(statement)
+                gone = Edit(layout.line_start, layout.next_line, "")
+                return [above.insert_paragraph([line]), gone] if "\n" not in line else []
+    return []
 
 
 def _edits(module: Module, loop: ast.For, graph: CallGraph) -> list[Edit]:

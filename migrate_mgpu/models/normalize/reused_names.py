@@ -5,13 +5,14 @@ the variable, the functions of TF2 read it by its name. The later one becomes `b
 a value that the graph is made of, where the name has another one below.
 
 `loss` in a loop over devices, and behind it `loss = tf.reduce_mean(losses)`, which functions are
-given: that of each device becomes `tower_loss`.
+given: that of each device becomes `tower_loss`. So does one beside a function `loss` that a
+function called in the loop calls.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
@@ -89,7 +90,24 @@ def renamed_in_towers(module: Module) -> list[Edit]:
             continue
         for name in sorted({n.id for n in inside if isinstance(n, ast.Name)} & {*home.bindings}):
             found += _of_loop(module, home, name, loop, set(inside))
+        for name in [] if found else sorted(_called(module, home, inside)):
+            mentions = names.mentions(name, home)
+            if all(names.scope_of_name[n] is home and _is_written(module, n) for n in mentions):
+                new = names.fresh(home, f"tower_{name}", f"{name}_of_tower")
+                found += (Edit(*module.source.span(one), new) for one in mentions)
     return found
+
+
+def _called(module: Module, home: Scope, inside: Sequence[ast.AST]) -> set[str]:
+    """Names of the home's own that are functions where functions called in a loop call them."""
+    names, found = module.names, set()
+    for call in (one for one in inside if isinstance(one, ast.Call)):
+        function = names.only_definition(call.func) if isinstance(call.func, ast.Name) else None
+        for part in walk(function) if isinstance(function, ast.FunctionDef) else ():
+            made = names.only_definition(part) if isinstance(part, ast.Name) else None
+            if isinstance(made, ast.FunctionDef) and made in module.tree.body:
+                found.add(made.name)
+    return found & {*home.bindings} if not home.is_module else set()
 
 
 def _of_loop(

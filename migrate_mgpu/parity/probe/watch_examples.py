@@ -20,6 +20,7 @@ class Examples:
         self.handed = -1  # examples that the program itself handed to the step
         self.lengths: set[int] = set()  # of all that it handed to it
         self._local = threading.local()
+        self._of_first: list[Any] = []  # the tensors that the first replica was handed
 
     def note(self, values: Any) -> bool:
         """The examples of the first batch among the values of a step."""
@@ -33,11 +34,23 @@ class Examples:
         known = getattr(self._local, "examples", None)
         if known is not None and tools.seen_within(known):
             return
-        for tensor in tools.tf("util.nest").flatten(inputs):
-            if (hasattr(tensor, "graph") or hasattr(tensor, "numpy")) and tensor.shape.ndims:
-                shape = tools.tf("ops.array_ops").shape(tensor, out_type="int64")
-                self._local.examples = shape[0]
-                return
+        for tensor in _batches(inputs):
+            shape = tools.tf("ops.array_ops").shape(tensor, out_type="int64")
+            self._local.examples = shape[0]
+            return
+
+    def _hand(self, inputs: Any, replica: int) -> None:
+        """What a replica is handed: the same batch as the first one is counted there alone."""
+        found = _batches(inputs)
+        again = bool(replica and found)
+        for tensor in found:
+            again = again and any(tensor is one for one in self._of_first)
+        if not replica:
+            self._of_first = found
+        if again:
+            self._local.examples = tools.tf("framework.constant_op").constant(0, "int64")
+        else:
+            self.count(inputs)
 
     def take(self) -> Any:
         """The tensor of what was counted for this step; of -1 where nothing was."""
@@ -59,12 +72,21 @@ class Examples:
 
             def main_fn(*values: Any, **more: Any) -> Any:
                 if tools.in_tf2():
-                    self.count([values, more])
+                    self._hand([values, more], thread.replica_id)
                 return step(*values, **more)
 
             thread.main_fn = main_fn
 
         cls.__init__ = __init__
+
+
+def _batches(inputs: Any) -> list[Any]:
+    """The tensors among some values that have rows."""
+    return [
+        tensor
+        for tensor in tools.tf("util.nest").flatten(inputs)
+        if (hasattr(tensor, "graph") or hasattr(tensor, "numpy")) and tensor.shape.ndims
+    ]
 
 
 def _lengths(values: Any) -> Iterator[int]:

@@ -115,7 +115,7 @@ class GraphNames:
         self._check_here(helper.call, variables)
         layers = {*self._layers.values(), *self._of_helpers}
         names = HelperNames(self.found.layer_helpers, layers)
-        found = names.of(helper.call, helper.function, self._prefix(variables.unit))
+        found = names.of(self.module, helper.call, helper.function, self._prefix(variables.unit))
         self._of_helpers |= layers
         for one in found:
             self._taken.setdefault(one.name.lower(), 1)

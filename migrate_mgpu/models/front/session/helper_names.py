@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, takewhile
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
@@ -32,6 +33,7 @@ _WITHOUT = ("flatten", "dropout", "pooling1d", "pooling2d", "pooling3d", "pool2d
 _PACKAGES = ("layers", "contrib.layers", "contrib.slim")
 _MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
          ast.SetComp, ast.GeneratorExp)  # fmt: skip
+_LEAVES = (ast.Break, ast.Continue)
 
 
 def check_known(module: Module, call: ast.Call) -> str:
@@ -82,8 +84,10 @@ class HelperNames:
         self.helpers = helpers
         self._taken = taken
 
-    def of(self, call: ast.Call, function: Function, prefix: str) -> list[HelperNamed]:
-        """The variables of a call, in the order in which the class has them.
+    def of(
+        self, module: Module, call: ast.Call, function: Function, prefix: str
+    ) -> list[HelperNamed]:
+        """The variables of a call of a module's, in the order in which the class has them.
 
         ``prefix`` is what the scopes around the call put before their names.
 
@@ -91,15 +95,16 @@ class HelperNames:
             Refused: TF1's name of one cannot be determined.
         """
         passed = bind(call, function).values()
-        given = values_in(function, {name: known_value(one, {}) for name, one in passed.items()})
+        known = {name: _value(module, one) for name, one in passed.items()}
+        given = values_in(function, known)
         return self._made(function, given, prefix, (), frozenset())
 
     def _made(
         self,
         function: Function,
-        given: Mapping[str, object],
+        values: Mapping[str, object],
         prefix: str,
-        path: tuple[ast.Call, ...],
+        path: tuple[ast.Call | int, ...],
         seen: frozenset[ast.AST],
     ) -> list[HelperNamed]:
         module, node = function.module, function.node
@@ -109,39 +114,48 @@ class HelperNames:
         found = find_layers(module, calls, self.helpers.layer_calls, {}, self.helpers.regularized)
         own: list[HelperNamed] = []  # a class has its own variables before those of its layers
         inner: list[HelperNamed] = []
-        statements: set[ast.stmt] = set()
-        for call in sorted(calls, key=lambda one: (one.lineno, one.col_offset)):
-            target = self.helpers.target(module, call)
-            makes = target is not None and self.helpers.makes_layers(target)
-            if call not in found and not makes:
-                continue
+        statements: set[tuple[ast.stmt, tuple[int, ...]]] = set()
+        makers = [call for call in calls if call in found or self._makes_layers(module, call)]
+        for call, given, turn in _turns(module, node, makers, values):
             if not _runs(module, node, call, given):
                 continue
             statement = module.names.statement(call)
-            if statement in statements:
+            if (statement, turn) in statements:
                 text = "the order of the variables that a statement makes cannot be determined"
                 raise Refused(module, call, text, "make one in each statement")
-            statements.add(statement)
+            statements.add((statement, turn))
             inside = prefix + self._scopes(module, node, call, given)
             if call in found and found[call].variable:
                 name = self._name(module, call, given)
                 if name_of(module, call) != "get_variable" or name is None:
                     text = "the name of a variable in a checkpoint cannot be determined"
                     raise Refused(module, call, text, "write it as a constant")
-                own.append(HelperNamed(inside + name, HelperVariable((*path, call))))
+                own.append(HelperNamed(inside + name, HelperVariable((*path, call, *turn))))
             elif call in found:
-                inner += self._layer(found[call], given, inside, path)
+                inner += self._layer(found[call], given, inside, (*path, call, *turn))
             else:
+                target = self.helpers.target(module, call)
                 assert target is not None
                 passed = bind(call, target).values()
                 known = {name: known_value(value, given) for name, value in passed.items()}
                 known = values_in(target, known)
-                deeper = (*path, call)
+                deeper = (*path, call, *turn)
                 inner += self._made(target, known, inside, deeper, seen | {node})
+        if len({one.name for one in own + inner}) < len(own + inner):
+            text = "several variables have one name"  # rounds of a loop that share them, say
+            raise Refused(module, node, text, "give each its own")
         return own + inner
 
+    def _makes_layers(self, module: Module, call: ast.Call) -> bool:
+        target = self.helpers.target(module, call)
+        return target is not None and self.helpers.makes_layers(target)
+
     def _layer(
-        self, found: Found, given: Mapping[str, object], prefix: str, path: tuple[ast.Call, ...]
+        self,
+        found: Found,
+        given: Mapping[str, object],
+        prefix: str,
+        path: tuple[ast.Call | int, ...],
     ) -> Iterator[HelperNamed]:
         module, call = found.module, found.call
         kind = check_known(module, call)
@@ -153,7 +167,7 @@ class HelperNames:
             name = f"{base}_{number}"
         self._taken.add(name)
         for variable in variables_of(module, call, kind):
-            key = HelperVariable((*path, call), variable)
+            key = HelperVariable(path, variable)
             yield HelperNamed(f"{name}/{variable}", key, not variable.startswith("moving_"))
 
     def _scopes(
@@ -168,7 +182,7 @@ class HelperNames:
         for parent in module.names.ancestors(call):
             if parent is function:
                 break
-            if isinstance(parent, _MANY) and not isinstance(parent, ast.If):
+            if isinstance(parent, _MANY) and not isinstance(parent, (ast.If, ast.For)):
                 text = "whether a variable is made, or how often, cannot be determined"
                 raise Refused(module, call, text, "make it outside of loops and conditions")
             for item in reversed(parent.items) if isinstance(parent, ast.With) else ():
@@ -203,6 +217,96 @@ class HelperNames:
         raise Refused(module, told, "the name of a layer cannot be determined")
 
 
+def _turns(
+    module: Module, function: ast.AST, calls: Sequence[ast.Call], given: Mapping[str, object]
+) -> Iterator[tuple[ast.Call, Mapping[str, object], tuple[int, ...]]]:
+    """Calls in their order, with what is known there; those of a loop once in each round.
+
+    Raises:
+        Refused: what the loop goes through cannot be determined.
+    """
+    line = sorted(calls, key=lambda one: (one.lineno, one.col_offset))
+    around: dict[ast.Call, ast.For | None] = {}
+    for call in line:
+        inside = takewhile(lambda parent: parent is not function, module.names.ancestors(call))
+        loops = [parent for parent in inside if isinstance(parent, ast.For)]
+        around[call] = loops[-1] if loops else None
+        if len(loops) > 1:
+            raise _unknown_number(module, call)
+    for loop, own in groupby(line, around.__getitem__):
+        calls = list(own)
+        if loop is None:
+            yield from ((call, given, ()) for call in calls)
+            continue
+        items = _items(module, loop.iter, given)
+        if items is None or loop.orelse or any(isinstance(p, _LEAVES) for p in walk(loop)):
+            raise _unknown_number(module, calls[0])
+        for number, item in enumerate(items):
+            known = {**given, **_bound(loop.target, item)}
+            yield from ((call, known, (number,)) for call in calls)
+
+
+def _unknown_number(module: Module, call: ast.Call) -> Refused:
+    text = "whether a variable is made, or how often, cannot be determined"
+    return Refused(module, call, text, "make it outside of loops and conditions")
+
+
+def _items(module: Module, node: ast.expr, given: Mapping[str, object]) -> list[object] | None:
+    """What a loop goes through; None where that is not known."""
+    if isinstance(node, ast.Call) and not node.keywords and len(node.args) == 1:
+        kind = module.names.qualname(node.func)
+        if kind == "builtins.range":
+            count = known_value(node.args[0], given)
+            return [*range(count)] if isinstance(count, int) else None
+        inner = _items(module, node.args[0], given) if kind == "builtins.enumerate" else None
+        return None if inner is None else [*enumerate(inner)]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        inner = _items(module, node.value, given)
+        lower, upper = (
+            one and known_value(one, given) for one in (node.slice.lower, node.slice.upper)
+        )
+        if inner is None or node.slice.step is not None:
+            return None
+        if not isinstance(lower, (int, type(None))) or not isinstance(upper, (int, type(None))):
+            return None
+        return inner[lower:upper]
+    if isinstance(node, ast.Name) and not _is_only_read(module, node):
+        return None
+    known = known_value(node, given)
+    return [*known] if isinstance(known, tuple) else None
+
+
+def _is_only_read(module: Module, name: ast.Name) -> bool:
+    """Whether nothing changes the list that a name stands for."""
+    names = module.names
+    home = names.defining_scope(name.id, names.scope_of_name[name])
+    for one in names.mentions(name.id, home) if home is not None else ():
+        parent = names.parents.get(one)
+        item = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load)
+        if isinstance(parent, (ast.Attribute, ast.AugAssign, ast.Subscript)) and not item:
+            return False
+    return True
+
+
+def _bound(target: ast.expr, item: object) -> dict[str, object]:
+    """The names that a round of a loop gives values."""
+    if isinstance(target, ast.Name):
+        return {target.id: item}
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    values = item if isinstance(item, tuple) and len(item) == len(parts) else [Unknown] * len(parts)
+    return {
+        name: v for part, value in zip(parts, values) for name, v in _bound(part, value).items()
+    }
+
+
+def _value(module: Module, node: ast.expr) -> object:
+    """What is known of an argument: a name may be given one constant, or a list that stays."""
+    value = module.names.only_value(node) if isinstance(node, ast.Name) else None
+    if value is not None and isinstance(node, ast.Name) and _is_only_read(module, node):
+        return known_value(value, {})
+    return known_value(node, {})
+
+
 def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str, object]) -> bool:
     """Whether what a function is given makes it come to a call.
 
@@ -225,16 +329,23 @@ def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str,
 
 
 def known_value(node: ast.expr | None, given: Mapping[str, object]) -> object:
-    """A constant, what a parameter was given, or a text that is made of such."""
+    """A constant, a tuple of several, what a parameter was given, or a text made of such."""
     if isinstance(node, ast.Name) and node.id in given:
         return given[node.id]
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
         left, right = known_value(node.left, given), known_value(node.right, given)
-        if isinstance(left, str) and isinstance(right, (str, int)):
+        told = right if isinstance(right, tuple) else (right,)
+        if isinstance(left, (str, int)) and all(isinstance(one, (str, int)) for one in told):
+            added = isinstance(node.op, ast.Add)
             try:
-                return left + right if isinstance(node.op, ast.Add) else left % right  # type: ignore[operator]
-            except (TypeError, ValueError):
+                return left + right if added else left % right  # type: ignore[operator]
+            except (TypeError, ValueError, ZeroDivisionError):
                 return Unknown
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return tuple(known_value(one, given) for one in node.elts)
+    if isinstance(node, ast.UnaryOp):  # -1
+        number = constant(node)
+        return Unknown if number is None else number
     return node.value if isinstance(node, ast.Constant) else Unknown
 
 

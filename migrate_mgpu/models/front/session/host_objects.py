@@ -12,10 +12,11 @@ from migrate_mgpu.models.ir import Gathered, ShownGradients, Update, Variables
 class HelperVariable:
     """A variable of a class that was a function: the calls in functions that lead to what makes it.
 
-    ``name`` is what a layer calls it, empty for one of the class's own.
+    One that a loop makes is followed by the number of its round. ``name`` is what a layer calls it,
+    empty for one of the class's own.
     """
 
-    path: tuple[ast.Call, ...]
+    path: tuple[ast.Call | int, ...]
     name: str = ""
 
 

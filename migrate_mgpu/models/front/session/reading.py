@@ -34,6 +34,7 @@ from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS, Placeho
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AllVariables,
+    Gradients,
     Host,
     Init,
     NamedInitializer,
@@ -326,6 +327,9 @@ class _Reader(StatementReader):
         if self.driving.summaries.stated(statement):
             self.towers.alike(statement)
             return Role.UNIT
+        if isinstance(statement, ast.Expr) and self._describes(statement.value):
+            self.found.described.append(statement)
+            return Role.GONE
         role = self.towers.read(entry, self.place)
         if role is None and not self.runs.concerns(statement):
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -407,13 +411,18 @@ class _Reader(StatementReader):
             if not isinstance(meaning, Host):
                 del self.meanings[name]
 
-    def _describes(self, call: ast.Call) -> bool:
+    def _describes(self, call: ast.expr) -> bool:
         """Whether a call prints what some parts of the graph are called, and nothing else."""
-        if self.names.qualname(call.func) != "builtins.print" or call.keywords:
+        if (
+            not isinstance(call, ast.Call)
+            or self.names.qualname(call.func) != "builtins.print"
+            or call.keywords
+        ):
             return False
         shown = [part for part in call.args if not isinstance(part, ast.Constant)]
         return bool(shown) and all(
-            isinstance(self.runs.meaning(part), (Placeholder, Unit, Variables)) for part in shown
+            isinstance(self.runs.meaning(part), (Placeholder, Unit, Variables, Gradients))
+            for part in shown
         )
 
     def _settings(self, statement: ast.AST) -> None:

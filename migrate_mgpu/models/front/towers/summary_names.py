@@ -78,6 +78,7 @@ def check_free(
         Refused: something may have it.
     """
     around: ast.stmt = towers.loop
+    # `a/b` is what `b` in the scope `a` is called as well, but nothing else is called `a` by it.
     home = module.names.scope_of_name[next(n for n in walk(towers.loop) if isinstance(n, ast.Name))]
     for part, block in (*scope.inside, (name, None)):
         for other in modules:
@@ -90,7 +91,8 @@ def check_free(
                 values = (*call.args, *(keyword.value for keyword in call.keywords))
                 for value in (one for one in values if id(one) not in own):
                     text = constant(value)
-                    if isinstance(text, str) and text.partition("/")[0].lower() == part.lower():
+                    texts = (part.lower(), part.lower().rpartition("/")[2])
+                    if isinstance(text, str) and text.lower().rstrip("/") in texts:
                         why = f"TF1's tag of `{name}` cannot be determined: something has `{part}`"
                         raise Refused(module, told, why, "give the summary another name")
         around = block or around

@@ -187,14 +187,14 @@ class LayerWriter:
     def _elements(self, part: Part) -> dict[str, tuple[str, int]]:
         """Components of an iterator's elements, of which parts of a batch are or have rows."""
         found: dict[str, tuple[str, int]] = {}
-        for one in _tower_inputs(part):
+        after = dict.fromkeys(unit for one in part.units for unit in one.after)
+        for one in after:  # what all towers have of it, each its own, or rows of
             drawn = [u for u in closure([one]) if self._iterator(u)]
-            if len(drawn) != 1 or not (one.drawn or one.rows):
+            names = _targets(drawn[0]) if len(drawn) == 1 else []
+            if one in drawn:
+                found.update((name, (self._iterator(one), i)) for i, name in enumerate(names))
+            if not names or not isinstance(one, TowerInput) or not (one.drawn or one.rows):
                 continue
-            target = drawn[0].node.targets[0] if isinstance(drawn[0].node, ast.Assign) else None
-            if not isinstance(target, (ast.Tuple, ast.List)):
-                continue
-            names = [name.id for name in target.elts if isinstance(name, ast.Name)]
             parts = [part for unit in closure([one]) for part in ast.walk(unit.node)]
             read = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Load)}
             own = one.names if one.drawn else [name for name in names if name in read]
@@ -290,7 +290,8 @@ class LayerWriter:
         if self.program.scope.towers is None:
             call = f"{context.tf}.function({name}).get_concrete_function({arguments})"
         if len(indent) + len(call) + 2 + len(comment) > self.style.width or "element_spec" in call:
-            if self.program.scope.towers is not None and "element_spec" not in call:
+            long = "element_spec" not in call or len(indent) + len(call) > self.style.width
+            if self.program.scope.towers is not None and long:
                 call = context.style.call(name, [given[p] for p in part.takes], "", len(indent))
             return f"# Makes the variables of its layers.\n{call}"
         return f"{call}  {comment}"
@@ -326,6 +327,13 @@ def _is_number(module: Module, node: ast.expr, units: Mapping[str, ast.expr]) ->
         plain = name_of(module, node) in _OF_NUMBERS and not node.keywords
         return plain and all(_is_number(module, one, units) for one in node.args)
     return isinstance(constant(node), (int, float))
+
+
+def _targets(unit: Unit) -> list[str]:
+    """The names that a unit gives the components of what it draws."""
+    target = unit.node.targets[0] if isinstance(unit.node, ast.Assign) else None
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    return [name.id for name in parts if isinstance(name, ast.Name)]
 
 
 def _tower_inputs(part: Part) -> list[TowerInput]:

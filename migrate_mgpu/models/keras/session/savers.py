@@ -143,8 +143,9 @@ def code_of(source: Source, names: StepNames, named: NamedVariable) -> str:
     """How the program reaches a variable."""
     name = names.variables(named.variables)
     if isinstance(named.key, HelperVariable):
-        path = [names.attributes[call] for call in named.key.path]
-        return ".".join([name, *path, *filter(None, [named.key.name])])
+        for part in named.key.path:
+            name += f"[{part}]" if isinstance(part, int) else f".{names.attributes[part]}"
+        return f"{name}.{named.key.name}" if named.key.name else name
     if named.variables.collected is Collected.LAYER:
         return f"{name}.{named.key}"
     if named.variables.collected is Collected.ONE:

@@ -376,7 +376,7 @@ REFUSED = {
         "what happens to the gradients here cannot be analyzed",
     ),
     "gradients that Python looks at": (
-        program(PAIRS + "print(pairs)\n"),
+        program(PAIRS + "print(len(pairs))\n"),
         "`pairs`, a part of the graph, is used outside",
     ),
     "gradients of another optimizer": (

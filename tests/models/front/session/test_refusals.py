@@ -1088,7 +1088,7 @@ REFUSED = {
     ),
     # savers
     "a saver of what a function makes in a loop": (
-        saved("    for i in range(2):\n        x = tf.layers.dense(x, 2, name='layer')\n"),
+        saved("    for i in range(len(rows)):\n        x = tf.layers.dense(x, 2, name='layer')\n"),
         "whether a variable is made, or how often",
     ),
     "a saver of a scope whose name is computed": (

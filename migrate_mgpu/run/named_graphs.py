@@ -22,6 +22,7 @@ from migrate_mgpu.models.normalize import (
     graph_functions,
     graph_objects,
     graph_parameters,
+    graph_statements,
     later_graphs,
     made_before_towers,
     reused_names,
@@ -219,6 +220,7 @@ def _named(
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.renamed_in_towers)
+                or _each(own_modules, partial(graph_statements.named_in_towers, graph=graph))
                 or _each(own_modules, partial(made_before_towers.settings_before, graph=graph))
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )

@@ -136,6 +136,17 @@ print(session([0, 1]).run(tf.constant(1)))
 """,
     ),
     Case(
+        "a text of several that is made a text",
+        """\
+import tensorflow as tf
+
+config = tf.ConfigProto()
+config.gpu_options.visible_device_list = str('2,3')
+sess = tf.Session(config=config)
+""",
+        refused="in a form not known",
+    ),
+    Case(
         "another order",
         """\
 import tensorflow as tf
@@ -234,7 +245,8 @@ def _single_index(node: ast.expr) -> ast.expr | None:
     for `str`, so nothing wrong can pass.
     """
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str":
-        return node.args[0] if len(node.args) == 1 and not node.keywords else None
+        number = len(node.args) == 1 and not node.keywords
+        return node.args[0] if number and not isinstance(constant(node.args[0]), str) else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         left = constant(node.left)
         if left in ("%d", "%i", "%s") and not isinstance(node.right, (ast.Tuple, ast.Dict)):

@@ -165,8 +165,8 @@ MUTANTS: dict[str, Mutant] = {
         "dataset_of_towers",
         _DRAWN,
         "    x, y = iterator.get_next()\n\n    def part(context):\n",
-        4,
-        "data-order",
+        3,
+        "batch-size",
     ),
     "loss_of_one_replicas_batch": _one(
         "dataset_of_towers",

@@ -26,11 +26,12 @@ from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.summaries import SUMMARIES, clean_tag
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.towers.loop import read_towers
+from migrate_mgpu.models.front.towers.summary_names import asks_for_name
 from migrate_mgpu.models.ir import Towers
 from migrate_mgpu.models.normalize.collection_lists import collected
 from migrate_mgpu.models.normalize.variable_makers import with_texts
@@ -64,7 +65,7 @@ class _Stays(Exception):
 
 def told(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for all such summaries of the towers; none where one is not understood."""
-    if not any(_asks(node) for module in modules for node in walk(module.tree)):
+    if not any(asks_for_name(node) for module in modules for node in walk(module.tree)):
         return {}
     for module in modules:
         for loop in (node for node in walk(module.tree) if isinstance(node, ast.For)):
@@ -77,16 +78,6 @@ def told(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]
             except _Stays:
                 return {}
     return {}
-
-
-def _asks(node: ast.AST) -> bool:
-    """`x.op.name`"""
-    return isinstance(node, ast.Attribute) and node.attr == "name" and _is_op(node.value)
-
-
-def _is_op(node: ast.AST) -> bool:
-    named = isinstance(node, ast.Attribute) and node.attr == "op"
-    return named and isinstance(node.value, ast.Name)  # type: ignore[attr-defined]
 
 
 def _scope(module: Module, loop: ast.For) -> ast.With | None:
@@ -212,7 +203,7 @@ class _Building:
         if isinstance(node.value, ast.Name) and node.value.id in given:
             scope = given[node.value.id]
             return scope.name if isinstance(scope, _Scope) and node.attr == "name" else Unknown
-        if _asks(node):
+        if asks_for_name(node):
             return given.get(ast.unparse(node.value), Unknown)
         dotted = (module.names.qualname(node) or "").rpartition(".")[0]
         for other in self.graph.project.resolve(module, dotted) if dotted else ():
@@ -357,7 +348,7 @@ class _Building:
     def _asked(self, target: ast.expr, body: Sequence[ast.stmt]) -> bool:
         """Whether statements ask what the operation of a name is called."""
         return isinstance(target, ast.Name) and any(
-            _asks(node) and ast.unparse(node) == f"{target.id}.op.name"
+            asks_for_name(node) and ast.unparse(node) == f"{target.id}.op.name"
             for statement in body
             for node in walk(statement)
         )
@@ -437,10 +428,10 @@ class _Building:
         return made
 
     def _latest(self, module: Module, name: ast.Name) -> ast.expr | None:
-        """What a name was given last, of all that has been built."""
-        found = [one.value for one in module.names.bindings_of(name)]
-        built = [call for call in self.called if call in found]
-        return built[-1] if built and len(found) == len(built) else module.names.only_value(name)
+        """What a name was given last before it is mentioned."""
+        bindings = module.names.bindings_of(name)
+        before = [one for one in bindings if position(one.node) < position(name)]
+        return max(before, key=lambda one: position(one.node)).value if before else None
 
     def _summaries(
         self,

@@ -52,6 +52,7 @@ from migrate_mgpu.models.front.session.variable_copies import VariableCopyReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.front.towers.loop import shares
 from migrate_mgpu.models.front.towers.reading import TowerReader
+from migrate_mgpu.models.front.towers.summary_names import asks_for_name
 from migrate_mgpu.models.ir import (
     Collected,
     Placeholder,
@@ -338,6 +339,14 @@ class _Reader(StatementReader):
                 if isinstance(self.meanings.get(statement.target.id), Unit):
                     self.meanings[statement.target.id] = self.units.unit(statement, self.place)
                     role = Role.UNIT
+        called = statement.value if isinstance(statement, ast.Expr) else None
+        shown = (
+            self.graph.target(self.module, called.func) if isinstance(called, ast.Call) else None
+        )
+        asking = [statement, *([shown.node] if shown is not None else [])]
+        if role is None and any(asks_for_name(part) for one in asking for part in walk(one)):
+            text = "what TF1 calls an operation of the towers cannot be determined"
+            raise Refused(self.module, statement, text, "give what it names a constant")
         if role is None:
             text = "what the loop over the devices does here is not part of a tower"
             raise Refused(self.module, statement, text, "build the towers, and nothing else, in it")

@@ -105,3 +105,10 @@ def _names(module: Module, call: ast.Call) -> bool:
         return not known.startswith((*SETTINGS, "add_to_collection"))
     plain = (module.names.qualname(call.func) or "").startswith("builtins.")
     return isinstance(call.func, ast.Name) and not plain
+
+
+def asks_for_name(node: ast.AST) -> bool:
+    """`x.op.name`"""
+    operation = node.value if isinstance(node, ast.Attribute) and node.attr == "name" else None
+    named = isinstance(operation, ast.Attribute) and operation.attr == "op"
+    return named and isinstance(operation.value, ast.Name)  # type: ignore[union-attr]

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from migrate_mgpu import runtimes
+from migrate_mgpu.parity.runs import programs
+from tests.support import servers
 
 # The tests start some hundred interpreters: where bytecode is never written (as in many images of
 # containers), each of them would compile the package anew.
@@ -35,6 +37,12 @@ def runtime() -> Callable[[str], runtimes.Runtime]:
         pytest.skip(failed[name])
 
     return get
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both programs of a comparison run where TensorFlow is imported already."""
+    monkeypatch.setattr(programs, "run_all", servers.run_all)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,15 +1,14 @@
-"""Programs on real TensorFlow under the probe, all of a runtime in one process that imports it."""
+"""Programs on real TensorFlow under the probe, on two devices."""
 
 from __future__ import annotations
 
-import json
-import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from migrate_mgpu import runtimes
-from migrate_mgpu.parity.runs import launch
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.support import servers
 
 DEVICES = 2
 
@@ -43,14 +42,7 @@ def run(
                     "gpus": DEVICES,
                     "gpu_memory": "",
                     "map_gpus": True,
-                    "timeout_s": 300,
                     "watch": {**watch, side: str(folder / f"{reference}.initial.npz")},
                 }
             )
-        request = {"results": str(Path(work) / "results"), "parallel": 2, "jobs": jobs}
-        (Path(work) / "jobs").write_text(json.dumps(request), encoding="utf-8")
-        command = [
-            str(runtimes.ensure(runtime).python),
-            str(launch.PROBE / "batch.py"),
-        ]
-        subprocess.run([*command, str(Path(work) / "jobs")], env=launch.environment({}), check=True)
+        servers.serve(runtime, jobs)

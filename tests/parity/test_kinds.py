@@ -117,7 +117,7 @@ print(len(model.predict(dataset, verbose=0)))
 )
 
 
-def test_an_optimizer_of_ones_own_and_a_train_step(runtime, tmp_path):
+def test_an_optimizer_of_ones_own_and_a_train_step(runtime, served, tmp_path):
     """An Estimator without a strategy, clipped in apply_gradients; a custom train_step."""
     runtime("tf1.15"), runtime("tf2-latest")
     programs = texts(tmp_path, ESTIMATOR, TRAIN_STEP)
@@ -184,7 +184,7 @@ record("count", tf.constant(10))
 )
 
 
-def test_eager_loops_on_four_devices_with_records(runtime, tmp_path):
+def test_eager_loops_on_four_devices_with_records(runtime, served, tmp_path):
     """TF1's eager mode, outside of functions; strategy.run without a Keras model, and with
     variables of the same names and shapes that are never trained."""
     runtime("tf1.15"), runtime("tf2.15")
@@ -212,7 +212,7 @@ with tf.Session() as sess:
 """
 
 
-def test_a_bridge_on_the_newest(runtime, tmp_path):
+def test_a_bridge_on_the_newest(runtime, served, tmp_path):
     runtime("tf1.15"), runtime("tf2-latest")
     programs = texts(tmp_path, BRIDGE, BRIDGE)
     found = judge(programs, "--devices", "1", "--target", "tf2-latest")
@@ -220,7 +220,7 @@ def test_a_bridge_on_the_newest(runtime, tmp_path):
     assert [one["status"] for one in found["rungs"]] == ["equal"] * 9
 
 
-def test_dropout_and_draws(runtime):
+def test_dropout_and_draws(runtime, served):
     """Switched off they agree as with the mask; kept as they are, they cannot."""
     runtime("tf1.15"), runtime("tf2.15")
     programs = [FIXTURES / "gan" / name for name in ("before.py", "after.py")]
@@ -260,7 +260,7 @@ print(model.evaluate(data, verbose=0))
 """
 
 
-def test_a_model_whose_first_input_is_a_text(runtime, tmp_path):
+def test_a_model_whose_first_input_is_a_text(runtime, served, tmp_path):
     """It has no sum; the first one of numbers is looked at."""
     runtime("tf2.15")
     programs = texts(tmp_path, TEXTS, TEXTS.replace("arange(64.0)}", "arange(64.0)[::-1]}"))
@@ -305,7 +305,7 @@ print(w.numpy())
 """
 
 
-def test_gradients_that_nothing_applies_are_no_step(runtime, tmp_path):
+def test_gradients_that_nothing_applies_are_no_step(runtime, served, tmp_path):
     """They are shown. Those that a function gives to who applies them are of a step."""
     runtime("tf2.15")
     text = SHOWN.replace("SHOWS", "False"), SHOWN.replace("SHOWS", "True")

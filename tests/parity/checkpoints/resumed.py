@@ -1,24 +1,16 @@
-"""Programs that 1.15.5 trains, whose checkpoints the migrated ones go on from, and back again.
-
-One process for each TensorFlow runs all programs: it imports TensorFlow once, and forks.
-"""
+"""Programs that 1.15.5 trains, whose checkpoints the migrated ones go on from, and back again."""
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import json
 import shutil
-import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from migrate_mgpu import runtimes
 from migrate_mgpu.parity import conversion
-from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.parity.runs.programs import CONVERTED
-from migrate_mgpu.parity.runs.supervise import Process
+from tests.support import servers
 
 FIRST, LAST, END = 20, 40, 60  # steps
 
@@ -61,90 +53,18 @@ found = {{name: new.get_tensor(name) for name in new.get_variable_to_shape_map()
 old = tf.train.load_checkpoint("old/model.ckpt-{END}")
 {COMPARE}
 """
-SERVER = """
-import importlib.util, json, sys, warnings
-spec = importlib.util.spec_from_file_location("batch", sys.argv[1])
-batch = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(batch)
-warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
-import tensorflow
-for line in sys.stdin:
-    with open(line.rstrip("\\n")) as stream:
-        request = json.load(stream)
-    with open(request["results"], "w") as stream:
-        json.dump(batch.serve(request), stream)
-    print("served", flush=True)
-"""
 
 
-class Servers:
-    """A process for each runtime that was asked for."""
-
-    def __init__(self) -> None:
-        self._running: dict[Path, subprocess.Popen[str]] = {}
-
-    def serve(self, runtime: str, folder: Path, jobs: Sequence[dict[str, Any]]) -> None:
-        """Run programs (``probe/batch.py`` says what a job is)."""
-        for job in jobs:
-            out = Path(job["cwd"]) / job.pop("name")
-            job.setdefault("argv", [str(LAST)])
-            job.update(
-                out=f"{out}.json", stdout=f"{out}.out", stderr=f"{out}.err",
-                timeout_s=300, gpus=2, gpu_memory="", map_gpus=True,
-            )  # fmt: skip
-        self._serve(runtimes.ensure(runtime).python, folder, jobs)
-
-    def _serve(self, python: Path, folder: Path, jobs: Sequence[dict[str, Any]]) -> list[Any]:
-        if python not in self._running:
-            command = [str(python), "-c", SERVER, str(launch.PROBE / "batch.py")]
-            pipe, environment = subprocess.PIPE, launch.environment({})
-            self._running[python] = subprocess.Popen(
-                command, env=environment, stdin=pipe, stdout=pipe, text=True
-            )
-        server, results = self._running[python], folder / "results"
-        request = {"results": str(results), "parallel": 2, "jobs": list(jobs)}
-        (folder / "jobs").write_text(json.dumps(request), encoding="utf-8")
-        assert server.stdin is not None and server.stdout is not None
-        server.stdin.write(f"{folder / 'jobs'}\n")
-        server.stdin.flush()
-        assert server.stdout.readline() == "served\n"
-        found: list[Any] = json.loads(results.read_text(encoding="utf-8"))
-        return found
-
-    def run_all(self, processes: Sequence[Process]) -> None:
-        """In the place of ``supervise.run_all``, for programs under the probe."""
-        options = argparse.ArgumentParser()
-        for name in ("--out", "--watch", "--gpus", "--gpu-memory"):
-            options.add_argument(name)
-        options.add_argument("--map-gpus", action="store_true")
-        options.add_argument("program")
-        options.add_argument("argv", nargs=argparse.REMAINDER)
-        for process in processes:
-            given = options.parse_args(process.command[2:])
-            job = {
-                "program": given.program, "argv": given.argv, "cwd": str(process.cwd),
-                "out": given.out, "stdout": str(process.stdout), "stderr": str(process.stderr),
-                "gpus": int(given.gpus), "gpu_memory": given.gpu_memory or "",
-                "map_gpus": given.map_gpus, "timeout_s": 300,
-                "watch": json.loads(Path(given.watch).read_text(encoding="utf-8")),
-            }  # fmt: skip
-            (result,) = self._serve(Path(process.command[0]), process.stdout.parent, [job])
-            process.status, process.ended = result["status"], f"exit {result['status']}"
-
-    def close(self) -> None:
-        for server in self._running.values():
-            assert server.stdin is not None
-            server.stdin.close()
-            server.wait()
-
-
-@contextlib.contextmanager
-def servers() -> Iterator[Servers]:
-    made = Servers()
-    try:
-        yield made
-    finally:
-        made.close()
+def _serve(runtime: str, jobs: Sequence[dict[str, Any]]) -> None:
+    """Run programs (``probe/batch.py`` says what a job is)."""
+    for job in jobs:
+        out = Path(job["cwd"]) / job.pop("name")
+        job.setdefault("argv", [str(LAST)])
+        job.update(
+            out=f"{out}.json", stdout=f"{out}.out", stderr=f"{out}.err",
+            gpus=2, gpu_memory="", map_gpus=True,
+        )  # fmt: skip
+    servers.serve(runtime, jobs)
 
 
 def _program(folder: Path, name: str, text: str, **more: Any) -> dict[str, Any]:
@@ -157,9 +77,7 @@ def _asked(folder: Path, **more: Any) -> dict[str, Any]:
     return {"watch": {"isolate": str(folder), "into": CONVERTED, **more}}
 
 
-def train(
-    made: Servers, programs: Mapping[str, str], folder: Path, templates: Sequence[str]
-) -> None:
+def train(programs: Mapping[str, str], folder: Path, templates: Sequence[str]) -> None:
     """Leaves what each program saves on 1.15.5 in ``folder / name / "model"``, and what the
     savers of some write before they train in ``"template"``."""
     jobs = [
@@ -168,11 +86,10 @@ def train(
     for name in templates:
         place = folder / name / "template"
         jobs.append(_program(place, "template", programs[name], **_asked(place)))
-    made.serve("tf1.15", folder, jobs)
+    _serve("tf1.15", jobs)
 
 
 def go_on(
-    made: Servers,
     runtime: str,
     programs: Mapping[str, str],
     trained: Path,
@@ -187,7 +104,7 @@ def go_on(
         sources[name] = trained / name.split(":")[0] / "model" / f"model.ckpt-{FIRST}"
         asked = _asked(place, source=str(sources[name]), **options.get(name, {}))
         jobs.append(_program(place, "after", text, **asked))
-    made.serve(runtime, folder, jobs)
+    _serve(runtime, jobs)
     found = {name: _found(folder / name, "after") for name in programs}
     jobs = []
     for name in programs:
@@ -197,29 +114,27 @@ def go_on(
         partners = {row["to"]: row["from"] for row in found[name].get("rows", ())}
         (place / "partners.json").write_text(json.dumps(partners), encoding="utf-8")
         jobs.append(_program(place, "resume", NEW))
-    made.serve(runtime, folder, jobs)
+    _serve(runtime, jobs)
     for name in programs:
         found[name]["worst"] = _worst(folder / name, "resume")
     return found
 
 
-def serve(
-    made: Servers, runtime: str, folder: Path, name: str, text: str, argv: Sequence[str]
-) -> None:
+def serve(runtime: str, folder: Path, name: str, text: str, argv: Sequence[str]) -> None:
     """Run one program in a folder, as it is."""
-    made.serve(runtime, folder, [_program(folder, name, text, argv=list(argv))])
+    _serve(runtime, [_program(folder, name, text, argv=list(argv))])
 
 
-def unconverted(made: Servers, runtime: str, text: str, model: Path, folder: Path) -> str:
+def unconverted(runtime: str, text: str, model: Path, folder: Path) -> str:
     """How a program ends that finds a checkpoint of 1.15.5 in its folder: its error's text."""
     folder.mkdir()
     shutil.copytree(model, folder / "model")
-    made.serve(runtime, folder, [_program(folder, "after", text)])
+    _serve(runtime, [_program(folder, "after", text)])
     return (folder / "after.err").read_text(encoding="utf-8")
 
 
 def go_back(
-    made: Servers, runtime: str, programs: Mapping[str, str], trained: Path, folder: Path
+    runtime: str, programs: Mapping[str, str], trained: Path, folder: Path
 ) -> dict[str, dict[str, Any]]:
     """The same of what ``go_on`` left in the folder, which 1.15.5 goes on from."""
     jobs, sources = [], {}
@@ -231,7 +146,7 @@ def go_back(
         source = str(template / CONVERTED / "model.ckpt")
         asked = _asked(place, source=source, values=str(sources[name]), order=order)
         jobs.append(_program(place, "after", text, **asked))
-    made.serve(runtime, folder, jobs)
+    _serve(runtime, jobs)
     found = {name: _found(folder / name / "back", "after") for name in programs}
     jobs = []
     for name in programs:
@@ -240,7 +155,7 @@ def go_back(
         (place / "old").symlink_to(trained / name / "model")
         (place / "before.py").symlink_to(trained / name / "before.py")
         jobs.append(_program(place, "resume", OLD, argv=[str(END)]))
-    made.serve("tf1.15", folder, jobs)
+    _serve("tf1.15", jobs)
     for name in programs:
         found[name]["worst"] = _worst(folder / name / "back", "resume")
     return found

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity.runs import programs as running
 from tests.parity.checkpoints import resumed
 from tests.support import migration
 from tests.support.parity import convert as run
@@ -265,22 +263,16 @@ def program_of_the_page() -> str:
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[resumed.Servers]:
-    with resumed.servers() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def trained(runtime, servers, tmp_path_factory) -> Path:
+def trained(runtime, tmp_path_factory) -> Path:
     runtime("tf1.15")
     folder = tmp_path_factory.mktemp("trained")
     programs = {**PROGRAMS, "page": program_of_the_page(), "copies": COPIES}
-    resumed.train(servers, programs, folder, sorted({*BACK["tf2.15"], *BACK["tf2-latest"]}))
+    resumed.train(programs, folder, sorted({*BACK["tf2.15"], *BACK["tf2-latest"]}))
     return folder
 
 
 @pytest.mark.parametrize(("name", "keys"), [("tf2.15", tuple(PROGRAMS)), ("tf2-latest", NEWEST)])
-def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
+def test_trained_on_and_back(runtime, trained, tmp_path, name, keys):
     runtime(name)
     programs = {key: migration.migrated(PROGRAMS[key], native_sessions=True)[0] for key in keys}
     bridged = [k for k, text in programs.items() if "CheckpointManager" not in text
@@ -288,7 +280,7 @@ def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
     assert bridged == []
     programs["adam:weights"] = programs["adam"]  # shows what slots are good for
     options = {"adam:weights": {"weights_only": True}, "canned": {"order": CANNED_ORDER}}
-    found = resumed.go_on(servers, name, programs, trained, tmp_path, options)
+    found = resumed.go_on(name, programs, trained, tmp_path, options)
     for key, one in found.items():
         # What the optimizer keeps under TF1's names is compared, too.
         assert len(one["worst"]) >= (5 if "session" in key or "towers" in key else 10), key
@@ -297,11 +289,11 @@ def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
     assert worst.pop("adam:weights") > 1e-2
     assert {key: value for key, value in worst.items() if value > RTOL} == {}
     model = trained / "adam" / "model"
-    error = resumed.unconverted(servers, name, programs["adam"], model, tmp_path / "unconverted")
+    error = resumed.unconverted(name, programs["adam"], model, tmp_path / "unconverted")
     said = "ValueError: a TF1 checkpoint: `migrate-mgpu checkpoint` converts it"
     assert error.splitlines()[-1] == said
     programs = {key: programs[key] for key in BACK[name]}
-    found = resumed.go_back(servers, name, programs, trained, tmp_path)
+    found = resumed.go_back(name, programs, trained, tmp_path)
     for key, one in found.items():
         # All that TF1's saver writes, the step and the powers of beta included.
         assert len(one["worst"]) >= 8 and one["worst"]["global_step"] == 0, key
@@ -311,11 +303,8 @@ def test_trained_on_and_back(runtime, servers, trained, tmp_path, name, keys):
     assert {key: value for key, value in worst.items() if value > RTOL} == {}
 
 
-def test_the_old_program_tells_two_of_one_shape_apart(
-    runtime, servers, trained, tmp_path, monkeypatch
-):
+def test_the_old_program_tells_two_of_one_shape_apart(runtime, trained, tmp_path, served):
     runtime("tf2.15")
-    monkeypatch.setattr(running, "run_all", servers.run_all)
     (tmp_path / "before.py").write_text(CANNED, encoding="utf-8")
     after, _ = migration.migrated(CANNED)
     (tmp_path / "after.py").write_text(after, encoding="utf-8")
@@ -330,7 +319,7 @@ def test_the_old_program_tells_two_of_one_shape_apart(
     assert rows == CANNED_ORDER[2:-2]
 
 
-def test_the_page_shows_what_is_printed(runtime, servers, trained, tmp_path, monkeypatch):
+def test_the_page_shows_what_is_printed(runtime, trained, tmp_path, served):
     runtime("tf2.15")
     before = program_of_the_page()
     place = tmp_path / "new"
@@ -349,7 +338,6 @@ def test_the_page_shows_what_is_printed(runtime, servers, trained, tmp_path, mon
         "checkpoint", "ckpt-20", "ckpt-20", "converted"
     ]  # fmt: skip
     # It is TF2's now.
-    monkeypatch.setattr(running, "run_all", servers.run_all)
     status, out, err = run(*programs, "--from", new, "--to", tmp_path / "again")
     assert status == 2 and "is a checkpoint of TF2's" in err
     assert not (tmp_path / "again").exists()
@@ -377,10 +365,9 @@ def test_the_page_shows_what_is_printed(runtime, servers, trained, tmp_path, mon
     assert not (tmp_path / "again").exists()
 
 
-def test_a_bridge_has_the_same_files(runtime, servers, trained, tmp_path, monkeypatch):
+def test_a_bridge_has_the_same_files(runtime, trained, tmp_path, served):
     """TF1's go to it, and its own go back, as they are, where all names are there."""
     runtime("tf2.15")
-    monkeypatch.setattr(running, "run_all", servers.run_all)
     before, bridge = PROGRAMS["session_adam"], "import tensorflow.compat.v1 as tf"
     after = before.replace("import tensorflow as tf", f"{bridge}\n\ntf.disable_v2_behavior()")
     more = before.replace("saver =", 'tf.get_variable("more", [2])\nsaver =')
@@ -402,10 +389,9 @@ def test_a_bridge_has_the_same_files(runtime, servers, trained, tmp_path, monkey
 
 
 @pytest.mark.parametrize(("name", "to"), [("tf2.15", "new.h5"), ("tf2-latest", "new.weights.h5")])
-def test_weights_of_copied_models(runtime, servers, trained, tmp_path, monkeypatch, name, to):
+def test_weights_of_copied_models(runtime, trained, tmp_path, served, name, to):
     """1.15's file has the model within another; the migrated program has the model alone."""
     runtime(name)
-    monkeypatch.setattr(running, "run_all", servers.run_all)
     (tmp_path / "before.py").write_text(COPIES, encoding="utf-8")
     after, _ = migration.migrated(COPIES)
     assert "MirroredStrategy" in after
@@ -417,7 +403,7 @@ def test_weights_of_copied_models(runtime, servers, trained, tmp_path, monkeypat
     assert status == 0, err
     table = (tmp_path / f"{to}.txt").read_text(encoding="utf-8")
     assert out.startswith(table) and len(table.splitlines()) == 11  # ten weights
-    resumed.serve(servers, name, tmp_path, "after", after, [to])
+    resumed.serve(name, tmp_path, "after", after, [to])
     wanted = numpy.load(trained / "copies" / "predicted.npy")
     assert abs(numpy.load(tmp_path / "predicted.npy") - wanted).max() < 1e-6
     # A file of the whole model, and a program that names another one: where it uses its model.
@@ -425,7 +411,7 @@ def test_weights_of_copied_models(runtime, servers, trained, tmp_path, monkeypat
     status, out, err = run(*programs, *whole, *end[:-1], "else.h5")
     assert status == 0, err
     assert out.startswith(table)
-    resumed.serve(servers, name, tmp_path, "after", after, [f"whole.{to}"])
+    resumed.serve(name, tmp_path, "after", after, [f"whole.{to}"])
     assert abs(numpy.load(tmp_path / "predicted.npy") - wanted).max() < 1e-6
     if name == "tf2-latest":
         status, out, err = run(*programs, *old, "--to", tmp_path / "other.h5", *end)

@@ -15,9 +15,6 @@ from __future__ import annotations
 import argparse
 import functools
 import hashlib
-import json
-import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Collection, Mapping
@@ -26,6 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 import live
+import records
 from live import DEVICES
 from mutant_list import MUTANTS
 
@@ -41,7 +39,6 @@ PAIRS = (ROOT / "fixtures" / "parity", ROOT / "fixtures" / "towers")
 STORED = Path(__file__).parent / "mutants"
 PAGE = ROOT / "docs" / "mutants.md"
 REFERENCE, TARGET = "tf1.15", "tf2.15"
-_PATH = re.compile(r'"[^"]*/migrate-mgpu-[^/"]+/[^/"]+/')  # of this machine
 
 
 def reference_of(name: str) -> str:
@@ -151,29 +148,7 @@ def row(name: str, judged: verdict.Judged) -> dict[str, Any]:
 
 def keep(names: Collection[str], folder: Path) -> None:
     """Copy the records that the tests judge."""
-    STORED.mkdir(exist_ok=True)
-    for name, stamp in keys(names).items():
-        _keep(name, folder, stamp)
-
-
-def _keep(name: str, folder: Path, stamp: str) -> None:
-    import numpy
-
-    text = (folder / f"{name}.json").read_text(encoding="utf-8")
-    trace = json.loads(_PATH.sub('"', text))
-    if trace["exception"]:
-        trace["exception"]["traceback"] = ""
-    for kind in ("argv", "program", "hardware"):
-        trace.pop(kind, None)
-    stored = {"key": stamp, "trace": trace}
-    stored["stdout"] = (folder / f"{name}.stdout").read_text(encoding="utf-8")
-    record = json.dumps(stored, separators=(",", ":"), sort_keys=True).encode()
-    arrays = {}
-    if (folder / f"{name}.json.npz").exists():
-        with numpy.load(folder / f"{name}.json.npz") as found:
-            arrays = dict(found)
-    with (STORED / f"{name}.npz").open("wb") as stream:
-        numpy.savez_compressed(stream, record=numpy.frombuffer(record, dtype="uint8"), **arrays)
+    records.keep(keys(names), folder, STORED)
 
 
 def unpack(folder: Path) -> None:
@@ -182,20 +157,7 @@ def unpack(folder: Path) -> None:
     Raises:
       AssertionError: a record is missing, or not of today's programs.
     """
-    import numpy
-
-    for name, stamp in keys(MUTANTS).items():
-        path = STORED / f"{name}.npz"
-        how = "python tests/parity/mutants.py --record"
-        assert path.is_file(), f"no record of {name}: {how}"
-        with numpy.load(path) as found:
-            stored = json.loads(bytes(found["record"]).decode())
-            more = len(found.files) > 1
-        assert stored["key"] == stamp, f"the record of {name} is stale: {how}"
-        (folder / f"{name}.json").write_text(json.dumps(stored["trace"]), encoding="utf-8")
-        (folder / f"{name}.stdout").write_text(stored["stdout"], encoding="utf-8")
-        if more:
-            shutil.copyfile(path, folder / f"{name}.json.npz")
+    records.unpack(keys(MUTANTS), STORED, folder, "python tests/parity/mutants.py --record")
 
 
 # The page ----------------------------------------------------------------------------------

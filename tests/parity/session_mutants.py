@@ -1,14 +1,18 @@
 """Mistakes in what the tool writes for sessions, and what the harness makes of them.
 
-    python tests/parity/session_mutants.py [NAME ...]
+    python tests/parity/session_mutants.py [NAME ...]              on real TensorFlow
+    python tests/parity/session_mutants.py --record [NAME ...]     and keep what was recorded
 
 Each is a change of the ``after.py`` of a fixture of ``fixtures/session``: a pattern, which must
 be found, and what stands there instead. None of them crashes; ``test_session_mutants.py`` shows
-that all are seen.
+that all are seen. What is kept (``tests/parity/session_mutants/``) are both sides' records; one
+whose programs have changed is stale, and fails.
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import re
 import sys
 import tempfile
@@ -18,12 +22,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import live
+import records
 
 from migrate_mgpu.parity import verdict
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import sides
 
 SESSIONS = Path(__file__).parents[2] / "fixtures" / "session"
+STORED = Path(__file__).parent / "session_mutants"
 REFERENCE, TARGET = "tf1.15", "tf2.15"
 
 
@@ -381,11 +387,15 @@ MUTANTS: dict[str, Mutant] = {
 }
 
 
+def before(fixture: str) -> str:
+    """What a mutant is compared with."""
+    return (SESSIONS / fixture / "before.py").read_text("utf-8")
+
+
 def run(names: Collection[str], folder: Path) -> None:
     """Run mutants and what they are compared with, importing each TensorFlow once."""
-    wanted = {MUTANTS[name].fixture for name in names}
-    before = {f: (f, (SESSIONS / f / "before.py").read_text("utf-8")) for f in sorted(wanted)}
-    live.run(REFERENCE, before, folder)
+    wanted = sorted({MUTANTS[name].fixture for name in names})
+    live.run(REFERENCE, {fixture: (fixture, before(fixture)) for fixture in wanted}, folder)
     texts = {slug(name): (MUTANTS[name].fixture, MUTANTS[name].text()) for name in names}
     live.run(TARGET, texts, folder)
 
@@ -393,6 +403,27 @@ def run(names: Collection[str], folder: Path) -> None:
 def slug(name: str) -> str:
     """A mutant's name as a file's."""
     return re.sub(r"\W+", "_", name)
+
+
+def keys(names: Collection[str]) -> dict[str, str]:
+    """For each record a text that changes with everything that it depends on."""
+    found = {}
+    for name in names:
+        old = before(MUTANTS[name].fixture)
+        for record, text in ((MUTANTS[name].fixture, ""), (slug(name), MUTANTS[name].text())):
+            whole = f"{live.DEVICES}\n{old}\n{text}".encode()
+            found[record] = hashlib.sha256(whole).hexdigest()[:16]
+    return found
+
+
+def unpack(folder: Path) -> None:
+    """Put the kept records where ``judge`` finds them.
+
+    Raises:
+      AssertionError: a record is missing, or not of today's programs.
+    """
+    how = "python tests/parity/session_mutants.py --record NAME"
+    records.unpack(keys(MUTANTS), STORED, folder, how)
 
 
 def judge(name: str, folder: Path) -> verdict.Judged:
@@ -404,7 +435,14 @@ def judge(name: str, folder: Path) -> verdict.Judged:
 
 
 def main(argv: list[str]) -> int:
-    names = argv or list(MUTANTS)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args(argv)
+    names = options.names or list(MUTANTS)
+    if options.record:  # all that share a reference's run, which gives the first values
+        fixtures = {MUTANTS[name].fixture for name in names}
+        names = [name for name, mutant in MUTANTS.items() if mutant.fixture in fixtures]
     seen = right = 0
     with tempfile.TemporaryDirectory() as folder:
         run(names, Path(folder))
@@ -418,6 +456,8 @@ def main(argv: list[str]) -> int:
             print(f"{'red' if red else 'MISSED'}{'' if named else ' CAUSE'} {name}: {causes}")
             if not red or not named:
                 print(f"    {found.reason[:300]} {found.target.failure or ''}")
+        if options.record:
+            records.keep(keys(names), Path(folder), STORED)
     print(f"{seen} of {len(names)} seen, {right} with their cause where there is one")
     return 0 if seen == len(names) else 1
 

@@ -3,6 +3,8 @@
     python tests/parity/session_mutants.py [NAME ...]              on real TensorFlow
     python tests/parity/session_mutants.py --record [NAME ...]     and keep what was recorded
 
+NAME is a mutant's, or that of a fixture, whose mutants are all meant.
+
 Each is a change of the ``after.py`` of a fixture of ``fixtures/session``: a pattern, which must
 be found, and what stands there instead. None of them crashes; ``test_session_mutants.py`` shows
 that all are seen. What is kept (``tests/parity/session_mutants/``) are both sides' records; one
@@ -422,7 +424,7 @@ def unpack(folder: Path) -> None:
     Raises:
       AssertionError: a record is missing, or not of today's programs.
     """
-    how = "python tests/parity/session_mutants.py --record NAME"
+    how = "python tests/parity/session_mutants.py --record FIXTURE"
     records.unpack(keys(MUTANTS), STORED, folder, how)
 
 
@@ -439,10 +441,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args(argv)
-    names = options.names or list(MUTANTS)
+    if unknown := {*options.names} - {*MUTANTS} - {one.fixture for one in MUTANTS.values()}:
+        parser.error(f"no mutant and no fixture: {', '.join(sorted(unknown))}")
+    names = [n for n, one in MUTANTS.items() if {n, one.fixture} & {*options.names}]
     if options.record:  # all that share a reference's run, which gives the first values
         fixtures = {MUTANTS[name].fixture for name in names}
         names = [name for name, mutant in MUTANTS.items() if mutant.fixture in fixtures]
+    names = names or list(MUTANTS)
     seen = right = 0
     with tempfile.TemporaryDirectory() as folder:
         run(names, Path(folder))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
@@ -17,9 +17,11 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.taken_names import Taken, imports_of
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.findings import MANUAL, FileResult, Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.run.plan import Part, Planned
 from migrate_mgpu.run.relocation import Files, Rewritten, relocated, rewritten
 from migrate_mgpu.run.shared_modules import changed_for
@@ -90,6 +92,11 @@ class _Part:
             for module in program.modules:
                 self.users.setdefault(module, []).append(program)
         native = _of(first, NATIVE)
+        values = ValueFlow(part.graph)
+        models: dict[Module, set[ast.AST]] = {}
+        for state in part.states:
+            flows = (one.flow for one in state.estimators)
+            models[state.program.entry] = {node for flow in flows for node in _models(flow, values)}
         self.candidates = [
             state.program
             for state in part.states
@@ -97,10 +104,21 @@ class _Part:
             and state.program.entry.path not in native
             and any(len(self.users[m]) > 1 and m.uses and m.writable for m in state.program.modules)
         ]
+        # Programs of one model exchange its checkpoints: they become native together, or stay.
+        self.together = {
+            one.entry: {
+                other.entry
+                for other in self.programs
+                if models[one.entry] & models.get(other.entry, set())
+            }
+            for one in self.candidates
+        }
 
     def forms(self) -> dict[Path, _Form]:
         """The files of programs that become native with modules of their own, and these."""
         group = [one for one in self.candidates if self._native([one])]
+        while not all(self._is_whole(one, group) for one in group):
+            group = [one for one in group if self._is_whole(one, group)]
         result = self._native(group)
         if result is None:  # some need a module in different forms: those that fit the first
             group, waiting = group[:1], group[1:]
@@ -110,11 +128,15 @@ class _Part:
         while result is not None:
             texts = {file.path: file.after for file in result.files if file.changed}
             own = self._own(group, texts)
-            if own is not None:
+            if own is not None and all(self._is_whole(one, group) for one in group):
                 return self._written(group, own)
             group = group[:-1]
             result = self._native(group)
         return {}
+
+    def _is_whole(self, program: Program, group: Sequence[Program]) -> bool:
+        """Whether a group has all programs of a program's model."""
+        return self.together[program.entry] <= {one.entry for one in group}
 
     def _native(self, group: Sequence[Program]) -> RunResult | None:
         """The plan of some programs without the others, if all of them are native in it.
@@ -203,7 +225,8 @@ class _Part:
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
         return (
             f"{module.path.name} stays as {others[0]} needs it{more}: what this program takes of "
-            f"it stands in {self._path(module).name}"
+            f"it stands in {self._path(module).name}; programs with the old form read its "
+            "checkpoints once `migrate-mgpu checkpoint --to-tf1` converted them"
         )
 
     def _imports(
@@ -248,6 +271,18 @@ class _Part:
             for one in module.tree.body
             if isinstance(one, (ast.FunctionDef, ast.ClassDef)) and one.name not in needed
         }
+
+
+def _models(flow: EstimatorFlow, values: ValueFlow) -> Iterator[ast.AST]:
+    """What an Estimator's model is: its call, and the functions that it or its maker is."""
+    yield flow.call
+    given = flow.arguments.get("model_fn")
+    for origin in values.definitions(flow.module, given) if given is not None else ():
+        node = origin.node
+        named = node.func if isinstance(node, ast.Call) else node
+        function = values.graph.target(origin.module, named) if named is not None else None
+        if function is not None:
+            yield function.node
 
 
 def _without(module: Module, gone: AbstractSet[ast.AST]) -> list[Edit]:

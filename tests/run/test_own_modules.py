@@ -162,6 +162,48 @@ def test_what_another_program_takes_of_a_program_that_stays_the_same() -> None:
     assert states(result) == {"classify.py": "native", "builds.py": "bridge"}, said(result)
 
 
+TRAINS = """\
+import tensorflow as tf
+import network
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensors((tf.ones([8, 4]), tf.zeros([8], tf.int32))).repeat()
+
+
+estimator = tf.estimator.Estimator(network.model_fn, "model")
+estimator.train(input_fn, steps=3)
+"""
+NETWORK = """\
+import tensorflow as tf
+
+
+def logits(features):
+    return tf.layers.dense(features, 3)
+
+
+def model_fn(features, labels, mode):
+    outputs = logits(features)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, outputs)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+"""
+
+
+def test_programs_of_one_model_read_each_others_checkpoints() -> None:
+    other = TRAINS + "print(tf.get_default_graph())\n"
+    files = {"network.py": NETWORK, "trains.py": TRAINS, "shows.py": other}
+    result = run(*files.items(), bridge=True)
+    assert states(result) == {"trains.py": "bridge", "shows.py": "bridge"}
+    assert any("`tf.get_default_graph` is TF1 API" in one for one in said(result))
+    # The network alone is another matter: it is another model.
+    files["shows.py"] = "import tensorflow as tf\nimport network\nnetwork.logits(tf.ones([8, 4]))\n"
+    files["shows.py"] += "tf.Session()\n"
+    result = run(*files.items(), bridge=True)
+    assert states(result) == {"trains.py": "native", "shows.py": "bridge"}, said(result)
+
+
 def test_programs_that_need_the_network_in_different_forms() -> None:
     # A factor is a tensor of one, and the other does not give it.
     network = changed(

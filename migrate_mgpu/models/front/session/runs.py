@@ -513,7 +513,7 @@ class RunReader:
                     node.slice, ast.Constant
                 ):
                     return Fetch(node, variable=True)
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name) and not isinstance(meaning, Placeholder):
             raise Refused(self.module, node, f"what `{node.id}` fetches cannot be determined")
         if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.Constant)):
             raise Refused(self.module, node, "what is fetched is not a list of parts of the graph")

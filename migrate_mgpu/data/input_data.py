@@ -28,7 +28,7 @@ class DataSet:
         graph_seed, op_seed = tf.compat.v1.get_seed(seed)
         np.random.seed(graph_seed if seed is None else op_seed)
         if reshape:
-            images = images.reshape(len(images), -1)
+            images = images.reshape(len(images), images.shape[1] * images.shape[2])
         if tf.as_dtype(dtype) == tf.float32:
             images = np.multiply(images.astype(np.float32), 1.0 / 255.0)
         self.images = images

@@ -32,8 +32,10 @@ for settings in (
     {"one_hot": True, "seed": 3},
     {"one_hot": False, "reshape": False},
     {"dtype": tf.uint8, "seed": 1},
+    {"validation_size": 0, "seed": 2},
 ):
-    for part in input_data.read_data_sets(sys.argv[1], validation_size=20, **settings):
+    sizes = {"validation_size": 20, **settings}
+    for part in input_data.read_data_sets(sys.argv[1], **sizes):
         found.append([part.num_examples, facts(part.images), facts(part.labels)])
         for step in range(30):
             images, labels = part.next_batch(7, shuffle=step != 25)

@@ -716,7 +716,10 @@ REFUSED = {
         "two optimizers run in one step",
     ),
     "not fed": (program(run="sess.run(train)\n"), "`x` is not fed here"),
-    "a placeholder": (program(run="print(sess.run(x, {x: rows}))\n" + STEP), "what `x` fetches"),
+    "a placeholder that is not fed": (
+        program(run="print(sess.run(x))\n" + STEP),
+        "`x` is not fed here, and is needed",
+    ),
     "a tensor is fed": (
         program(run="print(sess.run(loss, {out: rows}))\n" + STEP),
         "something other than a named placeholder",

@@ -674,6 +674,10 @@ class RunReader:
             known = self._dictionaries.setdefault(self._key(statement.targets[0]), [])
             if statement not in known:
                 known.append(statement)
+                for key in keys:
+                    meaning = self.meaning(key) if key is not None else None
+                    if key is not None and isinstance(meaning, Placeholder):
+                        self.found.fed[key] = meaning
         return found
 
     def _key(self, name: ast.Name) -> tuple[Scope | None, str]:
@@ -743,7 +747,13 @@ class RunReader:
         return found
 
     def finish(self) -> None:
-        """A dictionary of feeds is used for nothing else."""
+        """A dictionary of feeds is used for nothing else, and may be fed to nothing.
+
+        Raises:
+            Refused: one is.
+        """
+        for known in self._dictionaries.values():
+            self.found.dictionaries += (s for s in known if s not in self.found.dictionaries)
         feeding = {id(run.fed) for run in self.found.runs if run.fed is not None}
         for statement in self.found.dictionaries:
             target = statement.targets[0]

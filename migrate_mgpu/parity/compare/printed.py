@@ -97,7 +97,7 @@ def _own_lines(text: str) -> list[str]:
         if not _DIAGNOSTIC.fullmatch(rest.strip()) and not _GRAPH.search(rest):
             line = _NUMPY_SCALAR.sub(r"\1", rest)
             line = re.sub(r"\s+", " ", line.strip())
-            line = re.sub(r"(?<=[\[(]) | (?=[\])])", "", line)
+            line = re.sub(r"(?<=[\[(]) | (?=[\]),])", "", line)
             kept.append(_DICTIONARY.sub(_in_order, line))
     return kept
 

@@ -13,6 +13,8 @@ from migrate_mgpu.parity.compare import printed
         ("[[22. 28.]\n [49. 64.]]\n", "[[ 22.  28.]\n [ 49.  64.]]\n"),
         ("loss 0.1234567\n", "loss 0.1234569\n"),
         ("step 3: 1e-05\n", "step 3: 0.00001\n"),
+        # What digits an array's elements have gives each of them its width.
+        ("[array([[0.13186342, 1.5]])]\n", "[array([[0.1318634 , 1.5 ]])]\n"),
         ("[0.5, 2]\n", "[np.float32(0.5), np.int64(2)]\n"),
         (
             "Device mapping:\n/job:localhost/replica:0/task:0/device:XLA_CPU:0 -> device: XLA_CPU "

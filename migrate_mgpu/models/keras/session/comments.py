@@ -1,0 +1,90 @@
+"""Comments of statements that go away, and that stay in the text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from functools import cached_property
+
+from migrate_mgpu.models.front.session.program import Role, SessionProgram
+from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.models.keras.towers.steps import comments_of_towers
+from migrate_mgpu.source.blocks import leading, trailing
+
+_WRAPPED = 60  # columns: a shorter line of a comment is not one that goes on below
+_OF_SESSIONS = ("session", "graph", "launch", "itializ", "itialis")
+
+
+class KeptComments:
+    """Which comments of a session's program no other statement has.
+
+    Args:
+      heads: statements whose comments those behind them have.
+    """
+
+    def __init__(self, program: SessionProgram, heads: Collection[ast.stmt]) -> None:
+        self.program = program
+        self.heads = heads
+        self.tower_comments = comments_of_towers(program)
+        self.module = program.scope.module
+        self.source = self.module.source
+
+    def of(self, entry: Entry, first: bool) -> list[str]:
+        """Comments of a statement that goes away without another in its place.
+
+        ``first``: those behind which there is a blank line stand above what is written anew.
+        """
+        if entry.statement not in self._gone_statements or entry.statement in self.heads:
+            return []
+        if entry.statement in self.program.described:
+            return []
+        if entry.statement in self.tower_comments or entry.statement in self._averaging:
+            return []
+        if entry.statement in self.program.lists.values():  # above the list that is written
+            return []
+        if entry.statement in self._listing:
+            return []
+        above = leading(self.source, entry.statement)
+        if first and "" in above:
+            above = above[len(above) - above[::-1].index("") :]
+        found = [text for text in above if text.startswith("#")]
+        behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
+        found += [behind] if behind else []
+        return [
+            line
+            for comment in _comments(found)
+            if not any(word in line.lower() for word in _OF_SESSIONS for line in comment)
+            for line in comment
+        ]
+
+    @cached_property
+    def _listing(self) -> set[ast.stmt]:
+        """What lists the variables that are copied: the lists stand where they are."""
+        copies = self.program.copies.values()
+        lists = (one for copy in copies for one in copy.lists if isinstance(one, ast.Name))
+        return {self.program.listing(one) for one in lists}
+
+    @cached_property
+    def _averaging(self) -> set[ast.stmt]:
+        """What made averages of variables, whose comments stand where they are made now."""
+        found = (update.averages for update in self.program.updates)
+        return {self.module.names.statement(one.node) for one in found if one is not None}
+
+    @property
+    def _gone_statements(self) -> set[ast.stmt]:
+        pairs = [*zip(self.program.scope.entries, self.program.roles)]
+        for client in self.program.clients:
+            pairs += zip(client.entries, client.roles)
+        return {entry.statement for entry, role in pairs if role is Role.GONE}
+
+
+def _comments(lines: list[str]) -> list[list[str]]:
+    """Lines of comments, those together that are one which goes on."""
+    found: list[list[str]] = []
+    for line in lines:
+        goes_on = line.lstrip("# ")[:1].islower() and found and len(found[-1][-1]) > _WRAPPED
+        if goes_on:
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return found

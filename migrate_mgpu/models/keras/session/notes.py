@@ -1,0 +1,70 @@
+"""What is told of a session's program that becomes native."""
+
+from __future__ import annotations
+
+from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.core.findings import AVERAGES, BATCHES
+from migrate_mgpu.models.front.session.expressions import descriptions
+from migrate_mgpu.models.front.session.program import SessionProgram, closure
+from migrate_mgpu.models.ir import Mover, Step, TowerInput
+
+_FORGOTTEN = (
+    "no step runs tf.GraphKeys.UPDATE_OPS: its averages never move, here by `momentum=1.0`; "
+    "without that they would"
+)
+_RACING = (
+    "each tower moves these averages, in TF1 in any order: two runs of that differ; here each "
+    "replica moves them from what they were before the step"
+)
+_NOT_WRITTEN = "the graph is not written for TensorBoard: there is none, and it is left out"
+_DESCRIBED = (
+    "it printed what a tensor of the graph is called, and not its value: TF2 has no such tensor, "
+    "and it is left out"
+)
+_DRAWN = (
+    "TF1's towers take their batches from the iterator in any order, here in the towers' order: a "
+    "value that is read from one tower may be of another batch; the training step is the same"
+)
+_TOGETHER = (
+    "what one of these optimizers minimizes may depend on variables that another one trains: TF1 "
+    "computes it before or after these change, in no fixed order; here all of it is of before"
+)
+
+
+def tell(program: SessionProgram, found: EditSet) -> None:
+    """Notes on what is otherwise in TF2, or left out."""
+    module = program.scope.module
+    for layer in program.layers.values():
+        if layer.normalizes and not program.moves_averages:
+            found.note(module, layer.found.call, _FORGOTTEN, AVERAGES)
+        elif layer.normalizes and program.mover is Mover.ALL:
+            found.note(module, layer.found.call, _RACING, AVERAGES)
+    for unit in program.units.values():
+        if isinstance(unit, TowerInput) and unit.drawn:
+            found.note(module, unit.node, _DRAWN, BATCHES)
+    for run in program.runs:
+        if _reads_trained(run.step):
+            found.note(module, run.call, _TOGETHER)
+    for written in program.graph_files:
+        found.note(module, written, _NOT_WRITTEN)
+    for printed in program.described:
+        found.note(module, printed, _DESCRIBED)
+    assert program.layer_helpers is not None
+    layered = (one.function for one in program.layer_helpers.found.values())
+    for function in (*program.builders.values(), *layered):
+        for printed in descriptions(function.module, function.node):
+            found.note(function.module, printed, _DESCRIBED)
+    for node in program.idle:
+        found.note(module, node, "no step needs what is built here: it is left out")
+
+
+def _reads_trained(step: Step) -> bool:
+    """Whether an optimizer of a step minimizes what depends on what another one trains."""
+    for update in step.updates:
+        read = {v for unit in closure([update.unit]) for v in (*unit.reads, *unit.collects)}
+        read |= {v.whole for one in read for v in (one, *one.listed)}
+        others = [one for one in step.updates if one is not update]
+        every = {v.whole for o in others for some in o.variables for v in (some, *some.listed)}
+        if read & every:
+            return True
+    return False

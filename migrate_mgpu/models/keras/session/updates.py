@@ -1,0 +1,164 @@
+"""Optimizers of a session's program, and what they train, made and built once."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.models.ir import Optimizer, Update
+from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.optimizers import OptimizerWriter
+from migrate_mgpu.models.keras.session.devices import VariableDevices
+from migrate_mgpu.models.keras.session.layers import LayerWriter
+from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.rates import RateWriter
+from migrate_mgpu.models.keras.session.sharing import Sharing
+from migrate_mgpu.source.blocks import leading, render, trailing
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
+
+_AVERAGED = (
+    "TF1 moves these averages while the variables change, in no fixed order; here they move after "
+    "them, and after the count of steps"
+)
+# Keras 2 compiles each variable's update where it finds a GPU.
+_NO_XLA = "# XLA wants a variable and what is kept of it on one device."
+
+
+class UpdateWriter:
+    """Writes what stands for `train = tf.train.AdamOptimizer(rate).minimize(loss)`.
+
+    Attributes:
+      classes: the texts of classes that optimizers need.
+    """
+
+    def __init__(
+        self,
+        program: SessionProgram,
+        names: StepNames,
+        context: Context,
+        style: FileStyle,
+        sharing: Sharing,
+        layers: LayerWriter,
+        rates: RateWriter,
+        devices: VariableDevices,
+        found: EditSet,
+    ) -> None:
+        self.program = program
+        self.names = names
+        self.context = context
+        self.style = style
+        self.sharing = sharing
+        self.layers = layers
+        self.rates = rates
+        self.devices = devices
+        self.module = program.scope.module
+        self.source = self.module.source
+        self.found = found
+        self.classes: list[str] = []
+
+    def optimizer(self, statement: ast.Assign) -> tuple[Edit, ...]:
+        """The edits of an optimizer with a name of its own."""
+        optimizer = self.program.optimizers[statement]
+        writer = OptimizerWriter(optimizer, self.style)
+        self._classes(writer)
+        return self._constructor(writer, optimizer)
+
+    def _constructor(self, writer: OptimizerWriter, optimizer: Optimizer) -> tuple[Edit, ...]:
+        """The edits of an optimizer's call; a rate that steps have has no value yet."""
+        update = self._of_optimizer(optimizer)
+        value = optimizer.learning_rate.value
+        if isinstance(value, ast.Call) and value in self.program.own_schedules:
+            text = self.rates.schedule(value, self.context)
+            return (*writer.edits(), Edit(*self.source.span(value), text))
+        if update is None or update.rate is None:
+            return writer.edits()
+        rate = self.names.rate(update)
+        text = f"lambda step: {rate}" if optimizer.kind == "momentum" else "0.0"
+        return (*writer.edits(), Edit(*self.source.span(update.rate), text))
+
+    def _of_optimizer(self, optimizer: Optimizer) -> Update | None:
+        return next((u for u in self.program.updates if u.optimizer is optimizer), None)
+
+    def rates_of(self, statement: ast.Assign) -> list[str]:
+        """The variables for the rates of an optimizer with a name of its own."""
+        return self._rates(self.program.optimizers[statement])
+
+    def _rates(self, optimizer: Optimizer) -> list[str]:
+        """A variable for the rate that steps give an optimizer, where Keras's will not do."""
+        update = self._of_optimizer(optimizer)
+        if update is None or update.rate is None:
+            return []
+        made = self.rates.made(update.rate, self.context, "")
+        if optimizer.kind != "momentum":
+            return made
+        tf = self.style.tensorflow
+        return [*made, f"{self.names.rate(update)} = {tf}.Variable(0.0, trainable=False)"]
+
+    def _classes(self, writer: OptimizerWriter) -> None:
+        for text in writer.classes:
+            if text not in self.classes:
+                self.classes.append(text)
+
+    def edit(self, entry: Entry) -> Edit:
+        """`train = tf.train.AdamOptimizer(rate).minimize(loss)`: the optimizer, built."""
+        statement = entry.statement
+        indent = self.source.indent_of(statement)
+        indent = indent[: len(indent) - entry.dedent]
+        lines = self.lines(entry.statement, indent)
+        layout = Layout(self.source, statement)
+        if not layout.owns_lines:
+            raise Refused(self.module, statement, "another statement is on its line")
+        text = "".join(f"{indent}{line}\n" for line in lines).replace("\n", self.source.newline)
+        if layout.next_line == len(self.source.text) and not self.source.text.endswith("\n"):
+            text = text.rstrip("\r\n")
+        return Edit(layout.line_start, layout.next_line, text)
+
+    def lines(self, statement: ast.stmt, indent: str) -> list[str]:
+        """What makes an optimizer, where it has no name, and builds it."""
+        update = next(u for u in self.program.updates if u.statement is statement)
+        lines: list[str] = []
+        optimizer = self.names.optimizer(update)
+        comment = trailing(self.source, statement)
+        if not update.optimizer_name:
+            writer = OptimizerWriter(update.optimizer, self.style)
+            self._classes(writer)
+            call = update.optimizer.node
+            assert isinstance(call, ast.Call)
+            edits = self.context.with_arguments(call, self._constructor(writer, update.optimizer))
+            lines += self._rates(update.optimizer)
+            head = f"{optimizer} = "
+            text = render(self.source, call, edits, len(indent) + len(head), indent)
+            lines.append(f"{head}{text}{comment}")
+            comment = ""
+        for part in self.sharing.parts:
+            if part.builds is update:
+                name = self.names.part(part, part is self.sharing.network)
+                lines += self.layers.built(part, name, self.context, indent).split("\n")
+        if update in self.program.lists:
+            above = leading(self.source, self.program.lists[update])
+            lines += [text for text in above if text.startswith("#")]
+        head = f"{self.names.trained(update)} = "
+        lines.append(self.layers.trained(update, self.context, head, indent) + comment)
+        alike = [one for one in self.program.updates if one.optimizer is update.optimizer]
+        every = [self.names.trained(one) for one in alike]
+        if len(every) == 1:
+            lines.append(f"{optimizer}.build({every[0]})")
+        elif update is alike[-1]:
+            lines.append(f"{optimizer}.build([{', '.join(f'*{name}' for name in every)}])")
+        if self.devices.are_named and update is alike[-1]:
+            lines += [_NO_XLA, f"{optimizer}.jit_compile = False"]
+        if update.averages is not None:
+            names = self.names
+            made = f"{self.style.tensorflow}.Variable({names.variable}, trainable=False)"
+            each = f"for {names.variable} in {names.trained(update)}"
+            comments = leading(self.source, self.module.names.statement(update.averages.node))
+            lines += [text for text in comments if text.startswith("#")]
+            lines.append(f"{names.averages(update)} = [{made} {each}]")
+            if not update.averages.ordered:
+                self.found.note(self.module, update.averages.node, _AVERAGED)
+        return lines

@@ -87,6 +87,7 @@ class _Part:
         self.programs = part.graph.project.programs()
         self.bridged = {one.entry for one in first.programs if one.state in (BRIDGE, KEPT)}
         self._known: dict[Module, Taken] = {}
+        self._plans: dict[frozenset[Path], RunResult | None] = {}
         self.users: dict[Module, list[Program]] = {}
         for program in self.programs:
             for module in program.modules:
@@ -143,7 +144,12 @@ class _Part:
 
         That may be so only without the parts of their modules that are for others.
         """
-        entries = {program.entry.path for program in group}
+        entries = frozenset(program.entry.path for program in group)
+        if entries not in self._plans:
+            self._plans[entries] = self._planned(group, entries) if group else None
+        return self._plans[entries]
+
+    def _planned(self, group: Sequence[Program], entries: AbstractSet[Path]) -> RunResult | None:
         modules = dict.fromkeys(module for program in group for module in program.modules)
         whole = {module.path: self.data[module.path] for module in modules if module.writable}
         own: dict[Path, bytes] = {}
@@ -152,7 +158,7 @@ class _Part:
             if module.path in whole and any(is_inside(module, u.node, gone) for u in module.uses):
                 made = rewritten({module: _without(module, gone)})
                 own[module.path] = made[module].data if made else whole[module.path]
-        for texts in [whole, {**whole, **own}][: 2 if own else 1] if group else ():
+        for texts in [whole, {**whole, **own}][: 2 if own else 1]:
             result = self.plan(list(texts.items()))
             if entries <= _of(result, NATIVE):
                 return result

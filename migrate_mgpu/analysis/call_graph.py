@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Union
@@ -62,13 +62,13 @@ class CallGraph:
         self._targets: dict[ast.AST, Function | None] = {}
         self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
         self._runs: dict[tuple[Module, ast.AST, bool | None], bool] = {}
-        self._within: frozenset[Module] | None = None
+        self._within: Mapping[Module, None] | None = None  # in their order
         self._apart: frozenset[ast.AST] = frozenset()
 
     def within(self, modules: Collection[Module]) -> CallGraph:
         """The same calls, as far as one program's modules make them."""
         found = copy(self)
-        found._within = frozenset(modules)
+        found._within = dict.fromkeys(modules)
         return found
 
     def without(self, nodes: Collection[ast.AST]) -> CallGraph:

@@ -1,0 +1,16 @@
+"""What calls between modules are told in the same order in each run."""
+
+from __future__ import annotations
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.project import Project
+
+
+def test_modules_of_a_program_keep_their_order() -> None:
+    """Where several stand in the way, the first one is told: a set is in the order of memory."""
+    text = b"import tensorflow as tf\n\ntf.Session()\n"
+    project = Project([(f"module_{number}.py", text) for number in range(50)])
+    modules = list(project.modules.values())
+    assert len(modules) == 50
+    for program in (modules, modules[::-1]):
+        assert [*CallGraph(project).within(program).modules] == program

@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.prefilter import has_hit
 from migrate_mgpu.core.records import field, record
 
-_CALLS = {"importlib.import_module", "builtins.__import__"}
+IMPORTS = {"importlib.import_module", "builtins.__import__"}
 
 
 @record(frozen=True, eq=False)
@@ -44,7 +44,7 @@ def named_imports(module: Module) -> list[NamedImport]:
     names = module.names
     found: list[NamedImport] = []
     for call in names.calls:
-        if not call.args or names.qualname(call.func) not in _CALLS:
+        if not call.args or names.qualname(call.func) not in IMPORTS:
             continue
         firm = not any(isinstance(p, (ast.Try, ast.If)) for p in names.ancestors(call))
         name = _text(call.args[0])

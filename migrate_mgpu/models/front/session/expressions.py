@@ -37,6 +37,7 @@ from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kin
 from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
+from migrate_mgpu.models.front.session.unknown_calls import unknown_call
 from migrate_mgpu.models.ir import Schedule
 
 # Python's own functions that only compute.
@@ -308,7 +309,7 @@ class Expressions:
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             return
-        raise Refused(module, call, f"`{shown}` is not supported in code that builds the graph")
+        raise unknown_call(module, call, self.graph)
 
     def _controlled(self, call: ast.Call, name: str, found: Parts) -> None:
         """The author's functions that a call of control flow is given, by their names.

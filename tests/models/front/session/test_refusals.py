@@ -1162,6 +1162,32 @@ REFUSED = {
         ),
         "which variables are trained cannot be determined",
     ),
+    "an object whose call makes layers": (
+        program(
+            "class Net:\n    def __init__(self, size):\n        self.size = size\n\n"
+            "    def __call__(self, a):\n        return tf.layers.dense(a, self.size)\n\n\n"
+            "f = Net(1)\n" + APPLIED
+        ),
+        "what `f`, of an object of `Net`, makes in the graph is not understood",
+    ),
+    "a class whose object is a part of the graph": (
+        program(
+            "class f:\n    def __init__(self, a):\n        self.out = tf.matmul(a, w)\n\n\n"
+            + APPLIED.replace("f(x)", "f(x).out")
+        ),
+        "what `f`, a class of the program, makes in the graph is not understood",
+    ),
+    "a function of a module that a flag names": (
+        program(
+            "import importlib\nimport sys\nmodel = importlib.import_module(sys.argv[1])\n"
+            + MODEL.replace("tf.matmul(x, w)", "model.f(x)")
+        ),
+        "`model.f` is of a module whose name is only known at run time",
+    ),
+    "a list that Python's own modules make": (
+        program("import os\n" + MODEL.replace("* scale", "* len(os.listdir('.'))")),
+        "`os.listdir`, which makes nothing of a graph, stands in code that builds it",
+    ),
     "a lambda that is one of two": (
         program("f = lambda a: tf.matmul(a, w)\nf = lambda a: a @ w\n" + APPLIED),
         "`f` is not supported in code that builds the graph",

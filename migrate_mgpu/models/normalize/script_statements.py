@@ -3,7 +3,8 @@
 `lrelu = lambda x: tf.maximum(x, 0.2 * x)` becomes a function,
 `a, b = [tf.Variable(p) for p in starts]` an assignment for each variable, and a function no longer
 returns what a cell is like (`return outputs, lstm.state_size`) where nothing reads that.
-`tf.train.global_step(sess, step)` runs the step.
+`tf.train.global_step(sess, step)` runs the step; dropout that callers of a function choose is a
+condition.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from migrate_mgpu.source.statements import Layout
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits of one round; none where nothing is left to do."""
-    counted = list(_counted(module))
-    if counted:
-        return counted
+    said = [*_counted(module), *_fed_dropouts(module)]
+    if said:
+        return said
     for statement in module.tree.body:
         if isinstance(statement, ast.FunctionDef):
             edits = _without_unread(module, statement, graph)
@@ -59,6 +60,44 @@ def _counted(module: Module) -> Iterator[Edit]:
             if len(given) == 2:
                 session, step = (module.source.code(given[one]) for one in given)
                 yield Edit(*module.source.span(call), f"int({session}.run({step}))")
+
+
+def _fed_dropouts(module: Module) -> Iterator[Edit]:
+    """`tf.layers.dropout(x, 0.3, training=flag)`, where callers of a function say what is fed.
+
+    TF2's layer asks Python whether it trains: this asks what is fed, as TF1's did.
+    """
+    fed = {
+        _last(key)
+        for node in walk(module.tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values)
+        if isinstance(key, (ast.Name, ast.Attribute))
+        and isinstance(value, ast.Name)
+        and module.names.is_parameter(value)
+    }
+    for call in module.names.calls:
+        if name_of(module, call) != "layers.dropout":
+            continue
+        given = by_parameter(call, ("inputs", "rate", "noise_shape", "seed", "training", "name"))
+        flag, inputs = given.get("training"), given.get("inputs")
+        plain = {"inputs", "rate", "training", "name"}
+        if flag is None or inputs is None or not given.keys() <= plain or _last(flag) not in fed:
+            continue
+        func, code = call.func, module.source.code
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Attribute):
+            continue
+        if not isinstance(inputs, (ast.Name, ast.Attribute)):
+            continue
+        tf, x = code(func.value.value), code(inputs)
+        rate = code(given["rate"]) if "rate" in given else "0.5"
+        text = f"{tf}.cond({code(flag)}, lambda: {tf}.nn.dropout({x}, rate={rate}), lambda: {x})"
+        yield Edit(*module.source.span(call), text)
+
+
+def _last(node: ast.expr) -> str:
+    """What an object's attribute is called in the constructor, too."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _function(module: Module, target: ast.Name, value: ast.Lambda) -> list[str]:

@@ -30,7 +30,7 @@ class EagerValueReader(StatementReader):
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return False
         target = statement.targets[0]
-        if not isinstance(target, ast.Name) or not self.is_eager(statement.value):
+        if not isinstance(target, ast.Name) or not self._computes(statement.value):
             return False
         others = (self.names.statement(one.node) for one in self.names.bindings_of(target))
         if any(isinstance(one, ast.AugAssign) for one in others):
@@ -62,11 +62,13 @@ class EagerValueReader(StatementReader):
 
     def is_eager(self, node: ast.expr) -> bool:
         """Whether an expression computes by TensorFlow, and of Python's own values alone."""
+        return getattr(node, "end_lineno", 0) == node.lineno and self._computes(node)
+
+    def _computes(self, node: ast.expr) -> bool:
+        """Whether an expression does that, of one line or several."""
         if self.scope.towers is not None or not isinstance(node, ast.Call):
             return False
-        if node.lineno != node.end_lineno or name_of(self.module, node) not in _EAGER:
-            return False
-        return self._is_python(node, 0)
+        return name_of(self.module, node) in _EAGER and self._is_python(node, 0)
 
     def _is_python(self, node: ast.AST, depth: int) -> bool:
         """Whether nothing in a node is a part of the graph, or makes one."""

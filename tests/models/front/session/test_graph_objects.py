@@ -354,3 +354,28 @@ def test_a_part_that_a_function_of_another_module_makes(tmp_path: Path) -> None:
         Path(path).write_text(content)
     result = run(*files, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["native"], said(result)
+
+
+DROPS = PROGRAM.replace(
+    "        self._out = tf.matmul(self.x, self.w)\n",
+    "        self.flag = tf.placeholder(tf.bool)\n"
+    "        self.kept = tf.layers.dropout(self.x, 0.3, training=self.flag)\n"
+    "        self._out = tf.matmul(self.kept, self.w)\n",
+).replace(
+    "    def learn(self, data):\n        _, loss = self.sess.run([self.train_op, self.loss], "
+    "feed_dict={self.x: data})\n",
+    "    def learn(self, data, flag=True):\n        _, loss = self.sess.run([self.train_op, "
+    "self.loss], feed_dict={self.x: data, self.flag: flag})\n",
+)
+
+
+def test_who_calls_a_method_says_whether_it_drops_something() -> None:
+    after = native(DROPS)
+    assert "kept = tf.cond(flag, lambda: tf.nn.dropout(x, rate=0.3), lambda: x)\n" in after
+
+
+def test_dropout_with_a_seed_that_is_told_so_stays() -> None:
+    text = DROPS.replace("0.3, training", "0.3, seed=1, training")
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in message for message in said(result))

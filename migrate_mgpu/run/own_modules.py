@@ -18,7 +18,8 @@ from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.taken_names import Taken, imports_of
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.core.findings import MANUAL, FileResult, Finding, RunResult
+from migrate_mgpu.core import findings as f
+from migrate_mgpu.core.findings import FileResult, Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -158,11 +159,13 @@ class _Part:
             if module.path in whole and any(is_inside(module, u.node, gone) for u in module.uses):
                 made = rewritten({module: _without(module, gone)})
                 own[module.path] = made[module].data if made else whole[module.path]
-        for texts in [whole, {**whole, **own}][: 2 if own else 1]:
-            result = self.plan(list(texts.items()))
-            if entries <= _of(result, NATIVE):
-                return result
-        return None
+        result = self.plan(list(whole.items()))
+        if not entries <= _of(result, NATIVE):
+            said = (one for one in result.findings if one.state in (f.KEPT, f.REFUSED))
+            if own.keys().isdisjoint(one.path for one in said):
+                return None
+            result = self.plan(list({**whole, **own}.items()))
+        return result if entries <= _of(result, NATIVE) else None
 
     def _own(
         self, group: Sequence[Program], texts: Mapping[Path, str | None]
@@ -318,7 +321,7 @@ def _relocated(
         own = files[home].findings
         for statement, text in form.told:
             line, column = form.module.source.place(form.module.source.span(statement)[0])
-            told.append(Finding(home, line, column, "MGPU401", MANUAL, text))
+            told.append(Finding(home, line, column, "MGPU401", f.MANUAL, text))
         own += (one for one in told if one not in own)
         own.sort(key=lambda one: one.position)
     result.files = sorted(files.values(), key=lambda file: str(file.path))

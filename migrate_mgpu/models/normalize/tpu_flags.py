@@ -100,14 +100,14 @@ class TpuFlag:
             return  # nothing is known of the flag
         own = self.model_fn.node if self.model_fn is not None else None
         found: set[ast.AST] = set()
+        around = _around_tpus(module)
         for node in _conditions(module):
-            if isinstance(node.test, ast.Constant) or self.value(module, node.test) is None:
+            if isinstance(node.test, ast.Constant):
                 continue
             ancestors = list(module.names.ancestors(node))
-            around = (*node.body, *node.orelse)
-            if not found.isdisjoint(ancestors):
+            if (node not in around and own not in ancestors) or not found.isdisjoint(ancestors):
                 continue
-            if own in ancestors or mentions_tpus(module, around):
+            if self.value(module, node.test) is not None:
                 found.add(node)
                 yield node
 
@@ -148,22 +148,36 @@ def _edits(flag: TpuFlag, module: Module, node: ast.If) -> Iterator[Edit]:
     yield Edit(layout.line_start, layout.next_line, text)
 
 
+@fact
+def _around_tpus(module: Module) -> set[ast.If]:
+    """The conditions that have something of TPUs in an arm."""
+    return {node for node in _conditions(module) if mentions_tpus(module, node.body + node.orelse)}
+
+
 def is_off(module: Module, node: ast.expr) -> bool:
     """`FLAGS.use_tpu` and `args.use_tpu` whose default is False."""
-    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-        return False
+    of_a_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    return of_a_name and _defaults(module).get(node.attr, False)
+
+
+@fact
+def _defaults(module: Module) -> dict[str, bool]:
+    """Whether a flag that a module defines is off by default."""
+    found: dict[str, bool] = {}
     for call in module.names.calls:
-        name = constant(call.args[0]) if call.args else None
-        if not isinstance(name, str) or name.lstrip("-").replace("-", "_") != node.attr:
-            continue
         shown = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        name = constant(call.args[0]) if call.args else None
+        if not isinstance(name, str):
+            continue
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         default = given.get("default")
         if shown.startswith("DEFINE_bool"):
             default = call.args[1] if len(call.args) > 1 else default
-            return default is not None and constant(default) is False
-        if shown == "add_argument":
-            if constant(given.get("action")) == "store_true":
-                return default is None or constant(default) is False
-            return False
-    return False
+            is_off = default is not None and constant(default) is False
+        elif shown == "add_argument":
+            is_off = constant(given.get("action")) == "store_true"
+            is_off = is_off and (default is None or constant(default) is False)
+        else:
+            continue
+        found.setdefault(name.lstrip("-").replace("-", "_"), is_off)
+    return found

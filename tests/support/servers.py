@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import functools
 import json
 import subprocess
@@ -43,10 +44,12 @@ for line in requests:
 
 @functools.cache
 def _server(python: Path) -> subprocess.Popen[str]:
-    """The process of an interpreter. It ends with this one, whose requests end then."""
+    """The process of an interpreter, which ends with this one."""
     command = [str(python), "-c", SERVER, str(launch.PROBE / "batch.py")]
     pipe, environment = subprocess.PIPE, launch.environment({})
-    return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+    made = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+    atexit.register(made.communicate)  # no more requests: it ends, and is waited for
+    return made
 
 
 def _serve(python: Path, jobs: Sequence[dict[str, Any]]) -> list[Any]:

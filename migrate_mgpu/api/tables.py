@@ -6,7 +6,7 @@ import ast
 from typing import Protocol
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.source.call_edit import CallEdit
@@ -48,6 +48,15 @@ def _name_of(qualname: str | None) -> str:
             if found.name.startswith(spelled) and found.name.count(".") == spelled.count("."):
                 return _ALIASES[spelled] + found.name[len(spelled) :]
     return found.name if found.flavour != "private" else ""
+
+
+@fact
+def calls_of_names(module: Module) -> dict[str, list[ast.Call]]:
+    """The calls of TensorFlow's functions in a module, by their names, in source order."""
+    found: dict[str, list[ast.Call]] = {}
+    for call in module.names.calls:
+        found.setdefault(name_of(module, call), []).append(call)
+    return found
 
 
 def short_name_of(module: Module, call: ast.Call) -> str:

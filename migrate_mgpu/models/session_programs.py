@@ -49,6 +49,8 @@ for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
 """
 
 
+SEVERAL_MAKE_IT = "several-modules-make-sessions"  # a diagnostic's key
+
 # What a dataset of TF2 has not.
 _LOST = (
     "make_one_shot_iterator", "make_initializable_iterator", "output_types", "output_shapes",
@@ -122,6 +124,7 @@ class NativeSessions:
             for module in program.modules:
                 self._users.setdefault(module, []).append(program)
         self._known: dict[Module, NativeSession] = {}
+        self._homes: dict[Module, Module | None] = {}  # by entry points
 
     def of(
         self, program: Program, configs: AbstractSet[ast.AST], opened: Sequence[Place]
@@ -131,7 +134,7 @@ class NativeSessions:
         ``configs`` are the nodes that carry configurations, ``opened`` the calls that open
         sessions.
         """
-        home = _home(program)
+        home = self._home(program)
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
         if not any(_trains(other) for one in self._related(program) for other in one.modules):
@@ -252,6 +255,14 @@ class NativeSessions:
         made = rest(module, uses, set(), style_at(module, module.tree.body[0]), self.rules)
         return not made.left and not any(made.edits.values())
 
+    def _home(self, program: Program) -> Module | None:
+        """The module that makes a program's session: its entry point, or the only one that does."""
+        if program.entry not in self._homes:
+            homes = [module for module in program.modules if session_calls(module)]
+            only = homes[0] if len(homes) == 1 else None
+            self._homes[program.entry] = program.entry if program.entry in homes else only
+        return self._homes[program.entry]
+
     def _check_unread(self, unread: Sequence[tuple[Module, ast.AST]]) -> None:
         for other, node in unread:
             if len(self._users[other]) == 1:
@@ -309,7 +320,7 @@ class NativeSessions:
     def _shared(self, other: Module, module: Module, session: ast.AST) -> dict[Module, Diagnostic]:
         """Why a module that programs share stays: it is changed for all of them, or for none."""
         for user in self._users[other]:
-            if _home(user) is None or not self._is_ours(user):
+            if self._home(user) is None or not self._is_ours(user):
                 text = f"{other.path.name}, which it imports, serves "
                 text += f"{user.entry.path.name} as it is"
                 return {other: Diagnostic("shared-module", Place(module, session), text)}
@@ -464,22 +475,15 @@ def _outer(edit: Edit, entry: Entry) -> Edit:
     return Edit(edit.start, edit.end, text)
 
 
-def _home(program: Program) -> Module | None:
-    """The module that makes a program's session: its entry point, or the only one that does."""
-    homes = [module for module in program.modules if session_calls(module)]
-    if program.entry in homes:
-        return program.entry
-    return homes[0] if len(homes) == 1 else None
-
-
 def _without_home(program: Program, opened: Place) -> NativeSession:
     """A program stays whose session none of its modules makes, or several do."""
     homes = [module.path.name for module in program.modules if session_calls(module)]
     made = opened.node.func if isinstance(opened.node, ast.Call) else opened.node
-    text = f"its session is made by `{opened.module.source.code(made)}`"
+    key, text = "session-made-elsewhere", opened.module.source.code(made)
+    text = f"its session is made by `{text}`"
     if homes:
-        text = f"several of its modules make sessions: {', '.join(homes)}"
-    why = Diagnostic("session-made-elsewhere", opened, text, ADVICE)
+        key, text = SEVERAL_MAKE_IT, f"several of its modules make sessions: {', '.join(homes)}"
+    why = Diagnostic(key, opened, text, ADVICE)
     return NativeSession(opened.module, why)
 
 

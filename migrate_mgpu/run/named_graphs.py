@@ -28,6 +28,7 @@ from migrate_mgpu.models.normalize import (
     reused_names,
     script_statements,
 )
+from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.states import State
@@ -67,7 +68,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
     before = _native(first.result)
     together: dict[Path, Texts] = {}
     for part in first.parts:
-        sessions = [one for one in part.states if one.session and one.program.entry.path in data]
+        sessions = [one for one in part.states if _may_help(one) and one.program.entry.path in data]
         stops: set[Path] = set()  # the files in which something keeps programs as they are
         for state in sessions:
             entry = state.program.entry.path
@@ -98,6 +99,12 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             if before | chosen.keys() <= _native(result):
                 return replaced(first, result=renamed(result, said))
     return replaced(first, result=renamed(first.result, said))
+
+
+def _may_help(state: State) -> bool:
+    """Whether a program's graph may get names: one module of it makes the session."""
+    refused = state.session.refused if state.session is not None else None
+    return state.session is not None and (refused is None or refused.key != SEVERAL_MAKE_IT)
 
 
 def _native(result: RunResult) -> set[Path]:

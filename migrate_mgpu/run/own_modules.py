@@ -118,7 +118,13 @@ class _Part:
 
     def forms(self) -> dict[Path, _Form]:
         """The files of programs that become native with modules of their own, and these."""
-        group = [one for one in self.candidates if self._native([one])]
+        group: list[Program] = []
+        failed = {one.entry for one in self.programs if one not in self.candidates}
+        for one in self.candidates:  # each is planned unless one that has its model stays
+            if failed.isdisjoint(self.together[one.entry]) and self._native([one]):
+                group.append(one)
+            else:
+                failed.add(one.entry)
         while not all(self._is_whole(one, group) for one in group):
             group = [one for one in group if self._is_whole(one, group)]
         result = self._native(group)

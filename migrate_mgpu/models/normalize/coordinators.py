@@ -12,7 +12,7 @@ from itertools import groupby
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.queues import QUEUES
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -24,8 +24,7 @@ _ENDS = ("request_stop", "join")
 
 def without_coordinators(modules: Sequence[Module]) -> dict[Module, list[Edit]]:
     """The edits of all modules; none where a queue, or another use of a coordinator, is left."""
-    calls = [(module, call) for module in modules for call in module.names.calls]
-    if any(name_of(module, call) in QUEUES for module, call in calls):
+    if any(name in QUEUES for module in modules for name in calls_of_names(module)):
         return {}
     found: dict[Module, list[Edit]] = {}
     for module in modules:
@@ -50,10 +49,8 @@ class _Runners:
 
     def edits(self) -> list[Edit] | None:
         """None where something is done with them that is not understood."""
-        for call in self.names.calls:
-            name = name_of(self.module, call)
-            if name not in (*_STARTS, _COORDINATOR):
-                continue
+        known = calls_of_names(self.module)
+        for call in (one for name in (*_STARTS, _COORDINATOR) for one in known.get(name, ())):
             statement = self.names.statement(call)
             if not isinstance(statement, (ast.Assign, ast.Expr)) or statement.value is not call:
                 return None

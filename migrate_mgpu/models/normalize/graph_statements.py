@@ -19,7 +19,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.models.front.towers.loop import read_towers
+from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.models.normalize.collection_lists import OWN
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.models.normalize.single_calls import lines_of
@@ -39,7 +39,7 @@ def normalize(module: Module, node: ast.FunctionDef, graph: CallGraph) -> list[E
 
 def named_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits for the variables of towers that are called as others before them."""
-    for loop in (node for node in walk(module.tree) if isinstance(node, ast.For)):
+    for loop in loops_on_devices(module):
         home = module.names.scope_at(loop).function()
         if isinstance(home, ast.FunctionDef) and read_towers(module, loop, graph) is not None:
             builder = _Builder(module, home, graph)

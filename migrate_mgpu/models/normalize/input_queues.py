@@ -32,10 +32,10 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.queues import BATCHES, WHOLE_FILES
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.models.normalize.queue_pipelines import (
     Pipeline,
@@ -59,7 +59,8 @@ def as_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module, lis
     calls: set[ast.AST | None] = set()
     try:
         for module in modules:
-            batches = [call for call in module.names.calls if name_of(module, call) in BATCHES]
+            known = calls_of_names(module)
+            batches = sorted((call for n in BATCHES for call in known.get(n, ())), key=position)
             own = [pipeline(module, call, graph) for call in batches]
             for node in dict.fromkeys(one.home for one in own):
                 here = [one for one in own if one.home is node]

@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.towers.loop import is_same_scope, read_towers
+from migrate_mgpu.models.front.towers.loop import is_same_scope, loops_on_devices, read_towers
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -33,7 +33,7 @@ def variables_from_first(modules: Sequence[Module], graph: CallGraph) -> dict[Mo
     if any(use.symbol.name == _UPDATES for module in modules for use in module.uses):
         return {}
     for module in modules:
-        for loop in (node for node in walk(module.tree) if isinstance(node, ast.For)):
+        for loop in loops_on_devices(module):
             edits = _edits(module, loop, graph)
             if edits:
                 return {module: edits}
@@ -42,7 +42,7 @@ def variables_from_first(modules: Sequence[Module], graph: CallGraph) -> dict[Mo
 
 def settings_before(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits for one list of constants that each tower makes; none where there is none."""
-    for loop in (node for node in walk(module.tree) if isinstance(node, ast.For)):
+    for loop in loops_on_devices(module):
         if read_towers(module, loop, graph) is None:
             continue
         for statement in in_line(loop.body):

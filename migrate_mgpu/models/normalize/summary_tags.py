@@ -23,14 +23,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.constant_conditions import Unknown, holds
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.summaries import SUMMARIES, clean_tag
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.towers.loop import read_towers
+from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.models.front.towers.summary_names import asks_for_name
 from migrate_mgpu.models.ir import Towers
 from migrate_mgpu.models.normalize.collection_lists import collected
@@ -65,10 +65,10 @@ class _Stays(Exception):
 
 def told(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for all such summaries of the towers; none where one is not understood."""
-    if not any(asks_for_name(node) for module in modules for node in walk(module.tree)):
+    if not any(map(_asks_for_names, modules)):
         return {}
     for module in modules:
-        for loop in (node for node in walk(module.tree) if isinstance(node, ast.For)):
+        for loop in loops_on_devices(module):
             towers = read_towers(module, loop, graph)
             block = _scope(module, loop) if towers is not None and towers.index else None
             if towers is None or block is None:
@@ -78,6 +78,11 @@ def told(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]
             except _Stays:
                 return {}
     return {}
+
+
+@fact
+def _asks_for_names(module: Module) -> bool:
+    return any(map(asks_for_name, walk(module.tree)))
 
 
 def _scope(module: Module, loop: ast.For) -> ast.With | None:

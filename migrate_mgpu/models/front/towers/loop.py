@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.ir import Towers
 
 _COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
@@ -24,10 +24,16 @@ _SETTER = "train.replica_device_setter"
 
 def find_towers(module: Module, graph: CallGraph) -> Towers | None:
     """The towers that a module builds, if it does."""
-    if not _has_gradients(module):
-        return None
-    loops = (node for node in walk(module.tree) if isinstance(node, ast.For))
+    loops = loops_on_devices(module)
     return next((found for loop in loops if (found := read_towers(module, loop, graph))), None)
+
+
+@fact
+def loops_on_devices(module: Module) -> list[ast.For]:
+    """The loops that may build towers; none where nothing is put on a device."""
+    if not _has_gradients(module) or "device" not in calls_of_names(module):
+        return []
+    return [node for node in walk(module.tree) if isinstance(node, ast.For)]
 
 
 def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers | None:

@@ -156,8 +156,9 @@ def _around_tpus(module: Module) -> set[ast.If]:
 
 def is_off(module: Module, node: ast.expr) -> bool:
     """`FLAGS.use_tpu` and `args.use_tpu` whose default is False."""
-    of_a_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    return of_a_name and _defaults(module).get(node.attr, False)
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return _defaults(module).get(node.attr, False)
 
 
 @fact

@@ -35,12 +35,29 @@ PYTHON_2 = (
 )
 
 
-def no_child_is_left() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
+@pytest.fixture
+def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The processes that a test made: other tests of this process may have their own."""
+    made: list[int] = []
+    fork = os.fork
+
+    def noted() -> int:
+        made.append(fork())
+        return made[-1]
+
+    monkeypatch.setattr(os, "fork", noted)
+    return made
+
+
+def none_is_left(copies: list[int]) -> bool:
+    """Whether copies were made, and all of them have ended and were waited for."""
+    for one in copies:
+        try:
+            os.waitpid(one, os.WNOHANG)
+        except ChildProcessError:
+            continue
+        return False
+    return bool(copies)
 
 
 def everything(result: RunResult) -> list[object]:
@@ -52,7 +69,7 @@ def everything(result: RunResult) -> list[object]:
 
 @pytest.mark.parametrize("count", (2, 3, 20))
 def test_the_result_is_that_of_one_process(
-    count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, copies: list[int]
 ) -> None:
     monkeypatch.setattr(plan, "_WORTH_A_PROCESS", 1)
     texts = {f"train{n}.py": PROGRAM.format(n, n % 3 == 0) for n in range(7)}
@@ -71,7 +88,7 @@ def test_the_result_is_that_of_one_process(
     together = migrate(given, bridge=True, write=False, processes=count)
     assert {one.state for one in alone.programs} >= {"native", "bridge"}
     assert everything(together) == everything(alone)
-    assert no_child_is_left()
+    assert none_is_left(copies)
 
 
 def test_programs_with_a_common_module_are_in_one_share(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +111,7 @@ def test_programs_with_a_common_module_are_in_one_share(monkeypatch: pytest.Monk
     assert made == [two, [two[0] | two[1]]]  # too little for two; the last is planned before
 
 
-def test_a_share_whose_copy_fails_is_worked_on_here() -> None:
+def test_a_share_whose_copy_fails_is_worked_on_here(copies: list[int]) -> None:
     here = os.getpid()
 
     def work(share: str) -> tuple[str, bool]:
@@ -107,11 +124,11 @@ def test_a_share_whose_copy_fails_is_worked_on_here() -> None:
 
     found = processes.in_processes(work, ["first", "raises", "dies", "last"])
     assert found == [("first", True), ("raises", True), ("dies", True), ("last", False)]
-    assert no_child_is_left()
+    assert none_is_left(copies)
 
 
 @pytest.mark.parametrize("error", (KeyboardInterrupt, ValueError))
-def test_an_error_ends_the_copies(error: type[BaseException]) -> None:
+def test_an_error_ends_the_copies(error: type[BaseException], copies: list[int]) -> None:
     here = os.getpid()
 
     def work(share: int) -> int:
@@ -122,7 +139,7 @@ def test_an_error_ends_the_copies(error: type[BaseException]) -> None:
 
     with pytest.raises(error):
         processes.in_processes(work, [1, 2, 3])
-    assert no_child_is_left()
+    assert none_is_left(copies)
 
 
 def test_without_more_processes_all_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:

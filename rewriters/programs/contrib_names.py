@@ -48,7 +48,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from migrate_mgpu.analysis.api_version import swaps
 from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package, takes
@@ -71,6 +70,7 @@ from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.analysis.style import spelling, style_at
 from migrate_mgpu.analysis.symbols import table
 from migrate_mgpu.analysis.symbols import text as data_text
+from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, free_name
 from migrate_mgpu.source.source import Edit
@@ -293,7 +293,7 @@ def _root(node: ast.AST) -> ast.Name | None:
     return node if isinstance(node, ast.Name) else None
 
 
-@dataclass
+@record()
 class _Import:
     """An import that is written: of names from a module, or, without one, of modules.
 

@@ -132,6 +132,20 @@ MUTANTS: dict[str, Mutant] = {
     "one layer's regularization terms dropped": Mutant(
         "regularizers", r"\[\*dense\.losses, \*output_layer\.losses\]", "dense.losses"
     ),
+    # Steps that optimize_loss makes.
+    "a step of optimize_loss that does not clip": Mutant(
+        "optimize_loss", r"^ *gradients, _ = tf\.clip_by_global_norm\(gradients, 0\.25\)\n", ""
+    ),
+    "averages that a step of optimize_loss leaves": Mutant(
+        "optimize_loss",
+        r"(    is_training = True\n(?s:.*?)forward\(x, )is_training",
+        r"\1False",
+    ),
+    "Adam's count that is not restored": Mutant(
+        "class_restores",
+        r"self\.optimizer\.iterations\.assign\(int\(round\(steps\)\)\)",
+        "pass",
+    ),
     # Several graphs.
     "a graph that begins with its own values": Mutant(
         "graphs_by_function",
@@ -160,6 +174,12 @@ MUTANTS: dict[str, Mutant] = {
         "gradient_summaries",
         r"^(    merged = (?s:.*?)\n    \]\)\n)(    gradients = .*\n)(    optimizer.*)",
         r"\2\1\3",
+    ),
+    "gradients that a histogram doubles": Mutant(
+        "gradient_lists", r"values=gradients\[1\]\)", "values=2.0 * gradients[1])"
+    ),
+    "the sparsity of another gradient": Mutant(
+        "gradient_lists", r"zero_fraction\(gradients\[0\]\)", "zero_fraction(gradients[1])"
     ),
     # Input queues.
     "one epoch too few": Mutant("queue_records", r"repeat\(num_epochs\)", "repeat(2)"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from migrate_mgpu.api import distributions
 from migrate_mgpu.api.schema import Definition
 
 _ROOT = """
@@ -113,6 +114,8 @@ def {name}(logits, targets, weights):
     return {tf}.math.divide_no_nan({tf}.reduce_sum(losses * weights), {tf}.reduce_sum(weights))''',
         ),
     ),
+    **distributions.CLASSES,
+    **distributions.FUNCTIONS,
 }
 # Those that are given functions, with the parameters that are the same in TF2.
 CONTROL: Mapping[str, tuple[str, ...]] = {
@@ -149,9 +152,10 @@ SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.s
             "train.list_variables", "train.load_checkpoint", "train.load_variable",
             "errors.", "disable_v2_behavior", "disable_eager_execution",
             "python.client.device_lib", "__version__", "python_io.TFRecordWriter", "compat.as_",
-            *ARRAYS, *RECORDS)  # fmt: skip
+            "train.Coordinator", *ARRAYS, *RECORDS)  # fmt: skip
 # Of those, what TF2 has as it is.
-SAME = ("python.client.device_lib", "__version__", "compat.as_", *ARRAYS, *RECORDS)
+SAME = ("python.client.device_lib", "__version__", "compat.as_", "train.Coordinator", *ARRAYS,
+        *RECORDS)  # fmt: skip
 # What a program says to the devices, in TF1 as in TF2.
 SOFT_PLACEMENT = "config.set_soft_device_placement"
 DEVICE_OPTIONS = ("config.", "debugging.set_log_device_placement", "test.is_")

@@ -25,6 +25,7 @@ from migrate_mgpu.models.normalize import (
     graph_statements,
     later_graphs,
     made_before_towers,
+    returned_collections,
     reused_names,
     script_statements,
 )
@@ -223,6 +224,7 @@ def _named(
             edits = (
                 _each(own_modules, bidirectional.parted)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
+                or _each(own_modules, partial(returned_collections.normalize, graph=graph))
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)

@@ -50,7 +50,12 @@ reader, what computes an example, and ``tf.train.batch``, ``shuffle_batch`` or a
 Their coordinator and threads go, and ``while not coord.should_stop()`` is ``while True``, until
 ``tf.errors.OutOfRangeError``. What is left over in the end fills no batch, as in TF1; where there
 are several epochs, a batch may be of two of them, as there. A queue shuffles what ``capacity``
-holds. Two queues side by side, ``enqueue``, ``dynamic_pad`` and ``enqueue_many`` stay.
+holds. Two queues side by side, ``enqueue``, ``dynamic_pad`` and ``enqueue_many`` stay. A
+coordinator of the author's own threads stays as it is, in a native program too.
+
+``tf.distributions.Normal`` becomes a small class of the program's, with TF1's arithmetic for
+``sample``, ``prob``, ``log_prob`` and ``entropy``, and ``kl_divergence`` of two a function; what
+else a distribution computes keeps the program as it is.
 
 ``tf.contrib.layers.optimize_loss`` is the step that it makes: the averages move first, the
 gradients are clipped by their norm, and where the step is fetched it gives the loss.

@@ -334,6 +334,17 @@ MUTANTS: dict[str, Mutant] = {
     "a copied network that is the trained one": Mutant(
         "copied_network", r"target_q = target_q_layer\(s=s\)", "target_q = q_layer(s=s)"
     ),
+    "a policy that is compared with its first form": Mutant(
+        "policy_workers", r"^        self\.run_keep\(\)\n", ""
+    ),
+    "a density that is not divided by its width": Mutant(
+        "policy_workers", r" - \((0\.9\d+) \+ tf\.math\.log\(self\.scale\)\)", r" - \1"
+    ),
+    "repeated steps that are run once": Mutant(
+        "policy_workers",
+        r"\[self\.train_policy_step\((.*)\) for _ in range\(REPEATS\)\]",
+        r"self.train_policy_step(\1)",
+    ),
     "the actor goes the other way": Mutant(
         "actor_critic", r"loss_value = -exp_v", "loss_value = exp_v"
     ),

@@ -1,6 +1,7 @@
 """Coordinators, and the threads that fill queues, of a program that has no queues: they go.
 
-`while not coord.should_stop():` becomes `while True:`, for nothing else asks it to stop.
+`while not coord.should_stop():` becomes `while True:`, for nothing else asks it to stop. One that
+ends threads of the author's own stays: TF2 has it as it is.
 """
 
 from __future__ import annotations
@@ -92,14 +93,49 @@ class _Runners:
         assert isinstance(call, ast.Call) and isinstance(statement, ast.Expr)
         if not isinstance(func.value, ast.Name):
             return False
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if func.attr == "join" and not all(map(self._are_runners, given)):
+            return False
+        if func.attr == "request_stop" and not self._ends(mention):
+            return False
         handler = self.names.parents[statement]
-        if func.attr == "join" or not (call.args or call.keywords):
+        if func.attr == "join" or not given:
             self.gone += [statement] if statement not in self.gone else []
         elif isinstance(handler, ast.ExceptHandler) and self._hands_on(handler, call):
             self.handlers.append(handler)
         else:
             return False
         return True
+
+    def _are_runners(self, threads: ast.expr) -> bool:
+        """Whether an expression names the threads that fill queues, or is no thread."""
+        made = self.names.only_value(threads) if isinstance(threads, ast.Name) else threads
+        return isinstance(made, ast.Constant) or name_of(self.module, made) in _STARTS
+
+    def _ends(self, mention: ast.Name) -> bool:
+        """Whether a coordinator is told to stop where no loop asks it any more.
+
+        That is behind the loops that do, in their function.
+        """
+        scope = self.names.scope_of_name[mention]
+        home = self.names.defining_scope(mention.id, scope)
+        asking = [
+            one
+            for one in (self.names.mentions(mention.id, home) if home is not None else ())
+            if isinstance(parent := self.names.parents[one], ast.Attribute)
+            and parent.attr == "should_stop"
+        ]
+        made = home.bindings[mention.id] if home is not None else []
+        anew = {p for one in made for p in self.names.ancestors(one.node)}
+        loops = (ast.For, ast.While)
+        around = [p for p in self.names.ancestors(mention) if isinstance(p, loops)]
+        again = {*around} - anew  # loops in which it is the same coordinator
+        return all(
+            self.names.scope_of_name[one] is scope
+            and one.lineno < mention.lineno
+            and again.isdisjoint(self.names.ancestors(one))
+            for one in asking
+        )
 
     def _asks(self, asked: ast.AST, statement: ast.stmt) -> bool:
         """`while not coord.should_stop():`, or `if coord.should_stop(): break`"""

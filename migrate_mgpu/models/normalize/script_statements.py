@@ -172,22 +172,10 @@ def _is_list(module: Module, node: ast.expr | None) -> bool:
 
 def _without_unread(module: Module, node: ast.FunctionDef, graph: CallGraph) -> list[Edit]:
     """A function without the attributes that it returns among others, and that nothing reads."""
-    last = node.body[-1]
-    value = last.value if isinstance(last, ast.Return) else None
-    returns = [part for part in walk(node) if isinstance(part, ast.Return)]
-    if not isinstance(value, ast.Tuple) or returns != [last]:
+    known = unpacked_calls(module, node, graph)
+    if known is None:
         return []
-    targets: list[ast.Tuple] = []
-    for reference in graph.references(Function(module, node)):
-        statement = reference.module.names.parents.get(reference.call) if reference.call else None
-        if reference.module is not module or not isinstance(statement, ast.Assign):
-            return []
-        target = statement.targets[0]
-        if len(statement.targets) > 1 or not isinstance(target, ast.Tuple):
-            return []
-        targets.append(target)
-    if not targets or any(len(one.elts) != len(value.elts) for one in targets):
-        return []
+    value, targets = known
     gone = [
         index
         for index, part in enumerate(value.elts)
@@ -201,6 +189,31 @@ def _without_unread(module: Module, node: ast.FunctionDef, graph: CallGraph) -> 
         left = [module.source.code(part) for i, part in enumerate(one.elts) if i not in gone]
         found.append(Edit(*module.source.span(one), ", ".join(left)))
     return found
+
+
+def unpacked_calls(
+    module: Module, node: ast.FunctionDef, graph: CallGraph
+) -> tuple[ast.Tuple, list[ast.Tuple]] | None:
+    """What a function returns at its end alone, and where each of its calls unpacks that.
+
+    None where it returns no tuple, or is used in another way.
+    """
+    last = node.body[-1]
+    value = last.value if isinstance(last, ast.Return) else None
+    returns = [part for part in walk(node) if isinstance(part, ast.Return)]
+    if not isinstance(value, ast.Tuple) or returns != [last]:
+        return None
+    targets: list[ast.Tuple] = []
+    for reference in graph.references(Function(module, node)):
+        statement = reference.module.names.parents.get(reference.call) if reference.call else None
+        if reference.module is not module or not isinstance(statement, ast.Assign):
+            return None
+        target = statement.targets[0]
+        if len(statement.targets) > 1 or not isinstance(target, ast.Tuple):
+            return None
+        targets.append(target)
+    fits = all(len(one.elts) == len(value.elts) for one in targets)
+    return (value, targets) if targets and fits else None
 
 
 def _is_unread(module: Module, target: ast.expr) -> bool:

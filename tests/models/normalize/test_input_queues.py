@@ -269,6 +269,11 @@ STAYS = {
     "a coordinator of other threads": changed(
         "    coord.join(threads)\n", "    coord.join(threads, stop_grace_period_secs=3)\n"
         "    print(coord.joined)\n"),
+    "a loop that ends by itself": changed(
+        "            print(sess.run([loss, train])[0])",
+        "            if sess.run([loss, train])[0] < 1.0:\n                coord.request_stop()"),
+    "a coordinator of the author's threads": changed(
+        "    coord.join(threads)", "    own = []\n    coord.join([*threads, *own])"),
     "an error that is told first": changed(
         "except tf.errors.OutOfRangeError:\n        print('done')",
         "except Exception as error:\n        print(error)\n        coord.request_stop(error)"),

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Binding, children, walk
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.distributions import DRAWS as DISTRIBUTION_DRAWS
 from migrate_mgpu.api.graph import (
     COMPUTES,
     CONTROL,
@@ -35,6 +36,7 @@ from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.optimizers import schedule_at
+from migrate_mgpu.models.front.session import distributions
 from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
 from migrate_mgpu.models.front.session.unknown_calls import unknown_call
@@ -308,6 +310,10 @@ class Expressions:
             found.add(replaced(inside, layers=[]))
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+            return
+        method = distributions.method_of(module, call, self.graph)
+        if method:
+            found.draws += [call] if method in DISTRIBUTION_DRAWS else []
             return
         raise unknown_call(module, call, self.graph)
 

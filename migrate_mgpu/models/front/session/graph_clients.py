@@ -431,6 +431,7 @@ class GraphClientReader(StatementReader):
                 one = isinstance(self.runs.meaning(value), (Variables, *HOST_OBJECTS))
                 if one or self.origins.of(value) in (Whole.RETURNED, Whole.OBJECT):
                     fine.add(value)
+        self._check_kept(fine)
         calling = {node for statement in self.calling for node in walk(statement)}
         for name in self.names.scope_of_name:
             if self.runs.is_home(name) and name not in calling:
@@ -451,6 +452,23 @@ class GraphClientReader(StatementReader):
             text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
             raise Refused(self.module, name, text, _ADVICE)
 
+    def _check_kept(self, fine: AbstractSet[ast.AST]) -> None:
+        """What others that keep the object of the graph take of it only leads to Python's own.
+
+        Raises:
+            Refused: it is a part of the graph, or the session.
+        """
+        for node in (one for every in self.names.attributes.values() for one in every):
+            if (
+                not isinstance(node.value, ast.Attribute)
+                or self.origins.kept_in(node.value) is None
+            ):
+                continue
+            if self._is_exported(node) and not self._is_plain(node.value, fine):
+                shown = self.module.source.code(node)
+                text = f"`{shown}`, a part of the graph, is used outside of `Session.run`"
+                raise Refused(self.module, node, text, _ADVICE)
+
     def _is_theirs(self, name: ast.Name) -> bool:
         """Whether a name is one in another class that builds a graph, or gives that the session."""
         if name in self.state.theirs:
@@ -459,11 +477,13 @@ class GraphClientReader(StatementReader):
         known = self.graph.class_of(self.module, call.func) if call is not None else None
         return known is not None and known[1] in self.state.others
 
-    def _is_plain(self, name: ast.Name, fine: AbstractSet[ast.AST]) -> bool:
+    def _is_plain(self, name: ast.expr, fine: AbstractSet[ast.AST]) -> bool:
         """Whether a mention of the object that has the graph only leads to Python's own."""
         parent = self.names.parents.get(name)
         if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.ctx, ast.Load):
             return self.origins.are_objects(parent)
+        if isinstance(parent, ast.Assign) and isinstance(kept := parent.targets[0], ast.Attribute):
+            return self.origins.kept_in(kept) is parent
         if isinstance(parent, ast.Attribute):
             if parent in fine or isinstance(self.runs.meaning(parent), HOST_OBJECTS):
                 return True

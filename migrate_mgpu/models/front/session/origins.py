@@ -63,6 +63,8 @@ class Origins:
             return Whole.OBJECT if plain and self.are_objects(node.value) else None
         if isinstance(node, ast.Attribute) and self.of(node.value) is Whole.OBJECT:
             return self._export(node.attr)
+        if isinstance(node, ast.Attribute) and self.kept_in(node) is not None:
+            return Whole.OBJECT
         if isinstance(node, ast.Call):
             target = self.graph.target(self.module, node.func)
             if target is not None and target.node is self.scope.node:
@@ -108,6 +110,22 @@ class Origins:
             return False
         first = Function(self.module, method).parameters()[:1]
         return first == [name] and len(home.bindings[name]) == 1
+
+    def kept_in(self, node: ast.Attribute) -> ast.Assign | None:
+        """The one statement that keeps the object of the graph in objects of another class.
+
+        That is `self.model = model`, for an attribute of the name that is that class's own.
+        """
+        stored = [one for one in self.names.attributes[node.attr] if not _is_read(one)]
+        statement = self.names.statement(stored[0]) if len(stored) == 1 else None
+        if not isinstance(statement, ast.Assign) or statement.targets != stored:
+            return None
+        owner = _owner(self.module, node)
+        if owner is None or owner is self.owner or owner is not _owner(self.module, stored[0]):
+            return None
+        value = statement.value
+        is_object = isinstance(value, ast.Name) and self.of(value) is Whole.OBJECT
+        return statement if is_object else None
 
     def is_of_another(self, module: Module, node: ast.Attribute) -> bool:
         """Whether an attribute is one of a module, or of an object of another class."""
@@ -255,18 +273,25 @@ def arguments_by_name(function: Function, call: ast.Call) -> dict[str, ast.expr]
 
 def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | None) -> bool:
     """Whether an attribute is one of a module, or of an object of another class than some."""
-    if module.names.qualname(node):
-        return True
+    return bool(module.names.qualname(node)) or _owner(module, node) not in (None, owner)
+
+
+def _owner(module: Module, node: ast.Attribute) -> ast.ClassDef | None:
+    """The class in whose methods an attribute is one of their own object."""
     value = node.value
     if not isinstance(value, ast.Name):
-        return False
+        return None
     home = module.names.defining_scope(value.id, module.names.scope_of_name[value])
     method = home.node if home is not None else None
     if not isinstance(method, ast.FunctionDef):
-        return False
-    other = module.names.parents.get(method)
+        return None
+    owner = module.names.parents.get(method)
     first = Function(module, method).parameters()[:1]
-    return isinstance(other, ast.ClassDef) and first == [value.id] and other is not owner
+    return owner if isinstance(owner, ast.ClassDef) and first == [value.id] else None
+
+
+def _is_read(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 @record(frozen=True)

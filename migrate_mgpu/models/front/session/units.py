@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.session.constant_branches import (
     is_chosen,
     names_made_before,
 )
+from migrate_mgpu.models.front.session.distributions import method_of
 from migrate_mgpu.models.front.session.expressions import Parts, check_drawn
 from migrate_mgpu.models.front.session.label_gradients import LabelGradientReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
@@ -266,6 +267,9 @@ class UnitReader(StatementReader):
                 "dtype",
                 "get_shape",
             ):
+                called = self.names.parents.get(parent)
+                if isinstance(called, ast.Call) and method_of(self.module, called, self.graph):
+                    return
                 if not isinstance(meaning, Variables) or meaning.collected is Collected.ONE:
                     text = f"`{name.id}.{parent.attr}` of a part of the graph"
                     raise Refused(self.module, parent, text)

@@ -176,6 +176,8 @@ class RunWriter:
             end = self.source.span(self.module.names.parents[run.call])[1]
             place = "" if len(run.step.values) == 1 else f"[{self._index(run, item)}]"
             text = f"{self._call(run, indent, column, len(place) + len('.numpy()'))}{place}.numpy()"
+        elif self._is_repeated(run.call):
+            text = self._call(run, indent, column)
         elif not run.many:
             text = self._single(run, indent, None, column)
         elif self._is_cut(run):
@@ -184,6 +186,15 @@ class RunWriter:
         else:
             text = self._several(run, indent, None, column)
         return Edit(start, end, text.replace("\n", self.source.newline))
+
+    def _is_repeated(self, call: ast.Call) -> bool:
+        """Whether a list of what runs give is thrown away: `[sess.run(op) for _ in range(5)]`."""
+        parents = self.module.names.parents
+        made = parents[call]
+        if not isinstance(made, ast.ListComp) or made.elt is not call:
+            return False
+        shown = isinstance(self.source, Notebook) and parents[made] in self.module.tree.body
+        return isinstance(parents[made], ast.Expr) and not shown
 
     def _is_cut(self, run: Run) -> bool:
         """Whether what follows the values, which is nothing, is cut off: `sess.run([...])[:3]`."""

@@ -33,7 +33,14 @@ def _calls(module: Module, nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
 
 
 def _free_name(module: Module, name: str) -> str:
-    return module.names.fresh(module.names.module_scope, DEFINED[name][1].name)
+    """What it is called in a module: the name by which this has imported TF1's stays."""
+    functions = (
+        call.func for call in _calls(module, [module.tree]) if name_of(module, call) == name
+    )
+    imported = (one.id for one in functions if isinstance(one, ast.Name))
+    return next(imported, "") or module.names.fresh(
+        module.names.module_scope, DEFINED[name][1].name
+    )
 
 
 def _called(module: Module, call: ast.Call) -> Replacement:

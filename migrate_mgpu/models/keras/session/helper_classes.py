@@ -22,6 +22,7 @@ from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
 from migrate_mgpu.models.keras.network.input_shapes import NeedsShape
 from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
+from migrate_mgpu.models.keras.session.defined import defined_calls, defined_functions
 from migrate_mgpu.source.blocks import trailing
 from migrate_mgpu.source.source import Edit
 
@@ -76,9 +77,10 @@ class HelperClassWriter:
                 inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:
                     self._write(inner)
-        network.losses = dict(replacements(module, [node]))
+        network.losses = {**replacements(module, [node]), **defined_calls(module, [node])}
         if network.losses:
-            own = definitions(module, [node], style_at(module, node))
+            style = style_at(module, node)
+            own = [*definitions(module, [node], style), *defined_functions(module, [node], style)]
             if own and module is not self.program.scope.module:
                 text = "it needs a helper class, in a module beside the program's"
                 raise Refused(module, node, text)

@@ -238,7 +238,45 @@ def test_objects_with_a_session_each() -> None:
     native(text)
 
 
+WORKER = PROGRAM.replace("    model = Model(2, 0.1)\n", "").replace("model.", "MODEL.")
+WORKER = WORKER.replace(
+    "def main():",
+    "class Worker:\n"
+    "    def __init__(self, name):\n"
+    "        self.name = name\n"
+    "        self.agent = MODEL\n\n"
+    "    def work(self, data):\n"
+    "        return self.agent.learn(data)\n\n\n"
+    "def main():",
+).replace("\n\nmain()\n", "\n\nMODEL = Model(2, 0.1)\nWorker('w').work(np.ones([4, 2]))\n")
+
+
+def test_objects_of_another_class_may_keep_it() -> None:
+    after = native(WORKER)
+    assert "        self.agent = MODEL\n" in after and "return self.agent.learn(data)" in after
+
+
+def test_runs_whose_values_a_list_takes_that_nothing_reads() -> None:
+    train = "        [self.sess.run(self.train_op, {self.x: data}) for _ in range(3)]\n"
+    text = PROGRAM.replace(
+        "        _, loss = self.sess.run(", f"{train}        _, loss = self.sess.run("
+    )
+    assert "        [self.train_step(data) for _ in range(3)]\n" in native(text)
+
+
 STAYS = {
+    "an object that one of another class keeps for a while": WORKER.replace(
+        "        return self.agent.learn(data)\n",
+        "        agent, self.agent = self.agent, None\n        return agent.w\n",
+    ),
+    "a part of the graph of an object that is kept": WORKER.replace(
+        "self.agent.learn(data)", "self.agent.loss"
+    ),
+    "runs whose values, which are None, a list takes": PROGRAM.replace(
+        "        _, loss = self.sess.run(",
+        "        print([self.sess.run(self.train_op, {self.x: data}) for _ in range(3)])\n"
+        "        _, loss = self.sess.run(",
+    ),
     "a list with an operation between values": PROGRAM.replace(
         "_, loss = self.sess.run([self.train_op, self.loss], ",
         "return self.sess.run([self.loss, self.train_op, self._out], ",

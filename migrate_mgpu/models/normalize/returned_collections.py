@@ -44,8 +44,7 @@ def _asked_by_callers(module: Module, node: ast.FunctionDef, graph: CallGraph) -
         return []
     source = module.source
     found: list[Edit] = []
-    for statement in lists.values():
-        layout = Layout(source, statement)
+    for layout in (Layout(source, one) for one in lists.values()):
         if not layout.owns_lines:
             return []
         found.append(Edit(layout.line_start, layout.next_line, ""))

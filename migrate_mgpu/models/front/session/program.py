@@ -439,6 +439,11 @@ def only_computes(module: Module, unit: Unit) -> bool:
     return all(name in COMPUTES - DRAWS - SAMPLES for name in made)
 
 
+def reads_others(unit: Unit) -> bool:
+    """Whether a unit is computed of variables that it does not change itself."""
+    return bool({*unit.reads, *unit.collects} - {*unit.assigns})
+
+
 def is_late(unit: Unit) -> bool:
     """Whether a unit is an expression at the place that runs it, or what is minimized."""
     return isinstance(unit.node, ast.expr) and not isinstance(unit, (TowerInput, NamedUnit))

@@ -25,6 +25,7 @@ from migrate_mgpu.models.front.session.program import (
     SessionProgram,
     closure,
     is_late,
+    reads_others,
     targets_of,
 )
 from migrate_mgpu.models.front.session.scope import SessionScope
@@ -586,8 +587,8 @@ class RunReader:
             inside = set(closure(trained))
             for unit in units:
                 tells = unit.node in self.found.summarizing  # TF1 gave either value
-                reads = {*unit.reads, *unit.collects} - {*unit.assigns}
-                if unit not in inside and not tells and reads:
+                behind = unit.assigns or is_late(unit) or self.scope.towers is not None
+                if behind and not tells and unit not in inside and reads_others(unit):
                     text = "TF1 may compute it before or after the variables change"
                     raise Refused(self.module, unit.node, f"it is fetched with a step: {text}")
         for update in updates:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.core.findings import AVERAGES, BATCHES
 from migrate_mgpu.models.front.session.expressions import descriptions
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
-from migrate_mgpu.models.ir import Mover, Step, TowerInput
+from migrate_mgpu.models.ir import Mover, Step, TowerInput, Unit, Update
 
 _FORGOTTEN = (
     "no step runs tf.GraphKeys.UPDATE_OPS: its averages never move, here by `momentum=1.0`; "
@@ -29,6 +31,10 @@ _TOGETHER = (
     "what one of these optimizers minimizes may depend on variables that another one trains: TF1 "
     "computes it before or after these change, in no fixed order; here all of it is of before"
 )
+_BESIDE = (
+    "what is fetched here beside a training step and is not made by it is computed of variables, in "
+    "TF1 before or after they change, in no fixed order; here all of it is of before"
+)
 
 
 def tell(program: SessionProgram, found: EditSet) -> None:
@@ -45,6 +51,8 @@ def tell(program: SessionProgram, found: EditSet) -> None:
     for run in program.runs:
         if _reads_trained(run.step):
             found.note(module, run.call, _TOGETHER)
+        elif _reads_beside(program, run.step):
+            found.note(module, run.call, _BESIDE)
     for written in program.graph_files:
         found.note(module, written, _NOT_WRITTEN)
     for printed in program.described:
@@ -58,13 +66,28 @@ def tell(program: SessionProgram, found: EditSet) -> None:
         found.note(module, node, "no step needs what is built here: it is left out")
 
 
+def _reads_beside(program: SessionProgram, step: Step) -> bool:
+    """Whether a step gives what is computed of variables that it changes, and not to change them."""
+    inside = {unit for one in step.updates for unit in closure(one.made_of)}
+    changed = _trained(step.updates) | {one.counts for one in step.updates}
+    others = (unit for unit in step.units if unit.node not in program.summarizing)
+    return any(changed & _read((unit,)) for unit in others if unit not in inside)
+
+
 def _reads_trained(step: Step) -> bool:
     """Whether an optimizer of a step minimizes what depends on what another one trains."""
-    for update in step.updates:
-        read = {v for unit in closure([update.unit]) for v in (*unit.reads, *unit.collects)}
-        read |= {v.whole for one in read for v in (one, *one.listed)}
-        others = [one for one in step.updates if one is not update]
-        every = {v.whole for o in others for some in o.variables for v in (some, *some.listed)}
-        if read & every:
-            return True
-    return False
+    return any(
+        _read(closure([update.unit])) & _trained(one for one in step.updates if one is not update)
+        for update in step.updates
+    )
+
+
+def _read(units: Iterable[Unit]) -> set[object]:
+    """The variables that units take values of, or are parts of."""
+    read = [v for unit in units for v in (*unit.reads, *unit.collects)]
+    return {one.whole for v in read for one in (v, *v.listed)}
+
+
+def _trained(updates: Iterable[Update]) -> set[object]:
+    every = [some for one in updates for some in one.variables]
+    return {one.whole for some in every for one in (some, *some.listed)}

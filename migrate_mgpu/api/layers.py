@@ -19,6 +19,11 @@ class LayerVariable:
     attribute: str
     setting: str = ""
 
+    @property
+    def is_statistic(self) -> bool:
+        """Whether steps move it, and no optimizer trains it."""
+        return self.name.startswith("moving_")
+
 
 @record(frozen=True)
 class LayerRow(Row):
@@ -99,6 +104,8 @@ _VARIABLES: dict[str, tuple[LayerVariable, ...]] = {
     "Dense": _KERNEL,
     "Conv1D": _KERNEL,
     "Conv2D": _KERNEL,
+    "Conv3D": _KERNEL,
+    "Conv2DTranspose": _KERNEL,
     "BatchNormalization": _STATISTICS,
     **dict.fromkeys(
         ("AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "MaxPooling1D",
@@ -224,7 +231,9 @@ _CONTRIB_SCOPES: dict[str, tuple[str, tuple[LayerVariable, ...]]] = {
     "BatchNormalization": ("BatchNorm", _STATISTICS),
     "LayerNormalization": ("LayerNorm", _STATISTICS[1::-1]),
     "MaxPooling2D": ("MaxPool2D", ()),
+    "MaxPooling3D": ("MaxPool3D", ()),
     "AveragePooling2D": ("AvgPool2D", ()),
+    "AveragePooling3D": ("AvgPool3D", ()),
     "Flatten": ("Flatten", ()),
     "Dropout": ("Dropout", ()),
 }

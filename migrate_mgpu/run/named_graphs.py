@@ -28,6 +28,7 @@ from migrate_mgpu.models.normalize import (
     returned_collections,
     reused_names,
     script_statements,
+    static_sizes,
 )
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.plan import Planned
@@ -225,6 +226,7 @@ def _named(
                 _each(own_modules, bidirectional.parted)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
+                or _each(own_modules, static_sizes.normalize)
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)

@@ -44,6 +44,7 @@ def render(
     move with it, and those that were aligned to a bracket stay aligned to it.
     """
     start, end = source.span(node)
+    edits = [_up_to(source, one, end) for one in edits]
     inside = [e for e in edits if start <= e.start and e.end <= end]
     if len(inside) > 1:
         inside = outermost(inside)
@@ -58,7 +59,23 @@ def render(
         old = source.indent_of(node)
         moves = {old: old if base is None else base, **dict(spaces.values())}
         inside = outermost([*(_moved(source, edit, spaces, moves) for edit in inside), *moved])
-    return splice(source.text, inside, start, end)
+    spliced = splice(source.text, inside, start, end)
+    return spliced.rstrip() if _loses_its_end(source, node, inside) else spliced
+
+
+def _up_to(source: Source, edit: Edit, end: int) -> Edit:
+    """An edit that takes away the last line of a node, up to the node's end."""
+    behind = source.text[end : edit.end].lstrip()
+    inside = edit.start < end < edit.end and not edit.new
+    return Edit(edit.start, end, "") if inside and (not behind or behind[0] == "#") else edit
+
+
+def _loses_its_end(source: Source, node: ast.AST, edits: Iterable[Edit]) -> bool:
+    """Whether edits take away the last line of a node, and what stands behind it."""
+    start, end = source.span(node)
+    found = [e for e in edits if start < e.start < end <= e.end and not e.new]
+    lines = (source.line_starts[source.place(e.start)[0] - 1] for e in found)
+    return any(not source.text[line : e.start].strip() for line, e in zip(lines, found))
 
 
 def bracketed(text: str) -> str:
@@ -219,8 +236,11 @@ class Block:
         for line in above:
             self.line(line, deeper)
         base = self.indent + self.source.indent_unit * deeper
+        edits = list(edits)
         text = render(self.source, statement, edits, len(base), base)
-        self.lines.append(base + text + trailing(self.source, statement))
+        shorter = _loses_its_end(self.source, statement, edits)
+        behind = "" if shorter else trailing(self.source, statement)
+        self.lines.append(base + text + behind)
 
     def text(self) -> str:
         """The block, each line with the file's line end."""

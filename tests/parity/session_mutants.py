@@ -413,6 +413,17 @@ MUTANTS: dict[str, Mutant] = {
     "the second graph uses a layer of the first": Mutant(
         "graphs_beside", r"conv2d_4\(widened\)", "conv2d_2(widened)"
     ),
+    "a layer of contrib's by its name in tf.layers": Mutant(
+        "contrib_names", r'"block_1/Conv_1/weights"', '"block_1/conv2d/kernel"'
+    ),
+    "what another draw gives": Mutant(
+        "asked_sizes", r"generator\(z_placeholder, count=1\)", "generator(-z_placeholder, count=1)"
+    ),
+    "what the step gives is of after it": Mutant(
+        "values_beside",
+        r"( +line_loss = tf.reduce_mean\(\n.*\n)( +gradients = .*\n.*apply_gradients.*\n)",
+        r"\2\1",
+    ),
     "an array as it was before": Mutant("values_below", r"shown\[0\] = 1\n", ""),
     "the other network's list of variables": Mutant(
         "parameter_lists", r"g_trainer_variables = g_params", "g_trainer_variables = d_params"

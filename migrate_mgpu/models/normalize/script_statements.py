@@ -4,7 +4,7 @@
 `a, b = [tf.Variable(p) for p in starts]` an assignment for each variable, and a function no longer
 returns what a cell is like (`return outputs, lstm.state_size`) where nothing reads that.
 `tf.train.global_step(sess, step)` runs the step; dropout that callers of a function choose is a
-condition.
+condition; `slim.dropout(x, 0.8)`, which always trains, says so.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.normalize.variable_makers import with_texts
@@ -25,7 +26,7 @@ from migrate_mgpu.source.statements import Layout
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits of one round; none where nothing is left to do."""
-    said = [*_counted(module), *_fed_dropouts(module)]
+    said = [*_counted(module), *_fed_dropouts(module), *_always_training(module)]
     if said:
         return said
     for statement in module.tree.body:
@@ -93,6 +94,17 @@ def _fed_dropouts(module: Module) -> Iterator[Edit]:
         rate = code(given["rate"]) if "rate" in given else "0.5"
         text = f"{tf}.cond({code(flag)}, lambda: {tf}.nn.dropout({x}, rate={rate}), lambda: {x})"
         yield Edit(*module.source.span(call), text)
+
+
+def _always_training(module: Module) -> Iterator[Edit]:
+    """`slim.dropout(x, 0.8)`: contrib's layers train where they are told nothing."""
+    for call in module.names.calls:
+        row = LAYERS.by_name.get(name_of(module, call))
+        if row is None or row.training != "is_training":
+            continue
+        if NamedArguments(module, call, row.signature).get(row.training) is None and call.args:
+            end = module.source.span([*call.args, *(k.value for k in call.keywords)][-1])[1]
+            yield Edit(end, end, f", {row.training}=True")
 
 
 def _last(node: ast.expr) -> str:

@@ -20,7 +20,8 @@ from migrate_mgpu.models.front.network.layers import HelperCall
 from migrate_mgpu.models.front.session.helper_names import (
     HelperNamed,
     HelperNames,
-    check_known,
+    name_given,
+    row_of,
     variables_of,
 )
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
@@ -103,10 +104,10 @@ class GraphNames:
                 for one in self._helped[call]
             ]
         found: list[NamedVariable] = []
-        for name in variables_of(self.module, call, name_of(self.module, call).rpartition(".")[2]):
-            full = f"{self._layers[call]}/{name}"
+        for one in variables_of(self.module, call):
+            full = f"{self._layers[call]}/{one.name}"
             self._taken.setdefault(full.lower(), 1)
-            found.append(NamedVariable(full, variables, name, not name.startswith("moving_")))
+            found.append(NamedVariable(full, variables, one.attribute, not one.is_statistic))
         return found
 
     def _of_helper(self, helper: HelperCall, variables: Variables) -> list[HelperNamed]:
@@ -128,10 +129,10 @@ class GraphNames:
 
     def _layer(self, call: ast.Call, made: MadeLayer) -> str:
         self._check_here(call, made.variables)
-        kind = check_known(self.module, call)
+        kind = row_of(self.module, call).scope
         prefix = self._prefix(made.variables.unit)
         prefix += self._prefix_within(call, made) if made.calls else ""
-        told = next((k.value for k in call.keywords if k.arg == "name"), None)
+        told = name_given(call)
         known = constant(told) if told is not None else None
         if told is not None and not isinstance(known, str):
             raise Refused(self.module, told, "the name of a layer cannot be determined")

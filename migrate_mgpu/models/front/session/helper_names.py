@@ -11,8 +11,10 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import LAYERS, LayerRow, LayerVariable
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.functions import Helpers
@@ -20,51 +22,48 @@ from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
 from migrate_mgpu.models.front.session.host_objects import HelperVariable
 
-# The variables of layers, with the arguments that leave them out.
-_KERNEL = {"kernel": "", "bias": "use_bias"}
-WEIGHTS = {
-    "dense": _KERNEL, "conv1d": _KERNEL, "conv2d": _KERNEL, "conv3d": _KERNEL,
-    "conv2d_transpose": _KERNEL,
-    "batch_normalization": {
-        "gamma": "scale", "beta": "center", "moving_mean": "", "moving_variance": "",
-    },
-}  # fmt: skip
-_WITHOUT = ("flatten", "dropout", "pooling1d", "pooling2d", "pooling3d", "pool2d", "pool3d")
-_PACKAGES = ("layers", "contrib.layers", "contrib.slim")
 _MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
          ast.SetComp, ast.GeneratorExp)  # fmt: skip
 _LEAVES = (ast.Break, ast.Continue)
 
 
-def check_known(module: Module, call: ast.Call) -> str:
-    """The kind of a layer whose variables have known names, or that has none.
+def row_of(module: Module, call: ast.Call) -> LayerRow:
+    """What a layer is whose variables have known names, or that has none.
 
     Raises:
         Refused: which names its variables have is not known.
     """
-    package, _, kind = name_of(module, call).rpartition(".")
-    known = package == "layers" and kind in WEIGHTS
-    if not known and not (package in _PACKAGES and kind.endswith(_WITHOUT)):
+    row = LAYERS.by_name.get(name_of(module, call))
+    if row is None or row.variables is None:
         text = "the names of this layer's variables are not known"
         raise Refused(module, call, text)
-    return kind
+    return row
 
 
-def variables_of(module: Module, call: ast.Call, kind: str) -> Iterator[str]:
-    """What a layer calls its variables.
+def name_given(call: ast.Call) -> ast.expr | None:
+    """What names a layer: contrib's have a scope."""
+    return next((k.value for k in call.keywords if k.arg in ("name", "scope")), None)
+
+
+def variables_of(module: Module, call: ast.Call) -> Iterator[LayerVariable]:
+    """The variables of a layer.
 
     Raises:
         Refused: which it has cannot be determined.
     """
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
-    for name, condition in WEIGHTS.get(kind, {}).items():
-        told = given.get(condition)
-        known = True if told is None else constant(told)
+    row = row_of(module, call)
+    given = NamedArguments(module, call, row.signature)
+    defaults = {one.name: one.default for one in row.parameters}
+    for variable in row.variables or ():
+        told = given.get(variable.setting)
+        known = defaults.get(variable.setting) != "False" if told is None else constant(told)
+        if variable.setting.endswith("initializer"):
+            known = told is None or not is_none(told)
         if not isinstance(known, bool):
             text = "which variables a layer has cannot be determined"
             raise Refused(module, told or call, text)
         if known:
-            yield name
+            yield variable
 
 
 @record(frozen=True)
@@ -115,7 +114,12 @@ class HelperNames:
         own: list[HelperNamed] = []  # a class has its own variables before those of its layers
         inner: list[HelperNamed] = []
         statements: set[tuple[ast.stmt, tuple[int, ...]]] = set()
-        makers = [call for call in calls if call in found or self._makes_layers(module, call)]
+        makers = [
+            call
+            for call in calls
+            if (call in found and not _has_no_variables(module, call))
+            or (call not in found and self._makes_layers(module, call))
+        ]
         for call, given, turn in _turns(module, node, makers, values):
             if not _runs(module, node, call, given):
                 continue
@@ -158,17 +162,16 @@ class HelperNames:
         path: tuple[ast.Call | int, ...],
     ) -> Iterator[HelperNamed]:
         module, call = found.module, found.call
-        kind = check_known(module, call)
         told = self._name(module, call, given)
-        base = name = prefix + (told or kind)
+        base = name = prefix + (told or row_of(module, call).scope)
         number = 0
         while name in self._taken and told is None:
             number += 1
             name = f"{base}_{number}"
         self._taken.add(name)
-        for variable in variables_of(module, call, kind):
-            key = HelperVariable(path, variable)
-            yield HelperNamed(f"{name}/{variable}", key, not variable.startswith("moving_"))
+        for variable in variables_of(module, call):
+            key = HelperVariable(path, variable.attribute)
+            yield HelperNamed(f"{name}/{variable.name}", key, not variable.is_statistic)
 
     def _scopes(
         self, module: Module, function: ast.AST, call: ast.Call, given: Mapping[str, object]
@@ -206,7 +209,7 @@ class HelperNames:
         Raises:
             Refused: it cannot be determined.
         """
-        told = next((k.value for k in call.keywords if k.arg == "name"), None)
+        told = name_given(call)
         if told is None and name_of(module, call) == "get_variable" and call.args:
             told = call.args[0]
         if told is None:
@@ -215,6 +218,11 @@ class HelperNames:
         if known is None or isinstance(known, str):
             return known
         raise Refused(module, told, "the name of a layer cannot be determined")
+
+
+def _has_no_variables(module: Module, call: ast.Call) -> bool:
+    row = LAYERS.by_name.get(name_of(module, call))
+    return row is not None and row.variables == ()
 
 
 def _turns(

@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
@@ -20,6 +20,7 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.graph_names import GraphNames
+from migrate_mgpu.models.front.session.helper_names import name_given, row_of
 from migrate_mgpu.models.front.session.program import (
     AllVariables,
     Averager,
@@ -210,7 +211,7 @@ class ScopedVariables(StatementReader):
             text = f"TF1 may number the scope of `{variables.name}`: `{word}`"  # as `scope_1/w`
             raise Refused(self.module, node, text, _ADVICE)
         for name, complete in self._names(variables):
-            if not complete and word.startswith(name) and word != name.rstrip("/"):
+            if not complete and word.startswith(name) and not name.startswith(word):
                 text = f"whether `{variables.name or 'a layer'}` has a name that begins with"
                 raise Refused(self.module, node, f"{text} `{word}` cannot be determined", _ADVICE)
             answers.add(name.startswith(word))
@@ -243,10 +244,12 @@ class ScopedVariables(StatementReader):
             inner = self._within(made)
             if inner is None:
                 return path, False
-            given = {keyword.arg: keyword.value for keyword in found.call.keywords}
-            told = _text(given.get("name"))
-            kind = name_of(self.module, found.call).rpartition(".")[2]
-            return path + inner + (told or kind), told is not None
+            told = name_given(found.call)
+            begin = row_of(self.module, found.call).scope
+            if told is not None and not is_none(told):
+                known = _text(told)
+                begin = "" if known is None else f"{known}/"
+            return path + inner + begin, False
         function = found.helper.function
         own = [one for one in function.node.body if isinstance(one, ast.With)]
         inside = {part for one in own[:1] for part in walk(one)}

@@ -32,8 +32,8 @@ _TOGETHER = (
     "computes it before or after these change, in no fixed order; here all of it is of before"
 )
 _BESIDE = (
-    "what is fetched here beside a training step and is not made by it is computed of variables, in "
-    "TF1 before or after they change, in no fixed order; here all of it is of before"
+    "what is fetched here beside a training step and is not made by it is computed of variables, "
+    "in TF1 before or after they change, in no fixed order; here all of it is of before"
 )
 
 
@@ -67,7 +67,7 @@ def tell(program: SessionProgram, found: EditSet) -> None:
 
 
 def _reads_beside(program: SessionProgram, step: Step) -> bool:
-    """Whether a step gives what is computed of variables that it changes, and not to change them."""
+    """Whether a step gives more than it trains by that is computed of variables it changes."""
     inside = {unit for one in step.updates for unit in closure(one.made_of)}
     changed = _trained(step.updates) | {one.counts for one in step.updates}
     others = (unit for unit in step.units if unit.node not in program.summarizing)

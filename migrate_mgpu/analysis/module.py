@@ -46,7 +46,7 @@ class Use:
     spelled: str  # the qualified name as resolved
     lazy: bool = False  # guarded by nothing but that its import is in a function
 
-    @property
+    @cached_property
     def status(self) -> str:
         if self.symbol.flavour == "private":
             return {"present": "neutral"}.get(

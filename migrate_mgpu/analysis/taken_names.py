@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Union
 
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.scopes import walk
 
@@ -45,38 +46,44 @@ class Taken:
         self.project = project
         self.names: dict[Module, set[str]] = {}  # that other modules take
         self._parts: dict[Module, dict[ast.stmt, None]] = {}
+        self._waiting: list[tuple[Module, ast.stmt]] = []  # known parts that were not looked at
         for module in program.modules:
             own = module is program.entry
-            body = [one for one in module.tree.body if own or _runs(one)]
-            self._parts[module] = dict.fromkeys(body)
+            self._parts[module] = {}
             self.names[module] = set()
+            self._add(module, (one for one in module.tree.body if own or _runs(one)))
         self._imports = {
             (one, other): imports_of(one, other, project)
             for one in program.modules
             for other in one.imported
             if other in self.names and other is not one
         }
-        while self._grows():
-            pass
+        while self._waiting:
+            self._follow()
+            self._import()
 
-    def _grows(self) -> bool:
-        """Adds what the known parts name; whether there was something."""
-        before = self._size()
-        for module, parts in self._parts.items():
-            known = module.names.module_scope.bindings
-            for statement in list(parts):  # those that come behind are next
-                for part in walk(statement):
-                    if isinstance(part, ast.Name) and part.id in known:
-                        parts.update(dict.fromkeys(top_level(module, part.id)))
-            for name in self.names[module] & known.keys():
-                parts.update(dict.fromkeys(top_level(module, name)))
+    def _add(self, module: Module, statements: Iterable[ast.stmt]) -> None:
+        parts = self._parts[module]
+        for statement in statements:
+            if statement not in parts:
+                parts[statement] = None
+                self._waiting.append((module, statement))
+
+    def _follow(self) -> None:
+        """Adds what the known parts name in their own module, and so on."""
+        while self._waiting:
+            module, statement = self._waiting.pop()
+            for name in _mentioned(module)[statement]:
+                self._add(module, top_level(module, name))
+
+    def _import(self) -> None:
+        """Adds what the known parts name of other modules."""
         for (importer, module), imports in self._imports.items():
             for statement, alias, is_module in imports:
-                self.names[module] |= self._named(importer, module, statement, alias, is_module)
-        return self._size() > before
-
-    def _size(self) -> int:
-        return sum(map(len, self._parts.values())) + sum(map(len, self.names.values()))
+                taken = self._named(importer, module, statement, alias, is_module)
+                for name in taken - self.names[module]:
+                    self._add(module, top_level(module, name))
+                self.names[module] |= taken
 
     def _named(
         self, importer: Module, module: Module, statement: ast.stmt, alias: ast.alias, whole: bool
@@ -118,6 +125,16 @@ def top_level(module: Module, name: str) -> list[ast.stmt]:
     """The statements of a module that give one of its names a meaning."""
     bindings = module.names.module_scope.bindings.get(name, ())
     return [module.names.statement(binding.node) for binding in bindings]
+
+
+@fact
+def _mentioned(module: Module) -> dict[ast.stmt, set[str]]:
+    """The names that statements mention, of those that stand at the top or bind a name there."""
+    bound = (one for name in module.names.module_scope.bindings for one in top_level(module, name))
+    return {
+        statement: {part.id for part in walk(statement) if isinstance(part, ast.Name)}
+        for statement in {*module.tree.body, *module.names.imports, *bound}
+    }
 
 
 def _runs(statement: ast.stmt) -> bool:

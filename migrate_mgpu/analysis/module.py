@@ -8,7 +8,7 @@ from collections.abc import Callable
 from copy import copy
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, absolute, node_position
@@ -27,6 +27,8 @@ _KERAS_MODEL = re.compile(
 )
 # TensorFlow's own modules that people call `tf`.
 ROOTS = ("tensorflow", "tensorflow.compat.v1")
+_Answer = TypeVar("_Answer")
+_FACTS = "_facts"
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
 _SWITCH_NAMES = re.compile(
@@ -62,6 +64,22 @@ class Use:
         return table().status(self.symbol.name)
 
 
+if TYPE_CHECKING:  # for its types it is a plain one
+    from functools import cached_property as of_text
+else:
+
+    class of_text(cached_property):
+        """A cached property that copies of a module share: it follows from the file's text."""
+
+        def __get__(self, module, owner=None):
+            if module is None:
+                return self
+            shared = module.known_of_text
+            if self.attrname not in shared:
+                shared[self.attrname] = super().__get__(module, owner)
+            return vars(module).setdefault(self.attrname, shared[self.attrname])
+
+
 @record(eq=False)
 class Module:
     """One parsed file of the run."""
@@ -75,6 +93,7 @@ class Module:
     borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
     # Expressions that mean in TF2 what others did: the author's own, or new ones.
     substitutes: dict[ast.expr, ast.expr] = field(default_factory=dict)
+    known_of_text: dict[str, Any] = field(default_factory=dict)
 
     def again(self) -> Module:
         """The same file in another run: its facts, without what follows from other files."""
@@ -87,11 +106,7 @@ class Module:
         """Its names will be given other meanings than they have by itself."""
         for name in vars(self).keys() - self._fields.keys():  # type: ignore[attr-defined]
             delattr(self, name)
-
-    @property
-    def has_names(self) -> bool:
-        """Whether its names were asked for, and are kept."""
-        return "names" in vars(self)
+        self.known_of_text = {}
 
     @property
     def package(self) -> str:
@@ -99,14 +114,14 @@ class Module:
         is_package = self.path.name == "__init__.py"
         return self.name if is_package else self.name.rpartition(".")[0]
 
-    @cached_property
+    @of_text
     def names(self) -> Names:
         has_globals = _declares(self.source.text, "global") or _declares(
             self.source.text, "nonlocal"
         )
         return Names(self.source.tree, self.package, has_globals)
 
-    @cached_property
+    @of_text
     def import_statements(self) -> list[tuple[ast.stmt, bool]]:
         """Every import, and whether the program needs it: one in a `try` or `if` may not happen.
 
@@ -125,7 +140,7 @@ class Module:
                 stack.extend([(child, inside) for child in reversed(getattr(node, name))])
         return found
 
-    @cached_property
+    @of_text
     def imported_names(self) -> list[tuple[str, bool]]:
         """The modules that imports may mean, by their absolute names; whether each is needed."""
         found: dict[tuple[str, bool], None] = {}
@@ -138,7 +153,7 @@ class Module:
     def tree(self) -> ast.Module:
         return self.source.tree
 
-    @cached_property
+    @of_text
     def uses(self) -> list[Use]:
         """Every mention of a TensorFlow name, longest attribute chains, in source order."""
         found: list[Use] = []
@@ -210,7 +225,7 @@ class Module:
         """Whether a name comes from an import that is under a guard."""
         return any(self.is_guarded(binding.node) for binding in self.names.bindings_of(name))
 
-    @cached_property
+    @of_text
     def switched_root(self) -> ast.stmt | None:
         """Where the module itself decides which TensorFlow its name means, if it does.
 
@@ -268,7 +283,7 @@ class Module:
         known.update(dict.fromkeys(asked, found))
         return found
 
-    @cached_property
+    @of_text
     def _has_guards(self) -> bool:
         """Whether there may be any: most files have none of their words."""
         text = self.source.text
@@ -282,7 +297,7 @@ class Module:
         pairs = zip(ancestors, ancestors[1:])
         return any(self.switches.is_refused(parent, child) for child, parent in pairs)
 
-    @cached_property
+    @of_text
     def switches(self) -> Switches:
         return Switches(self.names, _expects_absence)
 
@@ -337,15 +352,15 @@ class Module:
             return True
         return (self.names.qualname(node) or "").endswith("flags.FLAGS")
 
-    @cached_property
+    @of_text
     def _known_guards(self) -> dict[ast.AST, bool]:
         return {}
 
-    @cached_property
+    @of_text
     def _guarded(self) -> dict[ast.AST, bool]:
         return {}
 
-    @cached_property
+    @of_text
     def tensorflow_imports(self) -> list[ast.Import | ast.ImportFrom]:
         """The import statements that bind TensorFlow or names of it."""
         return [
@@ -362,7 +377,7 @@ class Module:
             )
         ]
 
-    @cached_property
+    @of_text
     def environment_changes(self) -> list[ast.AST]:
         """Places that assign CUDA_VISIBLE_DEVICES or CUDA_DEVICE_ORDER in os.environ."""
         found: list[ast.AST] = []
@@ -379,20 +394,20 @@ class Module:
             found.append(self.names.parents[attribute])
         return found
 
-    @cached_property
+    @of_text
     def statuses(self) -> set[str]:
         """The statuses of the names that the module needs."""
         flavours = ("plain", "v1", "private")
         return {u.status for u in self.uses if not u.guarded and u.symbol.flavour in flavours}
 
-    @cached_property
+    @of_text
     def in_package(self) -> bool:
         """Whether a module works as a part of its package only: it imports from there by dots."""
         statements = (statement for statement, _ in self.import_statements)
         relative = (isinstance(s, ast.ImportFrom) and s.level > 0 for s in statements)
         return bool(self.package) and any(relative)
 
-    @cached_property
+    @of_text
     def has_main_guard(self) -> bool:
         return any(
             isinstance(statement, ast.If)
@@ -403,7 +418,7 @@ class Module:
             for statement in self.tree.body
         )
 
-    @cached_property
+    @of_text
     def places_operations(self) -> bool:
         """Whether it has what puts operations on devices: `tf.device`, a strategy, copies of a
         model. Where nothing does, soft placement has no effect."""
@@ -413,11 +428,11 @@ class Module:
             or any(name.endswith(".multi_gpu_model") for name in self.keras_names)
         )
 
-    @cached_property
+    @of_text
     def uses_keras_models(self) -> bool:
         return any(_KERAS_MODEL.search(name) for name in self.keras_names)
 
-    @cached_property
+    @of_text
     def keras_names(self) -> list[str]:
         """Qualified Keras names that the module imports or uses."""
         found = [
@@ -497,10 +512,6 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
     parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     found = [ast.unparse(part) for part in parts]
     return ["*" if name in ("Exception", "BaseException") else name for name in found]
-
-
-_Answer = TypeVar("_Answer")
-_FACTS = "_facts"
 
 
 def fact(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer]:

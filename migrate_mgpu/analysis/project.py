@@ -726,10 +726,7 @@ def _module(path: Path, source: Source, name: str, writable: bool) -> Module:
         and known.source is source
         and (known.name, known.writable) == (name, writable)
     ):
-        module = known.again()
-        if not known.has_names:  # then this one will be asked for them
-            _KNOWN[id(source)] = module
-        return module
+        return known.again()
     module = Module(path, source, name, writable)
     if "import *" not in source.text:
         _KNOWN[id(source)] = module

@@ -11,6 +11,7 @@ import re
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
@@ -253,7 +254,8 @@ class ScopedVariables(StatementReader):
         function = found.helper.function
         own = [one for one in function.node.body if isinstance(one, ast.With)]
         inside = {part for one in own[:1] for part in walk(one)}
-        makes = (n for n in walk(function.node) if isinstance(n, ast.Call) and self._makes(n))
+        calls = (n for n in walk(function.node) if isinstance(n, ast.Call))
+        makes = (call for call in calls if self._makes(function.module, call))
         if len(own) != 1 or not all(call in inside for call in makes):
             return path, False
         name = self._scope(own[0], function, found.call)
@@ -284,10 +286,10 @@ class ScopedVariables(StatementReader):
             name = bind(call, function).values().get(name.id)
         return _text(name)
 
-    def _makes(self, call: ast.Call) -> bool:
+    def _makes(self, module: Module, call: ast.Call) -> bool:
         """Whether a call in a function with layers may make a variable."""
-        name = name_of(self.module, call)
-        target = self.graph.target(self.module, call.func)
+        name = name_of(module, call)
+        target = self.graph.target(module, call.func)
         return name in VARIABLES.by_name or name in LAYERS.by_name or target is not None
 
 

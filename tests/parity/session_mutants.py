@@ -375,6 +375,11 @@ MUTANTS: dict[str, Mutant] = {
         r"^iterator = iter\(train_data\)\n(?=print)",
         "iterator = iter(train_data.skip(1))\n",
     ),
+    "an iterator that begins with the other dataset": Mutant(
+        "datasets_in_turn",
+        r"^    iterator = iter\(test_data\)$",
+        "    iterator = iter(train_data)",
+    ),
     "metrics that are never reset": Mutant("metrics", r"^    acc\.reset_state\(\)\n", ""),
     "a batch that a metric does not see": Mutant(
         "metrics", r"^    mean_loss_metric\.update_state\(loss\)\n", "", ("printed",)

@@ -157,16 +157,24 @@ class Dataset:
 
 @record(frozen=True, eq=False)
 class Iterator:
-    """`iterator = dataset.make_one_shot_iterator()`, or one that is begun by a run (``begun``).
+    """`iterator = dataset.make_one_shot_iterator()`, or one that is begun by a run.
 
+    Of `tf.data.Iterator.from_structure` the ``source`` is the dataset whose structure it has.
     ``call`` makes it, where it has no name in the statement that takes its next element.
     """
 
     name: str
     statement: ast.Assign
     source: ast.expr
-    begun: bool
     call: ast.Call
+
+
+@record(frozen=True, eq=False)
+class IteratorStart:
+    """`start = iterator.make_initializer(dataset)`: a run of it begins the iterator with that."""
+
+    iterator: Iterator
+    source: ast.expr
 
 
 @record(frozen=True, eq=False)

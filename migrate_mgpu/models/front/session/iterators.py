@@ -1,4 +1,7 @@
-"""Datasets of a session's program, and the iterators that its steps draw from."""
+"""Datasets of a session's program, and the iterators that its steps draw from.
+
+One of `tf.data.Iterator.from_structure` begins with any of several datasets, each by a run.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +9,30 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.expressions import Expressions
-from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator
+from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator, IteratorStart
 from migrate_mgpu.models.front.session.pipelines import (
     PipelineFunctions,
     gives_dataset,
     is_dataset,
 )
-from migrate_mgpu.models.front.session.program import GRAPH, SessionProgram
-from migrate_mgpu.models.front.session.runs import RunReader
+from migrate_mgpu.models.front.session.program import GRAPH
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
 
 _MAKERS = ("make_one_shot_iterator", "make_initializable_iterator")
+_STRUCTURE = ("output_types", "output_shapes")  # what `from_structure` is given
 
 
-class IteratorReader:
-    """Reads datasets of Python's own arrays, iterators that begin once, and what they give."""
+class IteratorReader(StatementReader):
+    """Reads datasets of Python's own arrays, iterators, and what they give."""
 
-    def __init__(
-        self,
-        found: SessionProgram,
-        runs: RunReader,
-        expressions: Expressions,
-        takes: dict[ast.Call, tuple[ast.expr, ...]],
-    ) -> None:
+    def __init__(self, state: Reading, takes: dict[ast.Call, tuple[ast.expr, ...]]) -> None:
         """``takes`` is told which calls only compute, and of what."""
+        super().__init__(state)
         self.takes = takes
-        self.module = found.scope.module
-        self.found = found
-        self.runs = runs
-        self.expressions = expressions
-        self.pipelines = PipelineFunctions(expressions)
+        self.pipelines = PipelineFunctions(state.expressions)
         self._started: set[Iterator] = set()
 
     # -- datasets --------------------------------------------------------------------
@@ -61,8 +56,7 @@ class IteratorReader:
             raise Refused(self.module, source, "this cannot be recognized as a dataset")
         self._check(source)
         assert isinstance(value, ast.Call)
-        again = "initializable" in ast.unparse(value.func)
-        iterator = Iterator(target.id, statement, source, again, value)
+        iterator = Iterator(target.id, statement, source, value)
         self.found.iterators.append(iterator)
         return iterator
 
@@ -81,13 +75,34 @@ class IteratorReader:
         """What an iterator goes through."""
         if not isinstance(node, ast.Call):
             return None
-        if name_of(self.module, node) in [f"data.{maker}" for maker in _MAKERS]:
+        name = name_of(self.module, node)
+        if name == "data.Iterator.from_structure":
+            return self._structured(node)
+        if name in [f"data.{maker}" for maker in _MAKERS]:
             return node.args[0] if len(node.args) == 1 and not node.keywords else None
         func = node.func
         if isinstance(func, ast.Attribute) and func.attr in _MAKERS:
             if not node.args and not node.keywords:
                 return func.value
         return None
+
+    def _structured(self, call: ast.Call) -> ast.expr | None:
+        """The dataset whose structure an iterator is given, with all that it has.
+
+        Raises:
+            Refused: it is given another one.
+        """
+        given = by_parameter(call, _STRUCTURE)
+        names = [one.value for one in given.values() if isinstance(one, ast.Attribute)]
+        told = {key for key, one in given.items() if getattr(one, "attr", "") == key}
+        if told != {*_STRUCTURE} or not all(map(self._is_named, names)):
+            text = "an iterator is made of a structure that is not a dataset's"
+            advice = "give it `dataset.output_types` and `dataset.output_shapes`"
+            raise Refused(self.module, call, text, advice)
+        if len({ast.dump(one) for one in names}) > 1:
+            raise Refused(self.module, call, "an iterator is given the structure of two datasets")
+        self.runs.known |= {*names}
+        return names[0]
 
     def _check(self, node: ast.expr) -> None:
         """A dataset is made of Python's own values, and of functions that only compute."""
@@ -100,7 +115,7 @@ class IteratorReader:
                 if isinstance(meaning, Dataset):
                     self.runs.known.add(part)
                 target = self.expressions.graph.target(self.module, part)
-                made = self.module.names.parents.get(part)
+                made = self.names.parents.get(part)
                 if target is not None and self.pipelines.of(self.module, made) is target:
                     self._uses(self.pipelines.read(target))
                 elif target is not None and self.expressions.touches_graph(target):
@@ -137,7 +152,7 @@ class IteratorReader:
             return False
         if node.args or node.keywords:
             raise Refused(self.module, node, "the arguments of `get_next` cannot be analyzed")
-        if self.found.layers and self.found.scope.towers is None:
+        if self.found.layers and self.scope.towers is None:
             raise Refused(self.module, node, "layers are fed by an iterator")
         self.found.drawn[statement] = iterator
         self.takes[node] = ()
@@ -152,30 +167,31 @@ class IteratorReader:
         source = self._iterated(node)
         known = source is not None and (self._is_dataset(source) or self._is_given(source))
         begun = isinstance(node, ast.Call) and "initializable" in ast.unparse(node.func)
-        if not known or begun or self.found.scope.towers is not None:
+        if not known or begun or self.scope.towers is not None:
             text = "the iterator that this comes from has no name"
             raise Refused(self.module, node, text, "give it one")
         assert source is not None and isinstance(node, ast.Call)
         self._check(source)
-        iterator = Iterator("", statement, source, False, node)
+        iterator = Iterator("", statement, source, node)
         self.found.iterators.append(iterator)
         return iterator
 
     def begins(self, statement: ast.stmt) -> bool:
         """Whether a statement only begins iterators at first: `sess.run(iterator.initializer)`.
 
-        One that begins anew between steps is told, and stays.
+        Or it only names what begins one. One that begins anew between steps is told, and stays.
 
         Raises:
             Refused: how it begins is not understood.
         """
-        found = [one for one in walk(statement) if self._initializer(one) is not None]
-        if not found:
-            return False
-        for node in found:
-            iterator = self._initializer(node)
-            assert iterator is not None
-            own = self.runs.names.statement(node)
+        if isinstance(statement, ast.Assign) and self._named_start(statement):
+            return True
+        for node in list(walk(statement)):
+            start = self._start(node)
+            if start is None:
+                continue
+            iterator = start.iterator
+            own = self.names.statement(node)
             call = own.value if isinstance(own, ast.Expr) else None
             func = call.func if isinstance(call, ast.Call) else None
             if (
@@ -189,35 +205,57 @@ class IteratorReader:
                 raise Refused(self.module, node, text, "initialize it in a statement of its own")
             assert isinstance(own, ast.Expr)
             self.runs.known |= set(walk(own))
-            if own is statement and not self.found.runs and iterator not in self._started:
-                self._started.add(iterator)
+            same = ast.dump(start.source) == ast.dump(iterator.source)
+            first = not self.found.runs and iterator not in self._started
+            self._started.add(iterator)
+            if own is statement and first and same:
                 return True
-            self._restarts(own, iterator)
+            self._restarts(own, start)
             self.runs.assigned.add(call)
         return False
 
-    def _initializer(self, node: ast.AST) -> Iterator | None:
-        """The iterator of `iterator.initializer`."""
-        if not isinstance(node, ast.Attribute) or node.attr != "initializer":
-            return None
-        meaning = self.runs.meaning(node.value) if isinstance(node.value, ast.Name) else None
-        return meaning if isinstance(meaning, Iterator) else None
+    def _named_start(self, statement: ast.Assign) -> bool:
+        """`train_init = iterator.make_initializer(train_data)`"""
+        start, target = self._start(statement.value), statement.targets[0]
+        if start is None or len(statement.targets) > 1 or not isinstance(target, ast.Name):
+            return False
+        self.state.only_binding(target)
+        self.meanings[target.id] = start
+        self.runs.known |= set(walk(statement.value))
+        return True
 
-    def _restarts(self, statement: ast.Expr, iterator: Iterator) -> None:
+    def _start(self, node: ast.AST) -> IteratorStart | None:
+        """What begins an iterator: by its name, `iterator.initializer` or `make_initializer`."""
+        if isinstance(node, ast.Name):
+            meaning = self.runs.meaning(node) if isinstance(node.ctx, ast.Load) else None
+            return meaning if isinstance(meaning, IteratorStart) else None
+        call = node if isinstance(node, ast.Call) else None
+        func = node if call is None else call.func
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+            return None
+        iterator = self.runs.meaning(func.value)
+        if not isinstance(iterator, Iterator):
+            return None
+        if call is None:
+            return IteratorStart(iterator, iterator.source) if func.attr == "initializer" else None
+        given = by_parameter(call, ("dataset",)) if func.attr == "make_initializer" else {}
+        return IteratorStart(iterator, given["dataset"]) if given.keys() == {"dataset"} else None
+
+    def _restarts(self, statement: ast.Expr, start: IteratorStart) -> None:
         """An iterator begins anew: steps are given it.
 
         Raises:
             Refused: it is made of something that cannot be written twice, or not begun there.
         """
-        if not self._is_named(iterator.source) or self.found.scope.towers is not None:
+        if not self._is_named(start.source) or self.scope.towers is not None:
             text = "an iterator begins anew, and its dataset has no name"
-            if self.found.scope.towers is not None:
+            if self.scope.towers is not None:
                 text = "an iterator of towers begins anew"
             raise Refused(self.module, statement, text, "give the dataset a name")
-        if not self.runs.is_home(statement) or self.found.scope.owner is not None:
+        if not self.runs.is_home(statement) or self.scope.owner is not None:
             text = "an iterator is initialized in another function than the one that makes it"
             raise Refused(self.module, statement, text, "initialize it where it is made")
-        self.found.restarts[statement] = iterator
+        self.found.restarts[statement] = start
 
     def finish(self) -> None:
         """Steps that draw from an iterator which begins anew run where that is known.

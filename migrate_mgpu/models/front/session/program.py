@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     Dataset,
     EventWriter,
     Iterator,
+    IteratorStart,
     Merge,
     NamedVariable,
     Saver,
@@ -234,6 +235,7 @@ GraphMeaning = Union[
     Init,
     NamedInitializer,
     SummaryList,
+    IteratorStart,
 ]
 HostObject = Union[Saver, EventWriter, Dataset, Iterator]  # what stands around the steps,
 Meaning = Union[GraphMeaning, Host, Computed, HostObject]  # or Python's own.
@@ -383,7 +385,7 @@ class SessionProgram:
     metric_resets: list[ast.Expr] = field(default_factory=list)  # they begin all metrics anew
     drawn: dict[ast.AST, Iterator] = field(default_factory=dict)  # by what takes the next element
     # Statements that begin an iterator anew: steps are given those that they draw from.
-    restarts: dict[ast.Expr, Iterator] = field(default_factory=dict)
+    restarts: dict[ast.Expr, IteratorStart] = field(default_factory=dict)
 
     def all_client_calls(self) -> list[tuple[ast.Call, GraphClient]]:
         """The calls of clients by the scope and by other clients."""
@@ -399,7 +401,7 @@ class SessionProgram:
     def restarted(self, units: Iterable[Unit]) -> list[Iterator]:
         """The iterators that some units draw from and that begin anew between steps."""
         drawn = {self.drawn.get(unit.node) for unit in units}
-        anew = set(self.restarts.values())
+        anew = {start.iterator for start in self.restarts.values()}
         return [one for one in self.iterators if one in anew and one in drawn]
 
     @property

@@ -119,9 +119,7 @@ class _Reader(StatementReader):
             state, self.updates.scoped, self.variables, self.driving.summaries.takes
         )
         self.metrics = MetricReader(state)
-        self.iterators = IteratorReader(
-            self.found, self.runs, self.expressions, self.driving.summaries.takes
-        )
+        self.iterators = IteratorReader(state, self.driving.summaries.takes)
         state.towers = TowerReader(
             self.found,
             self.graph,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from migrate_mgpu.models.front.session.host_objects import Iterator
+import ast
+
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.keras.expressions import Context
@@ -36,12 +37,12 @@ class ConstructionWriter:
         unnamed = [one for one in self.program.iterators if not one.name]
         own = [one for one in unnamed if one.statement is entry.statement]
         return [
-            *(f"{indent}{self.names.iterator(one)} = {self.begun(one)}" for one in own),
+            *(f"{indent}{self.names.iterator(one)} = {self.begun(one.source)}" for one in own),
             *self.metrics.made(entry.statement, indent),
             *self.layers.made(entry.statement, self.context, indent),
             *self.rates.made(entry.statement, self.context, indent),
         ]
 
-    def begun(self, iterator: Iterator) -> str:
+    def begun(self, dataset: ast.expr) -> str:
         """What draws from a dataset, from its beginning."""
-        return f"iter({self.context.render(iterator.source)})"
+        return f"iter({self.context.render(dataset)})"

@@ -154,7 +154,7 @@ class Sharing:
         """Whether a name stands for a placeholder's or a unit's value, or what steps are given."""
         if any(placeholder.name == name for placeholder in self.program.placeholders):
             return True
-        if any(one.name == name for one in self.program.restarts.values()):
+        if any(one.iterator.name == name for one in self.program.restarts.values()):
             return True
         return any(name in given_by(unit) for unit in self._units)
 

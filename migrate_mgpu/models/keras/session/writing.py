@@ -259,8 +259,8 @@ class _Writer:
             text = f"{exists}({shown} + {self.style.string('.index')})"
             self.edits.edit(Edit(*self.source.span(call), text))
         self.found.merge(self.summaries.found)
-        for restart, iterator in self.program.restarts.items():
-            text = f"{iterator.name} = {self.construction.begun(iterator)}"
+        for restart, start in self.program.restarts.items():
+            text = f"{start.iterator.name} = {self.construction.begun(start.source)}"
             self.edits.edit(Edit(*self.source.span(restart), text))
         for reset in self.program.metric_resets:
             indent = self.source.indent_of(reset)[self.indentation.lost_at(reset) :]
@@ -401,7 +401,7 @@ class _Writer:
             if drawn and step.feeds:
                 continue
             if step.updates and self._slot(step) <= places.get(statement, len(places)):
-                given = ", ".join(map(self.construction.begun, drawn))
+                given = ", ".join(self.construction.begun(one.source) for one in drawn)
                 return f"{self.names.step(step)}.get_concrete_function({given})"
         return ""
 
@@ -421,7 +421,9 @@ class _Writer:
                 self.found.note(self.module, statement, text)
         for one in self.program.iterators:
             if one.statement is statement:
-                self.edits.edit(Edit(*self.source.span(one.call), self.construction.begun(one)))
+                self.edits.edit(
+                    Edit(*self.source.span(one.call), self.construction.begun(one.source))
+                )
 
     def _is_known(self, statement: ast.stmt) -> bool:
         """Whether a statement makes a placeholder that is never fed: steps know its value."""

@@ -91,6 +91,10 @@ loss = tf.reduce_mean(tf.square(tf.matmul(tf.cast(batch, tf.float32), w) - 1.0))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 """
 )
+STRUCTURE = "tf.data.Iterator.from_structure({}, {})"
+TURNS = DRAWN.replace(
+    "data.make_one_shot_iterator()", STRUCTURE.format("data.output_types", "data.output_shapes")
+)
 DRAWING = (
     HEAD
     + """\
@@ -941,6 +945,34 @@ REFUSED = {
         + START
         + "sess.run(it.initializer, {x: rows})\nsess.run(train)\n",
         "an iterator may be initialized with fed values",
+    ),
+    "an iterator whose structure is written out": (
+        DRAWN.replace("data.make_one_shot_iterator()", STRUCTURE.format("tf.float32", "None"))
+        + START
+        + "sess.run(train)\n",
+        "an iterator is made of a structure that is not a dataset's",
+    ),
+    "an iterator with parts of two structures": (
+        DRAWN.replace(
+            "it = data.make_one_shot_iterator()",
+            "other = data.batch(2)\nit = "
+            + STRUCTURE.format("data.output_types", "other.output_shapes"),
+        )
+        + START
+        + "sess.run(train)\n",
+        "an iterator is given the structure of two datasets",
+    ),
+    "an iterator that begins with a dataset beside a step": (
+        TURNS + START + "sess.run([it.make_initializer(data), train])\n",
+        "an iterator may be initialized with fed values, or with something else",
+    ),
+    "an iterator that begins with a dataset without a name": (
+        TURNS + START + "sess.run(it.make_initializer(data.skip(1)))\nsess.run(train)\n",
+        "an iterator begins anew, and its dataset has no name",
+    ),
+    "what begins an iterator, used otherwise": (
+        TURNS + "begin = it.make_initializer(data)\n" + START + "print(begin)\nsess.run(train)\n",
+        "an iterator may be initialized with fed values, or with something else",
     ),
     "an iterator in a second session, where it begins anew": (
         DRAWN

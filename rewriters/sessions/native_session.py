@@ -43,8 +43,8 @@ and is called several times may make summaries of its variables and of its value
 
 An iterator of ``tf.data`` becomes Python's, and each step that needed its next element draws it; at
 the end ``tf.errors.OutOfRangeError`` is raised, as in TF1. Steps are given one that begins anew
-(``sess.run(iterator.initializer)``, once in each epoch), which is then made anew of its dataset; one
-of ``tf.data.Iterator.from_structure`` of that whose initializer is run.
+(``sess.run(iterator.initializer)``, once in each epoch), which is then made anew of its dataset;
+one of ``tf.data.Iterator.from_structure`` of that whose initializer is run.
 
 Input queues become datasets: ``tf.train.string_input_producer`` or ``slice_input_producer``, a
 reader, what computes an example, and ``tf.train.batch``, ``shuffle_batch`` or a ``_join`` form.

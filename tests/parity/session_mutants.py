@@ -69,6 +69,9 @@ MUTANTS: dict[str, Mutant] = {
     # What a step does.
     "applied twice": Mutant("linear_regression", _APPLY, _AGAIN, ("applied-twice",)),
     "applied twice, Adam": Mutant("handed_session", _APPLY, _AGAIN, ("applied-twice",)),
+    "applied twice, by an object of another class": Mutant(
+        "trainer_class", _APPLY, _AGAIN, ("applied-twice",)
+    ),
     "applied twice, momentum": Mutant("named_feeds", _APPLY, _AGAIN, ("applied-twice",)),
     "not applied": Mutant("logistic_accuracy", _APPLY, "", ("not-applied",)),
     "one of two optimizers not applied": Mutant(

@@ -46,10 +46,19 @@ class GraphClientReader(StatementReader):
         if target is None or target.module is not self.module:
             return False
         if target.owner is not None and target.owner is not self.scope.owner:
-            return False
+            return self._keeps_session(target)
         if target.node is self.scope.node or not isinstance(target.node, ast.FunctionDef):
             return False
         return self.origins.runs(target)
+
+    def _keeps_session(self, function: Function) -> bool:
+        """Whether a function is another class's constructor, which keeps the session."""
+        return function.name == "__init__" and any(
+            isinstance(part, ast.Attribute)
+            and self.origins.of(part) is Whole.SESSION
+            and self.origins.kept_in(part) is self.names.statement(part)
+            for part in walk(function.node)
+        )
 
     def exports(self, statement: ast.stmt) -> Role | None:
         """What a statement is that gives the object its constructor builds a part of the graph.
@@ -153,9 +162,27 @@ class GraphClientReader(StatementReader):
                 node = self._around(call)
                 if node is not None:
                     found[node] = None
+        for attribute in self._kept():
+            matters = attribute not in self.state.theirs and self._matters(attribute)
+            node = self._around(attribute) if matters else None
+            if node is not None and node is not self.scope.node:
+                found[node] = None
         # Of several sessions the one that gives the variables their values comes first.
         first = self.scope.session_node if self.scope.apart else None
         return sorted(found, key=lambda node: (node is not first, line_of(node)))
+
+    def _kept(self) -> Iterator[ast.Attribute]:
+        """The mentions of the session, or of the object, that objects of other classes keep."""
+        for name in self.names.attributes:
+            for node in self.names.attributes[name]:
+                if self.origins.kept_in(node) is not None:
+                    yield node
+
+    def _matters(self, kept: ast.Attribute) -> bool:
+        """Whether such a mention is the session, or leads to a part of the graph."""
+        parent = self.names.parents.get(kept)
+        leads = isinstance(parent, ast.Attribute) and self._is_exported(parent)
+        return leads or self.origins.of(kept) is Whole.SESSION
 
     @property
     def _inside(self) -> set[ast.AST]:
@@ -185,9 +212,7 @@ class GraphClientReader(StatementReader):
         entries, blocks = lines(self.module, node, self.scope.session, self.graph)
         client = GraphClient(node, entries, blocks)
         if isinstance(node, ast.FunctionDef):
-            owner = self.names.parents[node]
-            owned = isinstance(owner, ast.ClassDef) and owner is not self.scope.owner
-            if owned or node.decorator_list:
+            if node.decorator_list:
                 text = f"`{node.name}`, which uses the graph, is not a plain function"
                 raise Refused(self.module, node, text)
             known = Function(self.module, node)
@@ -206,6 +231,10 @@ class GraphClientReader(StatementReader):
                 for name in known.parameters()
                 if name not in client.dropped and self._is_dropped_unread(known, name)
             )
+            owned = known.owner is not None and known.owner is not self.scope.owner
+            if owned and client.dropped and node.name != "__init__":
+                text = f"`{node.name}`, a method of another class, is given a part of the graph"
+                raise Refused(self.module, node, text, "give it to the constructor")
         return client
 
     def _is_dropped_unread(self, function: Function, name: str) -> bool:
@@ -237,6 +266,10 @@ class GraphClientReader(StatementReader):
             return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):
             return Role.GONE
+        if isinstance(statement, ast.Assign) and self.origins.of(statement.value) is Whole.SESSION:
+            target = statement.targets[0]
+            if isinstance(target, ast.Attribute) and self.origins.kept_in(target) is statement:
+                return Role.GONE
         if statement in self.found.dropped:
             return Role.HOST
         if makes_graph(self.module, statement):
@@ -361,6 +394,9 @@ class GraphClientReader(StatementReader):
     def _drop_empty(self) -> None:
         """Functions that only gave the variables their first values go, with their calls."""
         for client in [one for one in self.found.clients if isinstance(one.node, ast.FunctionDef)]:
+            assert isinstance(client.node, ast.FunctionDef)
+            if client.node.name == "__init__":
+                continue  # its object has more
             own = [
                 role
                 for entry, role in zip(client.entries, client.roles)
@@ -369,7 +405,6 @@ class GraphClientReader(StatementReader):
             ]
             if not own or any(role is not Role.GONE for role in own):
                 continue
-            assert isinstance(client.node, ast.FunctionDef)
             references = self.origins.references(Function(self.module, client.node))
             gone: list[ast.stmt] = [client.node]
             for reference in references:
@@ -453,21 +488,30 @@ class GraphClientReader(StatementReader):
             raise Refused(self.module, name, text, _ADVICE)
 
     def _check_kept(self, fine: AbstractSet[ast.AST]) -> None:
-        """What others that keep the object of the graph take of it only leads to Python's own.
+        """What others that keep the object, or the session, take of it is understood.
 
         Raises:
-            Refused: it is a part of the graph, or the session.
+            Refused: it is a part of the graph that they do not run, or the session.
         """
-        for node in (one for every in self.names.attributes.values() for one in every):
-            if (
-                not isinstance(node.value, ast.Attribute)
-                or self.origins.kept_in(node.value) is None
-            ):
+        kept = {node: self.origins.of(node) for node in self._kept()}
+        for node, origin in kept.items():
+            if node in fine or not isinstance(node.ctx, ast.Load):
                 continue
-            if self._is_exported(node) and not self._is_plain(node.value, fine):
+            if origin is Whole.SESSION and node in self.state.theirs:
+                continue  # that is asked where these are read
+            if origin is Whole.SESSION:
+                raise Refused(self.module, node, "the session is used for more than `run`")
+            if not self._is_plain(node, fine):
                 shown = self.module.source.code(node)
-                text = f"`{shown}`, a part of the graph, is used outside of `Session.run`"
-                raise Refused(self.module, node, text, _ADVICE)
+                text = f"`{shown}`, which has parts of the graph, is used in another way here"
+                raise Refused(self.module, node, text)
+        for name in {node.attr for node, origin in kept.items() if origin is Whole.SESSION}:
+            for module in self.graph.modules:
+                for node in module.names.attributes.get(name, ()):
+                    if node not in kept and not self.origins.is_own(module, node):
+                        shown = module.source.code(node)
+                        text = f"it cannot be determined whether `{shown}` is the session"
+                        raise Refused(module, node, text, "give the attribute a name of its own")
 
     def _is_theirs(self, name: ast.Name) -> bool:
         """Whether a name is one in another class that builds a graph, or gives that the session."""
@@ -484,6 +528,10 @@ class GraphClientReader(StatementReader):
             return self.origins.are_objects(parent)
         if isinstance(parent, ast.Assign) and isinstance(kept := parent.targets[0], ast.Attribute):
             return self.origins.kept_in(kept) is parent
+        if isinstance(parent, (ast.Call, ast.keyword)):
+            taker = self.origins.given_to(name)
+            if taker is not None and taker.node not in self.state.theirs:
+                return True
         if isinstance(parent, ast.Attribute):
             if parent in fine or isinstance(self.runs.meaning(parent), HOST_OBJECTS):
                 return True

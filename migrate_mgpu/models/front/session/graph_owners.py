@@ -61,6 +61,8 @@ class GraphOwnerReader(StatementReader):
             if reference.call is None:
                 text = "the class that builds the graph is more than called"
                 raise Refused(reference.module, reference.node, text)
+        if self._is_made_nowhere():
+            return
         for module in self.graph.modules:
             for use in module.uses:
                 name = use.symbol.name
@@ -73,6 +75,15 @@ class GraphOwnerReader(StatementReader):
                 if shares:
                     text = "several objects build graphs, which may have the same variables"
                     raise Refused(module, node, text, _ADVICE)
+
+    def _is_made_nowhere(self) -> bool:
+        """Whether nothing of the run makes an object: there are no several then."""
+        owner = self.scope.owner
+        if owner is None or self.state.others:
+            return False
+        if any(self.module in other.imported for other in self.graph.modules):
+            return False
+        return not self.names.mentions(owner.name, self.names.module_scope)
 
     def check_parts(self) -> None:
         """Once all is read.

@@ -63,8 +63,9 @@ class Origins:
             return Whole.OBJECT if plain and self.are_objects(node.value) else None
         if isinstance(node, ast.Attribute) and self.of(node.value) is Whole.OBJECT:
             return self._export(node.attr)
-        if isinstance(node, ast.Attribute) and self.kept_in(node) is not None:
-            return Whole.OBJECT
+        if isinstance(node, ast.Attribute):
+            kept = self.kept_in(node)
+            return self.of(kept.value) if kept is not None else None
         if isinstance(node, ast.Call):
             target = self.graph.target(self.module, node.func)
             if target is not None and target.node is self.scope.node:
@@ -112,24 +113,52 @@ class Origins:
         return first == [name] and len(home.bindings[name]) == 1
 
     def kept_in(self, node: ast.Attribute) -> ast.Assign | None:
-        """The one statement that keeps the object of the graph in objects of another class.
+        """The one statement that keeps the session, or the object of the graph, in others.
 
-        That is `self.model = model`, for an attribute of the name that is that class's own.
+        That is `self.model = model`, for an attribute of objects of another class.
         """
-        stored = [one for one in self.names.attributes[node.attr] if not _is_read(one)]
+        owner = _owner(self.module, node)
+        if owner is None or owner is self.owner:
+            return None
+        stored = [
+            one
+            for one in self.names.attributes[node.attr]
+            if not isinstance(one.ctx, ast.Load) and not is_of_another(self.module, one, owner)
+        ]
         statement = self.names.statement(stored[0]) if len(stored) == 1 else None
         if not isinstance(statement, ast.Assign) or statement.targets != stored:
             return None
-        owner = _owner(self.module, node)
-        if owner is None or owner is self.owner or owner is not _owner(self.module, stored[0]):
+        if _owner(self.module, stored[0]) is not owner:
             return None
-        value = statement.value
-        is_object = isinstance(value, ast.Name) and self.of(value) is Whole.OBJECT
-        return statement if is_object else None
+        known = isinstance(statement.value, (ast.Name, ast.Call))
+        wanted = (Whole.OBJECT, Whole.SESSION)
+        return statement if known and self.of(statement.value) in wanted else None
+
+    def is_own(self, module: Module, node: ast.Attribute) -> bool:
+        """Whether it is seen whose attribute one is: a class's, or that of a module."""
+        plain = module is self.module and self.of(node.value) is Whole.OBJECT
+        return plain or bool(module.names.qualname(node)) or _owner(module, node) is not None
+
+    def given_to(self, node: ast.expr) -> Function | None:
+        """The function that a call gives the object, where it is that in all of its calls."""
+        call = self.names.taker(node)
+        target = self.target(call) if call is not None else None
+        if call is None or target is None or target.module is not self.module:
+            return None
+        given = arguments_by_name(target, call)
+        name = next((one for one, value in given.items() if value is node), None)
+        home = self.names.scopes[target.node]
+        plain = name is not None and [b.kind for b in home.bindings[name]] == ["parameter"]
+        whole = name is not None and plain and self._parameter(home, name) is Whole.OBJECT
+        return target if whole else None
 
     def is_of_another(self, module: Module, node: ast.Attribute) -> bool:
         """Whether an attribute is one of a module, or of an object of another class."""
-        return is_of_another(module, node, self.owner)
+        if is_of_another(module, node, self.owner):
+            return True
+        made = module.names.only_value(node.value) if isinstance(node.value, ast.Name) else None
+        known = self.graph.class_of(module, made.func) if isinstance(made, ast.Call) else None
+        return known is not None and known[1] is not self.owner and not known[1].bases
 
     def _unpacked(self, node: ast.AST) -> Origin | None:
         """One of the names of ``x, y = build()``."""
@@ -288,10 +317,6 @@ def _owner(module: Module, node: ast.Attribute) -> ast.ClassDef | None:
     owner = module.names.parents.get(method)
     first = Function(module, method).parameters()[:1]
     return owner if isinstance(owner, ast.ClassDef) and first == [value.id] else None
-
-
-def _is_read(node: ast.Attribute) -> bool:
-    return isinstance(node.ctx, ast.Load)
 
 
 @record(frozen=True)

@@ -480,6 +480,8 @@ class _Writer:
         gap = "\n" * (3 if is_module and not indent else 2)
         above = places.blank_above(self.source, start)
         below = places.blank_below(self.source, stop)
+        if not texts and isinstance(client.node, ast.FunctionDef) and end - index == len(entries):
+            kept.append("pass")  # nothing else is left of it
         lines = "".join(f"{indent}{line}\n" for line in kept)
         if not texts:
             text = lines

@@ -97,6 +97,13 @@ STAYS = {
         ),
         "has parts of the graph",
     ),
+    "one that keeps the other": (
+        PROGRAM.replace("Critic(sess, size=2)", "Critic(sess, size=2, other=actor)")
+        .replace("class Critic:\n    def __init__(self, sess, size):",
+                 "class Critic:\n    def __init__(self, sess, size, other):\n"
+                 "        self.other = other\n        print(self.other.w)"),
+        "has parts of the graph",
+    ),
     "parts of both at once": (
         PROGRAM.replace(
             "            print(values",

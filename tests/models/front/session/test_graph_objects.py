@@ -256,6 +256,61 @@ def test_objects_of_another_class_may_keep_it() -> None:
     assert "        self.agent = MODEL\n" in after and "return self.agent.learn(data)" in after
 
 
+TRAINER = PROGRAM.replace(
+    "def main():",
+    "class Trainer:\n"
+    "    def __init__(self, sess, model):\n"
+    "        self.session = sess\n"
+    "        self.model = model\n\n"
+    "    def fit(self, data):\n"
+    "        feed_dict = {self.model.x: data}\n"
+    "        return self.session.run([self.model.train_op, self.model.loss], feed_dict)[1]\n\n\n"
+    "def main():",
+)
+TRAINER = TRAINER[: TRAINER.index("    def learn")] + TRAINER[TRAINER.index("\n\nclass Trainer") :]
+TRAINER = TRAINER.replace("        self.sess = tf.Session()\n", "").replace(
+    "        self.sess.run(tf.global_variables_initializer())\n", ""
+)
+TRAINER = (
+    TRAINER[: TRAINER.index("    model = Model")]
+    + """\
+    sess = tf.Session()
+    model = Model(2, 0.1)
+    trainer = Trainer(sess, model)
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        print(trainer.fit(np.ones([4, 2])))
+
+
+main()
+"""
+)
+
+
+def test_another_class_that_is_given_the_session_runs_its_steps() -> None:
+    after = native(TRAINER)
+    assert "    def __init__(self, model):\n        self.model = model\n" in after
+    assert "        return self.model.train_step(**feed_dict).numpy()\n" in after
+    assert "    trainer = Trainer(model)\n" in after and "sess" not in after
+
+
+def test_another_class_that_has_the_session_alone() -> None:
+    text = TRAINER.replace("sess, model)", "sess)").replace("        self.model = model\n", "")
+    text = text.replace("self.model.", "MODEL.").replace("    model = Model(2, 0.1)\n", "")
+    text = text.replace(
+        "def main():\n    sess =", "MODEL = Model(2, 0.1)\n\n\ndef main():\n    sess ="
+    )
+    assert "    def __init__(self):\n        pass\n" in native(text)
+
+
+def test_a_class_that_nothing_makes_an_object_of_knows_its_variables() -> None:
+    text = PROGRAM[: PROGRAM.index("def main")].replace(
+        "* self.scale",
+        "* self.scale + tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])",
+    )
+    assert "for v in variables" in native(text)
+
+
 def test_runs_whose_values_a_list_takes_that_nothing_reads() -> None:
     train = "        [self.sess.run(self.train_op, {self.x: data}) for _ in range(3)]\n"
     text = PROGRAM.replace(
@@ -265,6 +320,31 @@ def test_runs_whose_values_a_list_takes_that_nothing_reads() -> None:
 
 
 STAYS = {
+    "a session that another class uses otherwise": TRAINER.replace(
+        "        feed_dict =", "        print(self.session.graph)\n        feed_dict ="
+    ),
+    "a session that another class gives away": TRAINER.replace(
+        "    for _", "    print(trainer.session)\n    for _"
+    ),
+    "a part of the graph that another class gives away": TRAINER.replace(
+        "    for _", "    print(trainer.model.loss)\n    for _"
+    ),
+    "an object that another class gives away": TRAINER.replace(
+        "        feed_dict =", "        print(self.model)\n        feed_dict ="
+    ),
+    "a method of another class that is given the session": TRAINER.replace(
+        "fit(self, data):", "fit(self, sess, data):"
+    )
+    .replace("self.session.run", "sess.run")
+    .replace("trainer.fit(", "trainer.fit(sess, "),
+    "a session that is kept under a condition": TRAINER.replace(
+        "        self.session = sess\n", "        self.session = sess if model else None\n"
+    ),
+    "variables that two objects would share": PROGRAM[: PROGRAM.index("def main")].replace(
+        "* self.scale",
+        "* self.scale + tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables()])",
+    )
+    + "MODELS = [Model(2, 0.1), Model(3, 0.1)]\n",
     "an object that one of another class keeps for a while": WORKER.replace(
         "        return self.agent.learn(data)\n",
         "        agent, self.agent = self.agent, None\n        return agent.w\n",

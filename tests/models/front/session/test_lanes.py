@@ -163,7 +163,8 @@ STAYS = {
     "a method": (
         WHOLE
         + START
-        + "class Trainer:\n    def fit(self):\n        sess.run(train, {x: rows})\n\n\n"
+        + "class Trainer:\n    @staticmethod\n    def fit():\n"
+        + "        sess.run(train, {x: rows})\n\n\n"
         + "Trainer().fit()\n",
         "is not a plain function",
     ),

@@ -17,10 +17,10 @@ it trains, and calls that share its variables by ``reuse``, or because a scope a
 A class may build the graph in its constructor, and in methods that only the constructor calls:
 they are written there, the object gets the steps in the place of the session and the parts of the
 graph, and whatever runs them (methods, functions that are given the object, a ``main``) calls
-these. A constructor that is given the session is given none. So is that of another class, which keeps
-the session, or the object, and runs steps in its methods (``Trainer(sess, model)``). The class may
-stand in a module of its own, which the program imports, and several programs may. It must be the only object of its
-class, which nothing inherits from.
+these. A constructor that is given the session is given none. So is that of another class, which
+keeps the session, or the object, and runs steps in its methods (``Trainer(sess, model)``). The
+class may stand in a module of its own, which the program imports, and several programs may. It
+must be the only object of its class, which nothing inherits from.
 
 ## Why
 TF2 has no sessions. A function with an ``input_signature`` takes what a placeholder took, is

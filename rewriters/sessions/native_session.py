@@ -66,7 +66,8 @@ Two optimizers that one run applies, each to variables of its own, are one step:
 then all updates. Where one minimizes what depends on the other's variables (a GAN), TF1 computed
 that before or after those changed, in no fixed order; here it is of before, and a finding says so.
 The same is so of what a run fetches beside a training step (``sess.run([train_op, accuracy])``,
-where the accuracy is of another network with the same weights).
+where the accuracy is of another network with the same weights). Weights that one run trains and
+limits (``[p.assign(tf.clip_by_value(p, -1, 1)) for p in weights]``) are limited last, and told.
 
 ``tf.metrics`` (accuracy, mean, mean squared and absolute error) become Keras's, which steps add to;
 ``local_variables_initializer`` resets them. ``tf.cond``, ``tf.while_loop`` and ``tf.map_fn`` stay.

@@ -432,6 +432,9 @@ MUTANTS: dict[str, Mutant] = {
         r"( +line_loss = tf.reduce_mean\(\n.*\n)( +gradients = .*\n.*apply_gradients.*\n)",
         r"\2\1",
     ),
+    "weights that are limited to another value": Mutant(
+        "clipped_weights", r"-0\.3, 0\.3", "-0.3, 0.4"
+    ),
     "an array as it was before": Mutant("values_below", r"shown\[0\] = 1\n", ""),
     "the other network's list of variables": Mutant(
         "parameter_lists", r"g_trainer_variables = g_params", "g_trainer_variables = d_params"

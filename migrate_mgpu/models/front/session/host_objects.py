@@ -196,12 +196,18 @@ class VariableCopy:
 
     ``node`` is the list. ``variable`` is what each is called there, ``loop`` gives it and its
     source their names, of ``pairs``. ``lists`` are the expressions in there that are variables
-    of a scope.
+    of a scope. Where each is limited (`[p.assign(tf.clip_by_value(p, -1, 1)) for p in weights]`)
+    the loop has that name alone.
     """
 
     node: ast.ListComp
     variable: ast.Name
     value: ast.expr
     loop: ast.expr
-    pairs: ast.Call
+    pairs: ast.expr
     lists: dict[ast.expr, tuple[Variables, ...]]
+
+    @property
+    def limits(self) -> bool:
+        """Whether each variable gets what is made of its own value."""
+        return isinstance(self.loop, ast.Name)

@@ -387,6 +387,12 @@ class SessionProgram:
     # Statements that begin an iterator anew: steps are given those that they draw from.
     restarts: dict[ast.Expr, IteratorStart] = field(default_factory=dict)
 
+    def limits_trained(self, unit: Unit, updates: Iterable[Update]) -> bool:
+        """Whether a unit limits variables that updates of its step train: behind these, here."""
+        copy = self.copies.get(unit.node)
+        trained = {v for one in updates for some in one.variables for v in (some, *some.listed)}
+        return copy is not None and copy.limits and bool(trained & {*unit.assigns})
+
     def all_client_calls(self) -> list[tuple[ast.Call, GraphClient]]:
         """The calls of clients by the scope and by other clients."""
         return [*self.client_calls, *(call for one in self.clients for call in one.client_calls)]

@@ -638,10 +638,13 @@ class RunReader:
             Refused: TF1 may use the variable's value of before or after.
         """
         others = [one for one in units if one is not unit]
-        read: set[object] = {v for one in others for v in (*one.reads, *one.collects, *one.assigns)}
-        for update in updates:
-            read.update((*update.variables, update.counts, update.rate_of))
-            read.update(v for one in update.variables for v in one.listed)
+        read: set[object] = {v for one in others for v in one.assigns}
+        if not self.found.limits_trained(unit, updates):
+            read.update(v for one in others for v in (*one.reads, *one.collects))
+            read.update(
+                v for one in updates for some in one.variables for v in (some, *some.listed)
+            )
+        read.update(one for update in updates for one in (update.counts, update.rate_of))
         twice = next((one for one in unit.assigns if one in read), None)
         if twice is not None:
             text = f"`{twice.name or 'a layer'}` is assigned and used in one step"

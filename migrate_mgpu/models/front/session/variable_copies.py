@@ -1,4 +1,7 @@
-"""Variables that get the values of others: a target network follows the one that is trained."""
+"""Variables that get the values of others, or their own within limits.
+
+A target network follows the one that is trained; a critic's weights are clipped.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ class _Listed:
 
 
 class VariableCopyReader(StatementReader):
-    """Reads `[tf.assign(t, e) for t, e in zip(target, evaluated)]`, also in a `tf.group`."""
+    """Reads `[tf.assign(t, e) for t, e in zip(target, evaluated)]`, also in a `tf.group`.
+
+    And `[p.assign(tf.clip_by_value(p, -1, 1)) for p in weights]`.
+    """
 
     def __init__(
         self,
@@ -64,23 +70,31 @@ class VariableCopyReader(StatementReader):
             return None
         each, call = node.generators[0], node.elt
         pairs = each.iter
-        assert isinstance(call, ast.Call) and isinstance(pairs, ast.Call)
+        assert isinstance(call, ast.Call)
         given = self._assignment(call)
         if given is None:
             return None
         variable, value = given
         names = [one.id for one in _names(each.target)]
-        if len(names) != 2 or variable.id not in names or len(pairs.args) != 2 or pairs.keywords:
+        zipped = isinstance(pairs, ast.Call) and self.names.qualname(pairs.func) == "builtins.zip"
+        parts = [pairs]
+        if zipped and isinstance(pairs, ast.Call):
+            parts = [] if pairs.keywords else pairs.args
+        if variable.id not in names or len(names) != len(parts) or len(parts) != 1 + zipped:
             return None
         if self.scope.towers is not None:
             raise Refused(self.module, statement, "variables are copied beside the towers")
-        left, right = (self._listed(one, statement) for one in pairs.args)
-        if left is None or right is None:
+        left, *others = (self._listed(one, statement) for one in parts)
+        right = others[0] if others else left
+        if left is None or right is None or (not others and left.slots):
             text = "which variables get the values of which cannot be determined"
             raise Refused(self.module, pairs, text, _ADVICE)
         self._check_value(value, names)
         changed, source = (left, right) if variable.id == names[0] else (right, left)
-        self._check_pairs(pairs, changed, source)
+        if others:
+            self._check_pairs(pairs, changed, source)
+        elif len({*changed.variables}) != len(changed.variables):
+            raise Refused(self.module, pairs, "a variable is limited twice", _ADVICE)
         self.takes[call] = (value,)
         for one in (*left.lists, *right.lists):
             if isinstance(one, ast.Call):
@@ -101,10 +115,7 @@ class VariableCopyReader(StatementReader):
             return self._comprehension(one.value) if isinstance(one, ast.Starred) else None
         if not isinstance(node, ast.ListComp) or len(node.generators) != 1:
             return None
-        each = node.generators[0]
-        pairs = each.iter
-        zipped = isinstance(pairs, ast.Call) and self.names.qualname(pairs.func) == "builtins.zip"
-        fits = zipped and not each.ifs and isinstance(node.elt, ast.Call)
+        fits = not node.generators[0].ifs and isinstance(node.elt, ast.Call)
         return node if fits else None
 
     def _assignment(self, call: ast.Call) -> tuple[ast.Name, ast.expr] | None:
@@ -230,7 +241,7 @@ class VariableCopyReader(StatementReader):
 
 
 def _names(node: ast.expr) -> list[ast.Name]:
-    parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
+    parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
     return [one for one in parts if isinstance(one, ast.Name)]
 
 

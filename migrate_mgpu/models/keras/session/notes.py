@@ -35,6 +35,10 @@ _BESIDE = (
     "what is fetched here beside a training step and is not made by it is computed of variables, "
     "in TF1 before or after they change, in no fixed order; here all of it is of before"
 )
+_LIMITED = (
+    "TF1 limits these variables before or after the step changes them, in no fixed order; here it "
+    "is after"
+)
 
 
 def tell(program: SessionProgram, found: EditSet) -> None:
@@ -53,6 +57,8 @@ def tell(program: SessionProgram, found: EditSet) -> None:
             found.note(module, run.call, _TOGETHER)
         elif _reads_beside(program, run.step):
             found.note(module, run.call, _BESIDE)
+        if any(program.limits_trained(unit, run.step.updates) for unit in run.step.units):
+            found.note(module, run.call, _LIMITED)
     for written in program.graph_files:
         found.note(module, written, _NOT_WRITTEN)
     for printed in program.described:
@@ -70,7 +76,8 @@ def _reads_beside(program: SessionProgram, step: Step) -> bool:
     """Whether a step gives more than it trains by that is computed of variables it changes."""
     inside = {unit for one in step.updates for unit in closure(one.made_of)}
     changed = _trained(step.updates) | {one.counts for one in step.updates}
-    others = (unit for unit in step.units if unit.node not in program.summarizing)
+    told = {*program.summarizing, *program.copies}
+    others = (unit for unit in step.units if unit.node not in told)
     return any(changed & _read((unit,)) for unit in others if unit not in inside)
 
 

@@ -69,7 +69,10 @@ class StepWriter:
         self._header(step)
         items = self.sharing.ordered(step) or []
         if step.updates:
+            limits = [u for u in step.units if self.program.limits_trained(u, step.updates)]
+            items = [item for item in items if item not in limits]
             self._training(step.updates, items, self._may_end(step))
+            self._items(limits, 1 + self._may_end(step))
             for update in step.updates:
                 self._counted(update, 1 + self._may_end(step))
         elif shown := self._shown(step):

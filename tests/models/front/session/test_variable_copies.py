@@ -105,3 +105,55 @@ def test_rows_of_a_layers_value_have_a_dense_gradient() -> None:
         "a gradient may be one of some rows" in one
         for one in said(run(through, bridge=True, native_sessions=True))
     )
+
+
+LIMITED = (SESSIONS / "clipped_weights" / "before.py").read_text()
+TOGETHER = changed(LIMITED, "[d_step, d_loss]", "[d_step, d_loss, clip_d]").replace(
+    "_, value =", "_, value, _ ="
+)
+
+
+def test_weights_that_a_step_trains_are_limited_behind_it() -> None:
+    result = run(TOGETHER, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = native(TOGETHER)
+    step = after[after.index("def d_step_step(") :]
+    assert step.index("apply_gradients") < step.index("p.assign") < step.index("return d_loss")
+    assert sum("TF1 limits these variables" in one for one in said(result)) == 1
+    assert not any("is of before" in one for one in said(result))
+
+
+def test_nothing_is_told_of_limits_in_steps_of_their_own() -> None:
+    assert not any("limits" in one for one in said(run(LIMITED, native_sessions=True)))
+
+
+NOT_LIMITED = {
+    "slots among them": (
+        changed(
+            changed(LIMITED, "for v in of_length", "for v in every"),
+            "clip_length =",
+            "every = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='length')\nclip_length =",
+        ),
+        UNKNOWN,
+    ),
+    "a step of what others train": (
+        changed(LIMITED, "[g_step, g_loss]", "[g_step, g_loss, clip_d]").replace(
+            "_, of_g =", "_, of_g, _ ="
+        ),
+        "`w1` is assigned and used in one step",
+    ),
+    "one of them twice": (
+        changed(LIMITED, "for p in theta_d", "for p in theta_d + theta_d"),
+        "a variable is limited twice",
+    ),
+    "another part of the graph": (
+        changed(LIMITED, "-limit, limit)", "-limit, g_loss)"),
+        "what the variables get is more than values of others",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), NOT_LIMITED.values(), ids=NOT_LIMITED)
+def test_limits_that_stay(text: str, reason: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert any(reason in one for one in said(result)), said(result)

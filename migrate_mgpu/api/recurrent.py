@@ -28,7 +28,7 @@ class CellRow(Row):
 
 # What no cell here has, with the values that are none of it.
 _ONLY: dict[str, tuple[object, ...]] = {
-    "reuse": (None, False), "dtype": (None,), "state_is_tuple": (True,),
+    "reuse": (None, False), "dtype": (None,), "state_is_tuple": (True, False),
     "use_peepholes": (False,), "cell_clip": (None,), "num_proj": (None,), "proj_clip": (None,),
     "num_unit_shards": (None, 1), "num_proj_shards": (None, 1), "bias_initializer": (None,),
 }  # fmt: skip

@@ -101,7 +101,7 @@ class Recurrent(Operation):
     """A recurrent layer: it runs a cell over a sequence, whose ``lengths`` are given or not.
 
     ``listed``: the sequence is a list of its steps. ``start`` is the state that it begins
-    with, a zero state, where that is given.
+    with, where that is given.
     """
 
     cell: ast.expr

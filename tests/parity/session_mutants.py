@@ -435,6 +435,10 @@ MUTANTS: dict[str, Mutant] = {
     "weights that are limited to another value": Mutant(
         "clipped_weights", r"-0\.3, 0\.3", "-0.3, 0.4"
     ),
+    "c and h the other way round": Mutant(
+        "rnn_states", r"tf.split\(_istate, 2, axis=1\)", "tf.split(_istate, 2, axis=1)[::-1]"
+    ),
+    "a network that begins with zeros": Mutant("rnn_states", r", initial_state=\[code\]", ""),
     "an array as it was before": Mutant("values_below", r"shown\[0\] = 1\n", ""),
     "the other network's list of variables": Mutant(
         "parameter_lists", r"g_trainer_variables = g_params", "g_trainer_variables = d_params"

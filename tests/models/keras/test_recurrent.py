@@ -147,6 +147,17 @@ def program(network: str) -> str:
              "right = tf.reverse(right, [1])", "right[:, 0] + last[1]"],
         ),
         (
+            "cell = tf.nn.rnn_cell.GRUCell(3)\n"
+            f"outputs, _ = {RUN}(cell, features, initial_state=features[:, 0])\n"
+            "net = outputs[:, 0]",
+            ["initial_state=[features[:, 0]])"],
+        ),
+        (
+            f"cell = {LSTM}(6, state_is_tuple=False)\nstart = tf.concat([features[:, 0]] * 3, 1)\n"
+            f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
+            ["= LSTMCell(6)", "initial_state=tf.split(start, 2, axis=1))"],
+        ),
+        (
             "lengths = tf.reduce_sum(tf.cast(features[:, :, 0] > 0, tf.int32), 1)\n"
             f"{BOTH}outputs, _ = {BIDIRECTIONAL}, sequence_length=lengths)\n"
             "net = tf.reduce_sum(tf.concat(outputs, 2), 1)",
@@ -190,8 +201,16 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"cell = tf.nn.rnn_cell.LSTMCell(6, num_proj=3)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]", "num_proj"),
         (f"cell = {LSTM}(6, state_is_tuple=False)\n"
-         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
-         "state_is_tuple"),
+         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[:, 6:]",
+         "one tensor of two"),
+        (f"cell = {LSTM}(6, state_is_tuple=False)\n"
+         f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell([cell]), features, dtype=tf.float32)\n"
+         "net = outputs[:, 0]", "not run by itself"),
+        (f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6, state_is_tuple=False)]), "
+         "features, dtype=tf.float32)\nnet = outputs[:, 0]", "not run by itself"),
+        (f"cells = [tf.nn.rnn_cell.GRUCell(3)]\nstart = features[:, 0]\n"
+         f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell(cells), features, initial_state=start)\n"
+         "net = outputs[:, 0]", "begins with"),
         (f"cell = {LSTM}(6)\nfor _ in range(2):\n"
          "    cell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
          f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be"),

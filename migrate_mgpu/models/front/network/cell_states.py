@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
@@ -62,6 +63,16 @@ def value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
     above = [binding for binding in bindings if names.statement(binding.node) in block[:place]]
     above.sort(key=lambda binding: block.index(names.statement(binding.node)))
     return above[-1].value or made if above else made
+
+
+def joins_states(module: Module, node: ast.expr) -> bool:
+    """Whether the state of a cell is c and h in one tensor: an LSTM with `state_is_tuple=False`."""
+    made = value_of(module, node)
+    row = CELLS.by_kind.get(cell_of(module, made))
+    if row is None or row.cell != LSTM or not isinstance(made, ast.Call):
+        return False
+    given = NamedArguments(module, made, row.signature).get("state_is_tuple")
+    return given is not None and constant(given) is False
 
 
 def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) -> State:

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.recurrent import CELLS, REFUSED_RUNS, RUNS, STACK, is_recurrent
 from migrate_mgpu.api.tables import name_of, refuse_unless
+from migrate_mgpu.models.front.network.cell_states import TENSOR, joins_states, state_of
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Cell, Recurrent, RecurrentResult
 
@@ -41,10 +42,8 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
     text = "the first index of the inputs is the time"
     refuse_unless(given, "time_major", (False,), text, "transpose them, and leave time_major out")
     start = given.given("initial_state")
-    zeros = zero_state(module, start) if start is not None else None
-    if start is not None and zeros is None:
-        text = "the state that a recurrent network begins with cannot be analyzed"
-        raise Refused(module, start, text, "leave it out where it is zero")
+    if start is not None and zero_state(module, start) is None:
+        _check_start(module, cell, start)
     scope = given.given("scope")
     if scope is not None and not isinstance(constant(scope), str):
         text = "the scope of a recurrent network is more than a name"
@@ -54,9 +53,25 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
         text = "the inputs of a recurrent network with lengths have no name"
         raise Refused(module, inputs, text, "give them a variable")
     result = read_result(module, call)
+    if result.states and joins_states(module, cell):
+        text = "the state that a recurrent network gives is one tensor of two"
+        raise Refused(module, result.state, text, "leave `state_is_tuple` out")
     return Recurrent(
         row.kind, module, call, {"cell": cell}, cell, (inputs,), result, lengths, row.listed, start
     )
+
+
+def _check_start(module: Module, cell: ast.expr, start: ast.expr) -> None:
+    """A network begins with a tensor that is all of its cell's state.
+
+    Raises:
+        Refused: the state has several parts.
+    """
+    if joins_states(module, cell):
+        return
+    if state_of(module, cell) != TENSOR:
+        text = "the state that a recurrent network begins with cannot be analyzed"
+        raise Refused(module, start, text, "leave it out where it is zero")
 
 
 def zero_state(module: Module, node: ast.expr) -> ast.Call | None:
@@ -140,11 +155,14 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
 def _check_uses(module: Module, node: ast.expr) -> None:
     """A cell is run by a network, or stands in a stack: nobody calls or asks it.
 
+    One whose state is one tensor of two stands in no stack.
+
     Raises:
         Refused: with what else is done with it.
     """
     parent = module.names.parents[node]
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    joined = joins_states(module, node)
     for used in [node, *(reads(module, target) if isinstance(target, ast.Name) else [])]:
         parent = module.names.parents[used]
         called = isinstance(parent, ast.Call) and parent.func is used
@@ -152,6 +170,10 @@ def _check_uses(module: Module, node: ast.expr) -> None:
         if called or asked:
             text = "a recurrent cell is used by itself"
             raise Refused(module, used, text, "run it by tf.nn.dynamic_rnn")
+        named = used is node and isinstance(target, ast.Name)
+        if joined and not named and not _runs(module, used):
+            text = "`state_is_tuple` of a cell that is not run by itself"
+            raise Refused(module, used, text, "leave `state_is_tuple` out")
 
 
 def _only_starts(module: Module, node: ast.Attribute) -> bool:

@@ -18,6 +18,7 @@ from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
     TENSOR,
     State,
+    joins_states,
     possible_states,
     state_of,
     value_of,
@@ -105,11 +106,16 @@ class Recurrents:
 
     def _arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
         """What a recurrent layer is applied to: the sequences, and which of their steps count."""
-        given = f"{context.tf}.stack({inputs}, axis=1)" if layer.listed else inputs
-        if layer.lengths is None:
-            return [given]
-        mask = self._above.get(layer.node) or self._mask(layer, inputs, context)
-        return [given, f"mask={mask}"]
+        given = [f"{context.tf}.stack({inputs}, axis=1)" if layer.listed else inputs]
+        if layer.start is not None and zero_state(self.module, layer.start) is None:
+            start = context.render(layer.start)
+            joined = joins_states(self.module, layer.cell)
+            states = f"{context.tf}.split({start}, 2, axis=1)" if joined else f"[{start}]"
+            given.append(f"initial_state={states}")
+        if layer.lengths is not None:
+            mask = self._above.get(layer.node) or self._mask(layer, inputs, context)
+            given.append(f"mask={mask}")
+        return given
 
     def _mask(self, layer: Recurrent, inputs: str, context: Context) -> str:
         assert layer.lengths is not None

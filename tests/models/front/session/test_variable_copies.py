@@ -132,7 +132,7 @@ NOT_LIMITED = {
         changed(
             changed(LIMITED, "for v in of_length", "for v in every"),
             "clip_length =",
-            "every = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='length')\nclip_length =",
+            "every = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, 'length')\nclip_length =",
         ),
         UNKNOWN,
     ),

@@ -27,6 +27,7 @@ from migrate_mgpu.models.normalize import (
     made_before_towers,
     returned_collections,
     reused_names,
+    run_names,
     script_statements,
     static_sizes,
 )
@@ -227,6 +228,7 @@ def _named(
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
                 or _each(own_modules, static_sizes.normalize)
+                or _each(own_modules, run_names.normalize)
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)

@@ -117,7 +117,7 @@ class Origins:
 
         That is `self.model = model`, for an attribute of objects of another class.
         """
-        owner = _owner(self.module, node)
+        owner = class_of(self.module, node)
         if owner is None or owner is self.owner:
             return None
         stored = [
@@ -128,7 +128,7 @@ class Origins:
         statement = self.names.statement(stored[0]) if len(stored) == 1 else None
         if not isinstance(statement, ast.Assign) or statement.targets != stored:
             return None
-        if _owner(self.module, stored[0]) is not owner:
+        if class_of(self.module, stored[0]) is not owner:
             return None
         known = isinstance(statement.value, (ast.Name, ast.Call))
         wanted = (Whole.OBJECT, Whole.SESSION)
@@ -137,7 +137,7 @@ class Origins:
     def is_own(self, module: Module, node: ast.Attribute) -> bool:
         """Whether it is seen whose attribute one is: a class's, or that of a module."""
         plain = module is self.module and self.of(node.value) is Whole.OBJECT
-        return plain or bool(module.names.qualname(node)) or _owner(module, node) is not None
+        return plain or bool(module.names.qualname(node)) or class_of(module, node) is not None
 
     def given_to(self, node: ast.expr) -> Function | None:
         """The function that a call gives the object, where it is that in all of its calls."""
@@ -302,10 +302,10 @@ def arguments_by_name(function: Function, call: ast.Call) -> dict[str, ast.expr]
 
 def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | None) -> bool:
     """Whether an attribute is one of a module, or of an object of another class than some."""
-    return bool(module.names.qualname(node)) or _owner(module, node) not in (None, owner)
+    return bool(module.names.qualname(node)) or class_of(module, node) not in (None, owner)
 
 
-def _owner(module: Module, node: ast.Attribute) -> ast.ClassDef | None:
+def class_of(module: Module, node: ast.Attribute) -> ast.ClassDef | None:
     """The class in whose methods an attribute is one of their own object."""
     value = node.value
     if not isinstance(value, ast.Name):

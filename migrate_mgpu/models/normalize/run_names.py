@@ -37,8 +37,8 @@ def _written(module: Module, node: ast.FunctionDef, statement: ast.Assign) -> li
     layout, scope = Layout(module.source, statement), names.scopes[node]
     if len(statement.targets) > 1 or not isinstance(target, ast.Name) or not layout.owns_lines:
         return []
-    if names.scope_of_name[target] is not scope or len(scope.bindings[target.id]) > 1:
-        return []
+    if names.scope_of_name[target] is not scope or len(scope.bindings.get(target.id, ())) != 1:
+        return []  # it may be a global
     plain = layout.trailing_comment or len(names.block(statement)) == 1
     if plain or not _is_stable(module, value):
         return []

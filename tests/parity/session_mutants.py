@@ -439,6 +439,9 @@ MUTANTS: dict[str, Mutant] = {
         "rnn_states", r"tf.split\(_istate, 2, axis=1\)", "tf.split(_istate, 2, axis=1)[::-1]"
     ),
     "a network that begins with zeros": Mutant("rnn_states", r", initial_state=\[code\]", ""),
+    "the network of the graph before": Mutant(
+        "graph_sizes", r"network_2 = Network\(5\)", "network_2 = network"
+    ),
     "an array as it was before": Mutant("values_below", r"shown\[0\] = 1\n", ""),
     "the other network's list of variables": Mutant(
         "parameter_lists", r"g_trainer_variables = g_params", "g_trainer_variables = d_params"

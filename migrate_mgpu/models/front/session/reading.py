@@ -234,8 +234,9 @@ class _Reader(StatementReader):
         if any(others) or found.datasets or found.iterators:
             text = "it builds several graphs, and has more than their steps"
             raise Refused(self.module, self.scope.resets[0], text)
-        if any(made.normalizes for made in found.layers.values()) or self.scope.towers:
-            text = "it builds several graphs, with batch normalization or towers"
+        normalizes = any(made.normalizes for made in found.layers.values())
+        if (normalizes and found.moves_averages) or self.scope.towers:
+            text = "it builds several graphs, and moves averages of them, or has towers"
             raise Refused(self.module, self.scope.resets[0], text)
         for use in self.module.uses:
             if use.symbol.name.startswith(_OF_ALL_GRAPHS):

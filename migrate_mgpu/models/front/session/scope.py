@@ -560,11 +560,12 @@ class _EntryReader:
             if found.towers is not None and kind in ("name_scope", "device"):
                 continue
             if is_same_scope(module, node):
-                if not self._has_towers and _reuse_of(item) is not None:
+                given = _reuse_of(item)
+                if not self._has_towers and given is not None and constant(given) is not False:
                     if not _reuses(item):
                         return None
                     found = replaced(found, reuses=True)
-                continue
+                continue  # `reuse=False` leaves it as it is
             if self._has_towers and is_cpu(module, node):
                 continue
             if _enters_graph(module, item):

@@ -15,7 +15,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.functions import Helpers
-from migrate_mgpu.models.front.session.scope import scopes_of
+from migrate_mgpu.models.front.session.scope import is_reset, scopes_of
 
 
 @record(frozen=True, eq=False)
@@ -163,7 +163,10 @@ class WeightSharing:
             return None
         own = self._scope(module, call, function, reuse)
         found: ast.Call | None = None
+        begin = max((one.lineno for one in _resets(module) if one.lineno < call.lineno), default=0)
         for other in calls[: calls.index(call) + 1]:
+            if other.lineno < begin:
+                continue  # of another graph
             if self._scope(module, other, function, reuse) != own:
                 continue
             given = bind(other, function).value(reuse.parameter or "")
@@ -224,6 +227,11 @@ def _reuses(module: Module, statement: ast.If) -> bool:
             for item in around.items
         )
     return isinstance(scope, ast.Call) and name_of(module, scope) == "get_variable_scope"
+
+
+def _resets(module: Module) -> list[ast.stmt]:
+    """The statements of a script that begin another graph."""
+    return [one for one in module.tree.body if is_reset(module, one)]
 
 
 def _is_auto(module: Module, node: ast.expr | None) -> bool:

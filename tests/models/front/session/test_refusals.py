@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.migration import run, said
+
+GRAPHS = Path(__file__).parents[4].joinpath("fixtures/session/graph_sizes/before.py").read_text()
 
 HEAD = """\
 import numpy as np
@@ -671,6 +675,14 @@ REFUSED = {
         "train = tf.train.GradientDescentOptimizer(0.1).minimize(cost)\n"
         f"{START}sess.run(train)\n",
         "it makes more than one session",
+    ),
+    "averages of several graphs": (
+        GRAPHS.replace(
+            "many_step = ",
+            "with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):\n"
+            "        many_step = ",
+        ),
+        "it builds several graphs, and moves averages of them, or has towers",
     ),
     "an array that is shuffled": (
         program(

@@ -13,9 +13,10 @@ already: absl-py comes with every TensorFlow.
 Exact: the same parser reads the command line, and the logger is the one that TF1 wrote to
 (``tensorflow``). TF1 passed over flags that it did not know, absl ends the program: one that
 reads its command line by itself as well (argparse, ``sys.argv``) gets a parser that does not.
-absl's flags are parsed by ``app.run``: a module that reads one before, or has no ``tf.app.run``,
-keeps its program as it is. Only programs that become native are touched; a bridge keeps the
-names under ``compat.v1``.
+absl's flags are parsed by ``app.run``, TF1's were where one was read first: a script that reads
+one before, or has no ``tf.app.run``, parses them below the last ``DEFINE``, or where its main guard
+begins. Where flags are defined in several modules, or are read before that, the program stays as
+it is. Only programs that become native are touched; a bridge keeps the names under ``compat.v1``.
 
 ## References
 ``absl.app``, ``absl.flags``, ``tf.get_logger``, ``unittest.mock``
@@ -27,10 +28,12 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.idioms import is_main_guard
+from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.functions import LOGGING
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.models.front.rewriters import SymbolRewriter
 from migrate_mgpu.source.source import Edit
@@ -47,6 +50,7 @@ _LEVELS = {"DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL"}
 # What `tf.app.run` may be given, which absl's takes by the same names.
 _MAIN_AND_ARGV = ([None, None], [None, "argv"], ["main", "argv"])
 _FLAGS = ("app.flags", "flags")
+_DEFINES = ("app.flags.DEFINE_", "flags.DEFINE_")
 
 CASES = (
     Case(
@@ -275,8 +279,7 @@ def _unpacks(given: list[ast.expr]) -> bool:
 
 def _reads_arguments(module: Module) -> bool:
     """Whether a program reads its command line otherwise than by flags."""
-    modules, seen = [module], {module}
-    for one in modules:  # grows as it is walked
+    for one in (module, *_others(module)):
         for statement in one.names.imports:
             if any(alias.name.partition(".")[0] == "argparse" for alias in statement.names):
                 return True
@@ -285,9 +288,6 @@ def _reads_arguments(module: Module) -> bool:
         for node in one.names.attributes.get("argv", ()):
             if one.names.qualname(node) == "sys.argv":
                 return True
-        fresh = [other for other in one.imported if other not in seen]
-        seen.update(fresh)
-        modules += fresh
     return False
 
 
@@ -302,30 +302,113 @@ def _flags(module: Module, node: ast.AST, rest: str) -> EditSet | None:
         if isinstance(target, ast.Name) and at_top and len(statement.targets) == 1:
             alias = "" if target.id == "flags" else f" as {target.id}"
             gone = Layout(source, statement).replace([])
-            return _changed(module, gone, needs=[f"from absl import flags{alias}"])
+            found = _changed(module, gone, needs=[f"from absl import flags{alias}"])
+            last = _last_definition(module)
+            if last is not None and _name_of_flags(last) == target.id:
+                found.merge(_parses(module, last, target.id))
+            return found
         return None
     if _taken(module, node, "flags"):
         return None
     start, end = source.span(node)
-    return _changed(module, Edit(start, end, f"flags{rest}"), needs=["from absl import flags"])
+    found = _changed(module, Edit(start, end, f"flags{rest}"), needs=["from absl import flags"])
+    if statement is _last_definition(module):
+        found.merge(_parses(module, statement, "flags"))
+    return found
+
+
+def _parses(module: Module, last: ast.stmt, flags: str) -> EditSet:
+    """The command line is parsed below the last definition of a flag.
+
+    Or where the script begins, if nothing outside of its functions reads flags before.
+    """
+    lines = [f"{flags}.FLAGS(sys.argv)"]
+    guard = next((one for one in module.tree.body if is_main_guard(one)), None)
+    if isinstance(guard, ast.If) and not _early(module):
+        return _changed(
+            module, Layout(module.source, guard.body[0]).insert_before(lines), needs=["sys"]
+        )
+    line = Layout(module.source, last).insert_after(lines)
+    return _changed(module, line, needs=["sys"])
 
 
 def _parsed(module: Module) -> bool:
-    """Whether app.run parses the command line before a flag is read.
+    """Whether the command line is parsed before a flag is read.
 
     TF1's flags parsed it themselves when one was read, absl's raise an error then.
     """
+    return (_is_started(module) and not _early(module)) or _last_definition(module) is not None
+
+
+def _is_started(module: Module) -> bool:
+    found = (symbol(module.names.qualname(call.func)) for call in module.names.calls)
+    return any(one is not None and one.name == "app.run" for one in found)
+
+
+def _early(module: Module) -> list[ast.Name]:
+    """Where the module itself reads flags, outside of its functions."""
     names = module.names
-    started = any(
-        (found := symbol(names.qualname(call.func))) is not None and found.name == "app.run"
-        for call in names.calls
-    )
-    early = any(
-        isinstance(parent, ast.Attribute) and names.scope_at(mention).is_module
+    return [
+        mention
         for mention in names.by_id.get("FLAGS", ())
-        for parent in [names.parents.get(mention)]
-    )
-    return started and not early
+        if isinstance(names.parents.get(mention), ast.Attribute)
+        and names.scope_at(mention).is_module
+    ]
+
+
+@fact
+def _last_definition(module: Module) -> ast.stmt | None:
+    """The last statement that defines a flag, where the script has to parse them by itself.
+
+    All of the program's flags are defined at its top, before one is read. None elsewhere.
+    """
+    if _is_started(module) and not _early(module):
+        return None
+    names, top = module.names, module.tree.body
+    defined = [
+        names.statement(call)
+        for call in names.calls
+        if (known := symbol(names.qualname(call.func))) is not None
+        and known.name.startswith(_DEFINES)
+    ]
+    if not defined or any(one not in top for one in defined):
+        return None
+    if any(use.symbol.name.startswith(_FLAGS) for one in _others(module) for use in one.uses):
+        return None
+    early = _early(module)
+    runs = any(name_of(module, c).endswith("Session") for c in names.calls if _is_at_top(module, c))
+    guard = next((one for one in top if is_main_guard(one)), None)
+    if isinstance(guard, ast.If) and not early:
+        first = Layout(module.source, guard.body[0])
+        return defined[-1] if first.owns_start and guard.lineno > defined[-1].lineno else None
+    if not runs and not early:
+        return None  # one that is imported
+    last = max(defined, key=lambda one: one.lineno)
+    above = top[: top.index(last)]
+    called = (n.func for one in above for n in ast.walk(one) if isinstance(n, ast.Call))
+    own = any(isinstance(f, ast.Name) and f.id in names.module_scope.bindings for f in called)
+    if own or any(mention.lineno < last.lineno for mention in early):
+        return None
+    return last if Layout(module.source, last).owns_lines else None
+
+
+def _is_at_top(module: Module, node: ast.AST) -> bool:
+    return module.names.scope_at(node).is_module
+
+
+def _name_of_flags(definition: ast.stmt) -> str:
+    """`flags`, of a statement `flags.DEFINE_string(...)`."""
+    call = definition.value if isinstance(definition, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    return ast.unparse(func.value) if isinstance(func, ast.Attribute) else ""
+
+
+def _others(module: Module) -> list[Module]:
+    """The modules that one imports, and those that these import."""
+    found = [*module.imported]
+    for one in found:  # grows as it is walked
+        found += [other for other in one.imported if other not in found]
+    return [one for one in found if one is not module]
 
 
 def _taken(module: Module, node: ast.AST, name: str) -> bool:

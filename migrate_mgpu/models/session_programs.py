@@ -78,13 +78,6 @@ class NativeSession(EditSet):
         """Whether anything changes in a module."""
         return bool(self.edits.get(module) or self.imports.get(module))
 
-    def only_renames(self, module: Module) -> bool:
-        """Whether only TensorFlow's names change in a module: graphs are built by it too."""
-        if self.imports.get(module):
-            return False
-        new = ast.parse(module.source.apply(self.edits.get(module, [])))
-        return _is_renamed(module.tree, new, {use.node for use in module.uses})
-
     def disturbed(self, module: Module, other: NativeSession) -> ast.AST | None:
         """What another program reads or changes in a module, and this one changes otherwise."""
         theirs = other.edits.get(module, [])
@@ -163,12 +156,12 @@ class NativeSessions:
         try:
             if module in self.kept:
                 raise Refused.because(self.kept[module])
-            beside, shared = self._check(program, module)
+            beside = self._check(program, module)
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
             graph = self.graph.within(program.modules)
             if graph_owners(module):
-                return self._several(module, graph, configs, beside, shared)
+                return self._several(module, graph, configs, beside)
             read = read_program(module, graph, configs, beside)
             read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
             self._check_unread(read.unread)
@@ -176,7 +169,6 @@ class NativeSessions:
             found.read, found.unread = read.read, read.unread
             found.merge(*write_programs([read]))
             self._others(read, found, configs)
-            _check_shared(found, shared)
         except Refused as refused:
             return NativeSession(module, refused.diagnostic, towers=loop)
         except Exception as error:
@@ -189,7 +181,6 @@ class NativeSessions:
         graph: CallGraph,
         configs: AbstractSet[ast.AST],
         beside: set[Module],
-        shared: dict[Module, Diagnostic],
     ) -> NativeSession:
         """A program of several classes, or functions, that build a graph each.
 
@@ -230,7 +221,6 @@ class NativeSessions:
             found.merge(written)
         reads[0].settings[:] = dict.fromkeys(node for read in reads for node in read.settings)
         self._others(reads[0], found, configs)
-        _check_shared(found, shared)
         return found
 
     def _is_like(self, module: Module, node: ast.AST, graph: CallGraph) -> bool:
@@ -282,18 +272,13 @@ class NativeSessions:
                 found.update((id(one), one) for one in self._users.get(module, ()))
         return list(found.values())
 
-    def _check(
-        self, program: Program, module: Module
-    ) -> tuple[set[Module], dict[Module, Diagnostic]]:
-        """The other modules of a program that speak to TensorFlow, and why some may not change.
-
-        Another program has these as they are. What else keeps the program says more.
+    def _check(self, program: Program, module: Module) -> set[Module]:
+        """The other modules of a program that speak to TensorFlow.
 
         Raises:
             Refused: it is no program of its own.
         """
         beside: set[Module] = set()
-        shared: dict[Module, Diagnostic] = {}
         session = next(iter(session_calls(module)), module.tree.body[0])
         for other in program.modules:
             if other is module or not other.uses:
@@ -301,30 +286,14 @@ class NativeSessions:
             if not other.writable:
                 text = f"{other.path.name}, which it imports, is not migrated with it"
                 raise Refused(module, session, text)
-            shared.update(self._shared(other, module, session))
             if isinstance(other.source, Notebook) or other in self.kept:
                 raise Refused(module, session, f"{other.path.name}, which it imports, stays")
             beside.add(other)
-        if len(self._users[program.entry]) != 1:
-            text = "another program imports it"
-            place = Place(module, module.tree.body[0])
-            shared.setdefault(program.entry, Diagnostic("shared-module", place, text))
-        if module is not program.entry:
-            shared.update(self._shared(module, module, session))
         for node in walk(module.tree):
             if isinstance(node, ast.stmt) and " \t" in module.source.indent_of(node):
                 text = "its lines begin with spaces and tabs"  # moved ones would be ambiguous
                 raise Refused(module, node, text, "indent it by one of the two", "mixed-indent")
-        return beside, shared
-
-    def _shared(self, other: Module, module: Module, session: ast.AST) -> dict[Module, Diagnostic]:
-        """Why a module that programs share stays: it is changed for all of them, or for none."""
-        for user in self._users[other]:
-            if self._home(user) is None or not self._is_ours(user):
-                text = f"{other.path.name}, which it imports, serves "
-                text += f"{user.entry.path.name} as it is"
-                return {other: Diagnostic("shared-module", Place(module, session), text)}
-        return {}
+        return beside
 
     def _others(
         self, read: SessionProgram, found: NativeSession, configs: AbstractSet[ast.AST]
@@ -404,35 +373,6 @@ class NativeSessions:
                 unread = {node for _, node in read.unread}
                 if not is_inside(other, why.node, {*found.gone, *found.moved, *unread}):
                     raise Refused.because(why)
-
-
-def _is_renamed(one: object, other: object, names: AbstractSet[ast.AST]) -> bool:
-    """Whether code is the same but for what stands in the place of some names."""
-    if isinstance(one, ast.Attribute) and one in names and isinstance(other, ast.Attribute):
-        return ast.dump(_root(one)) == ast.dump(_root(other))
-    if isinstance(one, list) and isinstance(other, list):
-        pairs = zip(one, other)
-        return len(one) == len(other) and all(_is_renamed(a, b, names) for a, b in pairs)
-    if isinstance(one, ast.AST):
-        fields = ((getattr(one, name), getattr(other, name, None)) for name in one._fields)
-        return type(one) is type(other) and all(_is_renamed(a, b, names) for a, b in fields)
-    return one == other
-
-
-def _root(node: ast.expr) -> ast.expr:
-    """`tf`, of `tf.random.normal`."""
-    return _root(node.value) if isinstance(node, ast.Attribute) else node
-
-
-def _check_shared(found: NativeSession, shared: Mapping[Module, Diagnostic]) -> None:
-    """What other programs have as it is does not change.
-
-    Raises:
-        Refused: it would.
-    """
-    for module, why in shared.items():
-        if found.changes(module):
-            raise Refused.because(why)
 
 
 def _check_clients(reads: Sequence[SessionProgram], graph: CallGraph) -> None:

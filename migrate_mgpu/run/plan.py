@@ -18,10 +18,11 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import remove_imports, unused_roots, with_imports
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.style import spelling
+from migrate_mgpu.analysis.taken_names import Taken
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import Rule, of, only
@@ -33,6 +34,7 @@ from migrate_mgpu.run.decisions import ConfigDecisions
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.reporting import Report, program
+from migrate_mgpu.run.shared_modules import changed_for
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter, NewNames
@@ -252,23 +254,29 @@ class _Planner:
     def _shared(self) -> None:
         """Programs whose sessions would go, if others that import a module of theirs agreed."""
         states = {state.program.entry: state for state in self.states}
-        users: dict[Module, list[Module]] = {}
+        users: dict[Module, list[Program]] = {}
+        taken: dict[Module, Taken] = {}  # by entry points
         for one in self.project.programs():
             for module in one.modules:
                 if module.uses:
-                    users.setdefault(module, []).append(one.entry)
-        for module, entries in users.items():
+                    users.setdefault(module, []).append(one)
+        for module, programs in users.items():
+            entries = [one.entry for one in programs]
             native = [states[e] for e in entries if e in states and _has_native(states[e])]
-            if not native:
-                continue
-            own = {state.program.entry for state in native}
-            others = [
-                one
-                for one in entries
-                if one not in own and not self._builds_with(states.get(one), module, native)
+            texts = [
+                module.source.apply(one.session.edits[module])
+                for one in native
+                if one.session is not None and one.session.changes(module)
             ]
-            if not any(one.session is not None and one.session.changes(module) for one in native):
-                others = []  # it serves them as it did
+            own = {state.program.entry for state in native}
+            others: list[Module] = []
+            for one in programs if texts else ():  # else it serves them as it did
+                if one.entry not in own:
+                    if one.entry not in taken:
+                        taken[one.entry] = Taken(one, self.project)
+                    state = states.get(one.entry)
+                    if not self._serves(module, texts, taken[one.entry], state):
+                        others.append(one.entry)
             why = None if others else _unlike(native, module)
             if not others and why is None:
                 continue
@@ -279,24 +287,23 @@ class _Planner:
                 place = Place(entry, entry.tree)
                 self.stay[entry] = why or Diagnostic("shared-module", place, text)
 
-    def _builds_with(self, state: State | None, module: Module, native: Iterable[State]) -> bool:
-        """Whether a program on the bridge builds its graph by a module that becomes TF2's.
+    def _serves(
+        self, module: Module, texts: Iterable[str], taken: Taken, state: State | None
+    ) -> bool:
+        """Whether a program that stays has all that it takes of a module in its new texts.
 
-        It does where nothing but names change there, and it does not get TensorFlow from it.
+        It does not get TensorFlow from it.
         """
-        if state is None or state.kind not in (BRIDGE, KEPT) or self.off:
+        program = taken.program
+        if module is program.entry or (state is not None and state.kind == NATIVE):
             return False
-        program = state.program
-        takes = any(
+        if any(
             user in module.borrowers or (module in user.imported and user.names.star_imports)
             for user in program.modules
-        )
-        sessions = (one.session for one in native)
-        return (
-            module is not program.entry
-            and not takes
-            and all(one is not None and one.only_renames(module) for one in sessions)
-        )
+        ):
+            return False
+        bridged = state is not None and state.kind in (BRIDGE, KEPT) and not self.off
+        return all(changed_for(module, text, taken, bridged) is None for text in texts)
 
     def _unwritable(self) -> None:
         """Programs whose sessions would go, if all that changes in them fitted together."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol, table
@@ -12,8 +13,14 @@ from migrate_mgpu.analysis.taken_names import Taken
 from migrate_mgpu.api.functions import SAME_STATUSES
 
 _BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 # Two methods of a Dataset in the place of one that TF1 fused.
 _FUSED = {"batch", "map", "repeat", "shuffle"}
+# What leaves something in the graph, beside its value, or asks that for it.
+_LEAVES = (
+    "get_variable", "losses.", "contrib.losses.", "metrics.", "contrib.metrics.", "summary.",
+    "layers.", "contrib.layers.",
+)  # fmt: skip
 _NEVER = ("gone", "unknown", "v2_only")  # what a graph of TF1's has not
 
 
@@ -22,10 +29,14 @@ def changed_for(
 ) -> tuple[str, ast.stmt] | None:
     """A name that a program takes of a module, which means something else in its new text.
 
-    A TF1 graph is built by it as before where nothing changes but the names of TensorFlow's that
-    TF1 has too; on the bridge (``bridged``) those that TF2 has.
+    Or a statement that runs with its import, and does. A TF1 graph is built by it as before where
+    nothing changes but the names of TensorFlow's that TF1 has too; on the bridge (``bridged``)
+    those that TF2 has.
     """
     form = _Form(module, ast.parse(new), bridged)
+    for statement in module.tree.body:
+        if not form.begins(statement):
+            return module.source.code(statement).splitlines()[0], statement
     for name, statements in sorted(program.of(module).items()):
         if not statements:  # a pass took it away
             return name, module.tree.body[0]
@@ -41,9 +52,10 @@ class _Form:
     def __init__(self, module: Module, tree: ast.Module, bridged: bool) -> None:
         self.module = module
         self.bridged = bridged
-        self.uses = {use.node for use in module.uses}
+        self.uses = {use.node: use.symbol.name for use in module.uses}
         self.bound: dict[str, list[ast.stmt]] = {}
         self.roots: set[str] = set()  # the names that are TensorFlow
+        self.body = tree.body
         for statement in (s for s in walk(tree) if isinstance(s, ast.stmt)):
             for name in _bound(statement):
                 self.bound.setdefault(name, []).append(statement)
@@ -51,10 +63,24 @@ class _Form:
                 named = (a for a in statement.names if symbol(a.name) is not None)
                 self.roots |= {(a.asname or a.name).partition(".")[0] for a in named}
 
+    def begins(self, statement: ast.stmt) -> bool:
+        """Whether a statement that binds no name does as before when the module is imported.
+
+        Of a bridge that is also which TensorFlow a name stands for.
+        """
+        if statement in self.module.tensorflow_imports and self.bridged:
+            return any(ast.dump(one) == ast.dump(statement) for one in self.body)
+        if isinstance(statement, (*_BINDING, *_IMPORTS)) or is_main_guard(statement):
+            return True
+        said = [self.uses[part] for part in walk(statement) if part in self.uses]
+        if said and all(name.startswith("logging.") for name in said):
+            return True
+        return any(self._same(statement, one) for one in self.body)
+
     def has(self, name: str, statement: ast.stmt) -> bool:
         """Whether a name has the same meaning."""
         new = self.bound.get(name, [])
-        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        if isinstance(statement, _IMPORTS):
             return bool(new)
         if not isinstance(statement, _BINDING):
             return any(self._same(statement, one) for one in new)
@@ -81,7 +107,8 @@ class _Form:
 
     def _restated(self, one: ast.expr, other: ast.expr) -> bool:
         """Whether an expression says the same by names of TensorFlow's that both versions have."""
-        if not any(part in self.uses for part in walk(one)):
+        said = [self.uses[part] for part in walk(one) if part in self.uses]
+        if not said or any(name.startswith(_LEAVES) for name in said):
             return False
         before, after = list(walk(one)), list(walk(other))
         names = {part.id for part in before if isinstance(part, ast.Name)} | self.roots
@@ -123,7 +150,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
     """The names that a statement binds."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         yield statement.name
-    elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+    elif isinstance(statement, _IMPORTS):
         yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
     elif isinstance(statement, ast.Assign):
         parts = (part for target in statement.targets for part in walk(target))

@@ -98,3 +98,35 @@ def test_a_name_that_is_gone() -> None:
     assert taken("SIZE = 3\n", "OTHER = 3\n", True, "import parts\nprint(parts.SIZE)") == "SIZE"
     assert taken("flags = tf.flags\n", "from absl import flags\n", True,
                  "import parts\nprint(parts.flags)") == ""  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("tf.set_random_seed(1)", "tf.random.set_seed(1)"),
+        ("tf.disable_v2_behavior()", ""),
+        ("print('made')", "print('ready')"),
+        ("if SIZE > 3:\n    tf.set_random_seed(1)", "if SIZE > 3:\n    tf.random.set_seed(1)"),
+    ],
+)
+def test_what_runs_with_the_import_stays(before: str, after: str) -> None:
+    own = "SIZE = 4\n{}\n\n\ndef part(x):\n    return x * SIZE\n"
+    user = "from parts import part\n\npart(1)"
+    assert taken(own.format(before), own.format(after), True, user) == before.splitlines()[0]
+    assert taken(own.format(before), own.format(before), True, user) == ""
+
+
+def test_logging_may_be_set_by_another_name() -> None:
+    own = "{}\n\n\ndef part(x):\n    return x\n"
+    before, after = "tf.logging.set_verbosity('INFO')", "tf.get_logger().setLevel('INFO')"
+    user = "from parts import part\n\npart(1)"
+    assert taken(own.format(before), own.format(after), True, user) == ""
+
+
+def test_a_bridge_has_its_own_tensorflow() -> None:
+    """`tensorflow.compat.v1` of a shared module is not TensorFlow 2 for who builds graphs by it."""
+    own = "import tensorflow{} as tf1\n\n\ndef part(x):\n    return tf1.argmax(x)\n"
+    user = "from parts import part\n\npart(1)"
+    before = own.format(".compat.v1")
+    assert taken(before, own.format(""), True, user) == "import tensorflow.compat.v1 as tf1"
+    assert taken(before, own.format(""), False, user) == ""

@@ -384,10 +384,38 @@ def test_a_module_serves_a_bridge_where_names_alone_change() -> None:
     assert not any(file.changed for file in again.files), said(again)
 
 
+def test_a_module_serves_a_bridge_with_other_arguments() -> None:
+    dropped = "tf.reduce_mean(tf.nn.dropout(tf.squared_difference(out, y), 0.7))"
+    helpers = HELPERS.replace("tf.reduce_mean(tf.squared_difference(out, y))", dropped)
+    files = {"helpers.py": helpers, "main.py": TRAINS, "other.py": OTHER}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    states = {one.entry.name: one.state for one in result.programs}
+    assert states == {"main.py": "native", "other.py": "bridge"}, said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "tf.math.squared_difference(out, y), rate=0.3))" in after["helpers.py"]
+
+
+GONE = "    print(tf.contrib.ffmpeg.decode_audio)\n"
+
+
+@pytest.mark.parametrize(("other", "bridge"), [(OTHER + GONE, True), (OTHER, False)])
+def test_a_module_serves_tf1_where_it_has_the_names_as_well(other: str, bridge: bool) -> None:
+    files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": other}
+    result = run(*files.items(), bridge=bridge, native_sessions=True)
+    assert "native" in {one.state for one in result.programs}, said(result)
+    changed = {file.path.name for file in result.files if file.changed}
+    assert changed == {"helpers.py", "main.py"}
+
+
 SERVES = "helpers.py, which it imports, serves other.py as it is"
 NO_BRIDGE: dict[str, dict[str, str]] = {
-    "an argument changes": {
-        "helpers.py": HELPERS.replace("mean(", "mean(tf.nn.dropout(").replace("y))", "y), 0.5))")
+    "a loss that is collected": {
+        "helpers.py": HELPERS.replace("tf.reduce_mean(tf.squared_difference(out, y))",
+                                      "tf.losses.mean_squared_error(y, out)")
+    },
+    "a variable of a scope": {
+        "helpers.py": HELPERS.replace("tf.Variable(tf.random_normal(shape))",
+                                      "tf.get_variable('w', initializer=tf.zeros(shape))")
     },
     "a variable is made in another way": {
         "helpers.py": HELPERS.replace("tf.Variable(tf.random_normal(shape))",
@@ -403,7 +431,8 @@ NO_BRIDGE: dict[str, dict[str, str]] = {
                                   "from helpers import tf, ")
     },
     "the other one cannot run on TF2": {
-        "other.py": OTHER + "    print(tf.contrib.ffmpeg.decode_audio)\n"
+        "other.py": OTHER + GONE,
+        "helpers.py": HELPERS.replace("(out, y))", "(out, y), reduction_indices=0)")
     },
 }  # fmt: skip
 
@@ -418,7 +447,8 @@ def test_a_module_does_not_serve_a_bridge(changed: dict[str, str]) -> None:
 
 
 def test_a_module_does_not_serve_what_is_not_bridged() -> None:
-    files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": OTHER}
+    helpers = HELPERS.replace("(out, y))", "(out, y), reduction_indices=0)")
+    files = {"helpers.py": helpers, "main.py": TRAINS, "other.py": OTHER}
     result = run(*files.items(), native_sessions=True)
     assert "native" not in {one.state for one in result.programs}, said(result)
     assert not any(file.changed for file in result.files)

@@ -133,9 +133,6 @@ class DrivingReader:
             Refused: it may have others.
         """
         initialized = len(self.runs.anew)
-        if self.found.iterators:
-            text = "a later session begins its iterators anew"
-            raise Refused(self.module, block, text, "give the program one session")
         if self.found.metrics:
             text = "a later session begins its metrics anew"
             raise Refused(self.module, block, text, "give the program one session")

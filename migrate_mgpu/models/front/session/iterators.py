@@ -10,6 +10,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator, IteratorStart
@@ -54,11 +55,22 @@ class IteratorReader(StatementReader):
             return None
         if not self._is_dataset(source) and not self._is_given(source):
             raise Refused(self.module, source, "this cannot be recognized as a dataset")
+        self._check_builtin(value)
         self._check(source)
         assert isinstance(value, ast.Call)
         iterator = Iterator(target.id, statement, source, value)
         self.found.iterators.append(iterator)
         return iterator
+
+    def _check_builtin(self, node: ast.expr) -> None:
+        """Python's `iter` is what makes an iterator there.
+
+        Raises:
+            Refused: the program means something else by that name.
+        """
+        if self.names.defining_scope("iter", self.names.scope_at(node)) is not None:
+            text = "`iter`, which makes an iterator in TF2, is a name of the program's"
+            raise Refused(self.module, node, text, "give it another one")
 
     def _is_named(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and isinstance(self.runs.meaning(node), Dataset)
@@ -93,9 +105,9 @@ class IteratorReader(StatementReader):
             Refused: it is given another one.
         """
         given = by_parameter(call, _STRUCTURE)
-        names = [one.value for one in given.values() if isinstance(one, ast.Attribute)]
-        told = {key for key, one in given.items() if getattr(one, "attr", "") == key}
-        if told != {*_STRUCTURE} or not all(map(self._is_named, names)):
+        sources = [self._asked(value, key) for key, value in given.items()]
+        names = [one for one in sources if one is not None and self._is_named(one)]
+        if given.keys() != {*_STRUCTURE} or len(names) != len(given):
             text = "an iterator is made of a structure that is not a dataset's"
             advice = "give it `dataset.output_types` and `dataset.output_shapes`"
             raise Refused(self.module, call, text, advice)
@@ -103,6 +115,14 @@ class IteratorReader(StatementReader):
             raise Refused(self.module, call, "an iterator is given the structure of two datasets")
         self.runs.known |= {*names}
         return names[0]
+
+    def _asked(self, node: ast.expr, key: str) -> ast.expr | None:
+        """What `dataset.output_types`, or `tf.data.get_output_types(dataset)`, is asked of."""
+        if isinstance(node, ast.Attribute):
+            return node.value if node.attr == key else None
+        if not isinstance(node, ast.Call) or name_of(self.module, node) != f"data.get_{key}":
+            return None
+        return by_parameter(node, ("dataset_or_iterator",)).get("dataset_or_iterator")
 
     def _check(self, node: ast.expr) -> None:
         """A dataset is made of Python's own values, and of functions that only compute."""
@@ -171,6 +191,7 @@ class IteratorReader(StatementReader):
             text = "the iterator that this comes from has no name"
             raise Refused(self.module, node, text, "give it one")
         assert source is not None and isinstance(node, ast.Call)
+        self._check_builtin(node)
         self._check(source)
         iterator = Iterator("", statement, source, node)
         self.found.iterators.append(iterator)
@@ -261,9 +282,14 @@ class IteratorReader(StatementReader):
         """Steps that draw from an iterator which begins anew run where that is known.
 
         Raises:
-            Refused: one runs elsewhere.
+            Refused: one runs elsewhere, or in a later session, which has iterators of its own.
         """
+        later = (*self.scope.again, *self.scope.apart)
         for run in self.found.runs:
+            draws = any(unit.node in self.found.drawn for unit in run.step.units)
+            if draws and is_inside(self.module, run.call, {*later}):
+                text = "a later session begins its iterators anew"
+                raise Refused(self.module, run.call, text, "give the program one session")
             if self.found.restarted(run.step.units) and not self.runs.is_home(run.call):
                 text = "it draws from an iterator that begins anew in another function"
                 raise Refused(self.module, run.call, text, "run it where the iterator is made")

@@ -452,3 +452,36 @@ def test_a_module_does_not_serve_what_is_not_bridged() -> None:
     result = run(*files.items(), native_sessions=True)
     assert "native" not in {one.state for one in result.programs}, said(result)
     assert not any(file.changed for file in result.files)
+
+
+TURNS = """\
+import numpy as np
+import tensorflow.compat.v1 as tf
+from helpers import error, weight
+
+tf.disable_v2_behavior()
+first = tf.data.Dataset.from_tensor_slices(np.ones([4, 2], np.float32)).batch(2)
+second = tf.data.Dataset.from_tensor_slices(np.zeros([4, 2], np.float32)).batch(2)
+it = tf.data.Iterator.from_structure(
+    tf.data.get_output_types(first), output_shapes=tf.data.get_output_shapes(first)
+)
+batch = it.get_next()
+w = weight([2, 1])
+loss = error(tf.matmul(batch, w), 1.0)
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(it.make_initializer(second))
+    sess.run(train)
+    sess.run(it.make_initializer(dataset=first))
+    print(sess.run(loss))
+"""
+
+
+def test_the_structure_of_a_dataset_is_asked_for_in_two_ways() -> None:
+    helpers = HELPERS.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
+    result = run(("main.py", TURNS), ("helpers.py", helpers), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "\nit = iter(first)\n" in after["main.py"]
+    assert "\nit = iter(second)\ntrain_step(it)\nit = iter(first)\n" in after["main.py"]

@@ -964,6 +964,12 @@ REFUSED = {
         + "sess.run(train)\n",
         "an iterator is made of a structure that is not a dataset's",
     ),
+    "an iterator that is called as what makes it": (
+        DRAWN.replace("it = ", "iter = ").replace("it.get", "iter.get")
+        + START
+        + "sess.run(train)\n",
+        "`iter`, which makes an iterator in TF2, is a name of the program's",
+    ),
     "an iterator with parts of two structures": (
         DRAWN.replace(
             "it = data.make_one_shot_iterator()",

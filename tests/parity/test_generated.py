@@ -22,6 +22,7 @@ STAYS = (
     "a list that holds more than values is fetched, and is not unpacked here",
     "updates only the rows of an embedding that a batch uses",
     "a later session begins its iterators anew",
+    "a later session begins its metrics anew",
     "which variables are trained cannot be determined",
     "variables that it is to train are made after they are listed",
     "`tf.nn.bidirectional_dynamic_rnn` is not among the functions",

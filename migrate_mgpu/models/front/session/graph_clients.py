@@ -260,7 +260,7 @@ class GraphClientReader(StatementReader):
         self, client: GraphClient, statement: ast.stmt, opens: bool, place: int
     ) -> Role:
         if opens:
-            if statement in self.scope.apart:
+            if statement in self._later:
                 assert isinstance(statement, ast.With)
                 self.driving.begins_again(statement)
             return Role.GONE if statement in client.blocks else Role.HOST
@@ -289,7 +289,7 @@ class GraphClientReader(StatementReader):
             before = len(self.found.runs)
             role = self.runs.read(statement, place)
             client.runs += self.found.runs[before:]
-            restored = any(block in self.names.ancestors(statement) for block in self.scope.apart)
+            restored = any(block in self.names.ancestors(statement) for block in self._later)
             if role is Role.GONE and not restored and not self.order.runs_once(statement):
                 text = "variables may be initialized more than once"
                 raise Refused(self.module, statement, text)
@@ -300,6 +300,11 @@ class GraphClientReader(StatementReader):
             client.unpacked.append(statement)
         self._check_calls(statement)
         return Role.HOST
+
+    @property
+    def _later(self) -> tuple[ast.With, ...]:
+        """The blocks of sessions that begin with a checkpoint."""
+        return (*self.scope.again, *self.scope.apart)
 
     def _closes(self, statement: ast.stmt) -> bool:
         """`sess.close()`"""

@@ -174,9 +174,6 @@ def read_scope(module: Module, graph: CallGraph, owner: Owner | None = None) -> 
     node = around if resets or owner is around else _builds(module, around)
     if isinstance(owner, ast.ClassDef):
         node = constructor_of(owner) or node
-    if again and node is not around:
-        text = "another session is created outside of the code that builds the graph"
-        raise Refused(module, again[0], text, ADVICE)
     entries, blocks = lines(module, node, session, graph)
     later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
     function = node if node is around and isinstance(node, ast.FunctionDef) else None

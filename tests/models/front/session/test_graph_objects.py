@@ -311,6 +311,31 @@ def test_a_class_that_nothing_makes_an_object_of_knows_its_variables() -> None:
     assert "for v in variables" in native(text)
 
 
+SAVED = (
+    PROGRAM[: PROGRAM.index("        self.sess = tf.Session()")]
+    + PROGRAM[PROGRAM.index("    def _build") : PROGRAM.index("    def learn")]
+    + """\
+
+model = Model(2, 0.1)
+saver = tf.train.Saver(max_to_keep=1)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run([model.loss, model.train_op], {model.x: np.ones([4, 2])})[0])
+    saver.save(sess, 'm.ckpt')
+
+with tf.Session() as sess:
+    saver.restore(sess, 'm.ckpt')
+    print(sess.run(model.loss, {model.x: np.ones([4, 2])}))
+"""
+)
+
+
+def test_a_saver_of_the_program_and_a_later_session() -> None:
+    after = native(SAVED)
+    assert "        self.saver = saver\n" in after and "model.saver.save('m.ckpt')" in after
+    assert "model.saver.restore('m.ckpt')\n" in after and "sess" not in after
+
+
 def test_runs_whose_values_a_list_takes_that_nothing_reads() -> None:
     train = "        [self.sess.run(self.train_op, {self.x: data}) for _ in range(3)]\n"
     text = PROGRAM.replace(
@@ -320,6 +345,14 @@ def test_runs_whose_values_a_list_takes_that_nothing_reads() -> None:
 
 
 STAYS = {
+    "a saver of some variables": SAVED.replace("(max_to_keep=1)", "([model.w])"),
+    "a later session that begins anew": SAVED.replace(
+        "    saver.restore(sess, 'm.ckpt')\n", "    sess.run(tf.global_variables_initializer())\n"
+    ),
+    "a saver that another one follows": SAVED.replace(
+        "with tf.Session() as sess:\n    saver",
+        "saver = tf.train.Saver()\nwith tf.Session() as sess:\n    saver",
+    ),
     "a session that another class uses otherwise": TRAINER.replace(
         "        feed_dict =", "        print(self.session.graph)\n        feed_dict ="
     ),

@@ -41,6 +41,7 @@ _MINIMIZED = {"loss", "global_step", "var_list", "name"}
 # Those whose state is that of each variable, and a count of all steps at most.
 _SHARED = ("gradient_descent", "momentum", "adagrad", "adam")
 _APPLY = ("grads_and_vars", "global_step", "name")
+_DOUBLE = ("float64", "double")
 # What `optimize_loss` is given, and of that what `minimize` is told as well, by its names.
 _OPTIMIZED = {"loss", "global_step", "learning_rate", "optimizer", "clip_gradients", "variables",
               "learning_rate_decay_fn", "summaries", *COMPUTING}  # fmt: skip
@@ -335,14 +336,16 @@ class UpdateReader(StatementReader):
         if any(use.symbol.name in ("float64", "double") for use in self.module.uses):
             return True
         fed = {p for unit in units for p in unit.feeds}
-        types = [p.arguments["dtype"] for p in fed]
-        if any(constant(t) in ("float64", "double") for t in types):
+        types = {self._type_of(p.arguments["dtype"]) for p in fed}
+        if not types.isdisjoint(_DOUBLE):
             return True
-        if any(constant(t) in ("float", "float32") for t in types):
+        if not types.isdisjoint(("float", "float32")):
             return False
-        if any(name_of(self.module, t) == "float32" for t in types):
-            return False
-        values = [o.arguments.get("initial_value") for v in trained for o in v.made]
+        made = [o for v in trained for o in v.made]
+        parts = (part for o in made for value in o.arguments.values() for part in walk(value))
+        if any(self._type_of(one) in _DOUBLE for one in parts if isinstance(one, ast.Attribute)):
+            return True
+        values = [o.arguments.get("initial_value") for o in made]
         return any(
             (self.names.qualname(part) or "").startswith("numpy") or isinstance(part, ast.Name)
             for value in values
@@ -350,6 +353,12 @@ class UpdateReader(StatementReader):
             for part in walk(value)
             if isinstance(part, (ast.Name, ast.Attribute))
         )
+
+    def _type_of(self, node: ast.expr) -> object:
+        """`float32`, of `tf.float32`, `np.float32`, or a text."""
+        numpy = (self.names.qualname(node) or "").startswith("numpy.")
+        last = node.attr if numpy and isinstance(node, ast.Attribute) else ""
+        return last or name_of(self.module, node) or constant(node)
 
     def every_of(self, node: ast.expr) -> AllVariables | None:
         """`tf.trainable_variables()`, perhaps by a name."""

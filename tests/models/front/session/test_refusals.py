@@ -457,6 +457,22 @@ REFUSED = {
         ),
         "a gradient may be one of some rows",
     ),
+    "float64 of NumPy's": (
+        program(
+            MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer()"),
+            head=HEAD.replace("tf.float32", "np.float64"),
+        ),
+        "its variables may be float64",
+    ),
+    "a variable of float64": (
+        program(
+            MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer()").replace(
+                "tf.matmul(x, w)", "tf.reduce_sum(w)"
+            ),
+            head=HEAD.replace("tf.zeros([2, 1])", "tf.zeros([2, 1], dtype=np.float64)"),
+        ),
+        "its variables may be float64",
+    ),
     "float64": (
         program(
             MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer()"),

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.constant_parameters import truth
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import names_in, walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blocks import Block, leading, outermost
 from migrate_mgpu.source.import_edit import import_edit
@@ -85,10 +86,13 @@ class _Inlined:
         block.lines += self._comments(statement, layout)
         for line in (text for text in leading(home.source, node) if text):
             block.line(line)
+        body = self._run(node.body)
+        read = {renamed.get(n.id, n.id) for s in body for n in names_in(s)}
         for name, value in self.given.items():
-            block.line(f"{name} = {self._value(value)}")
+            if name in read or not isinstance(value, ast.Constant):
+                block.line(f"{name} = {self._value(value)}")
         returns = {n: place for n in walk(node) if isinstance(n, ast.Return)}
-        for inner in node.body:
+        for inner in body:
             if inner is node.body[0] and _is_text(inner):
                 for line in (ast.get_docstring(node) or "").splitlines()[:1]:
                     block.line(f"# {line}")
@@ -106,6 +110,22 @@ class _Inlined:
         rest = found.setdefault(home, [])
         if len(mentions) == 1:
             rest.append(without_function(home.source, node))
+        return found
+
+    def _run(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements that this call runs, where its constants say which."""
+
+        def values(name: ast.Name) -> list[ast.Constant] | None:
+            value = self.constants.get(name.id)
+            return None if value is None else [value]
+
+        found: list[ast.stmt] = []
+        for statement in body:
+            holds = truth(statement.test, values) if isinstance(statement, ast.If) else None
+            if holds is None:
+                found.append(statement)
+            elif isinstance(statement, ast.If):
+                found += self._run(statement.body if holds else statement.orelse)
         return found
 
     def _comments(self, statement: ast.stmt, layout: Layout) -> list[str]:
@@ -204,6 +224,7 @@ class _Inlined:
         ``given`` are those that become variables of the model_fn.
         """
         self.given: dict[str, ast.expr] = {}
+        self.constants: dict[str, ast.Constant] = {}  # that no statement gives another value
         helper = Function(self.home, node)
         values = bind(self.call, helper).every()
         if values is None:
@@ -222,6 +243,8 @@ class _Inlined:
             if isinstance(value, ast.Name) and name not in stored:
                 found[name] = value.id
                 continue
+            if isinstance(value, ast.Constant) and name not in stored:
+                self.constants[name] = value
             if name in outer:
                 again[name] = self.module.names.fresh(scope, f"{name}_2")
             self.given[again.get(name, name)] = value

@@ -85,13 +85,19 @@ class TpuFlag:
         if home is None or not isinstance(home.node, ast.FunctionDef):
             return None
         function = Function(module, home.node)
-        given = set()
+        given: set[bool | None] = set()
+        elsewhere = False  # another program says that it is for none
         for reference in self.graph.references(function):
             value = None
             if reference.call is not None:
                 known = bind(reference.call, function)
                 value = known.value(node.id) if known.unclear is None else None
-            given.add(self.value(reference.module, value, depth + 1) if value else None)
+            if constant(value) is False and not self.never:
+                elsewhere = True
+            else:
+                given.add(self.value(reference.module, value, depth + 1) if value else None)
+        if elsewhere and given:
+            given.add(False)
         return given.pop() if len(given) == 1 else None
 
     def decided(self, module: Module) -> Iterator[ast.If]:

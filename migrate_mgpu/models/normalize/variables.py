@@ -44,13 +44,12 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         return {}
     if statement not in names.block(names.statement(given)):
         return {}
-    read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
-    for name in read & home.bindings.keys():
-        for binding in home.bindings[name]:
+    read = [n for n in ast.walk(value) if isinstance(n, ast.Name)]
+    for name in (n for n in read if names.defining_scope(n.id, names.scope_of_name[n]) is home):
+        for binding in home.bindings[name.id]:
             if statement.lineno < line_of(binding.node) <= flow.call.lineno:
                 return {}
     text = module.source.code(value)
-    if "\n" in text:
-        return {}
-    start, end = module.source.span(given)
-    return {module: [layout.replace([]), Edit(start, end, text)]}
+    if "\n" in text and isinstance(value, ast.Call):
+        return {}  # another pass makes it a lambda
+    return {module: [layout.replace([]), Edit(*module.source.span(given), text)]}

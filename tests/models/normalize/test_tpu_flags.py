@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import migration
-from tests.support.migration import migrated, stays
+from tests.support.migration import migrated, run, stays
 
 FIXTURE = Path(__file__).parents[3] / "fixtures" / "estimator" / "tpu_builder"
 PROGRAM = (FIXTURE / "before.py").read_text(encoding="utf-8")
@@ -25,6 +25,42 @@ def test_what_is_for_a_tpu_alone_goes() -> None:
     assert "    if FLAGS.use_tpu:\n        raise ValueError(" in after, said
     assert "tf.contrib" not in after and "scaffold" not in after
     assert "cluster_resolver" not in after and "is_per_host" not in after
+
+
+STEP = """\
+            optimizer = tf.train.AdamOptimizer(learning_rate)
+            if use_tpu:
+                optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)
+            train_op = optimizer.minimize(total_loss, tf.train.get_or_create_global_step())
+"""
+STEPS = """\
+import tensorflow as tf
+
+
+def create_train_op(loss, rate, use_tpu):
+    optimizer = tf.train.AdamOptimizer(rate)
+    if use_tpu:
+        optimizer = tf.contrib.tpu.CrossShardOptimizer(optimizer)
+    train_op = optimizer.minimize(loss, tf.train.get_or_create_global_step())
+    return train_op
+"""
+
+
+def test_a_function_that_another_program_calls_for_no_tpu() -> None:
+    own = "            train_op = steps.create_train_op(total_loss, learning_rate, use_tpu)\n"
+    imported = "import tensorflow as tf\n"
+    program = changed((STEP, own), (imported, f"{imported}import steps\n"))
+    other = (FIXTURE.with_name("unused_parts") / "before.py").read_text(encoding="utf-8")
+    begin, end = other.index("def create_train_op"), other.index("def model_fn_builder")
+    other = other[:begin] + other[end:]
+    pairs = (
+        ("create_train_op(", "steps.create_train_op("),
+        (imported, f"{imported}import steps\n"),
+    )
+    files = [("main.py", program), ("other.py", migration.changed(other, *pairs))]
+    result = run(*files, ("steps.py", STEPS))
+    assert [one.state for one in result.programs] == ["native", "native"], migration.said(result)
+    assert not any("_tf2" in str(file.path) for file in result.files)
 
 
 def test_features_may_be_all_that_it_is_fed() -> None:

@@ -10,6 +10,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.dataflow import loaded
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.modes import MODES, TRAIN
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import names_in, walk
@@ -101,8 +102,7 @@ def _only_tells(module: Module, unit: ast.stmt) -> bool:
     call = unit.value if isinstance(unit, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return False
-    logs = tensorflow_name(module, call.func).startswith("logging.")
-    return logs and all(isinstance(given, ast.Constant) for given in call.args)
+    return is_showing(module, call) and all(isinstance(given, ast.Constant) for given in call.args)
 
 
 def _check_names(reading: Reading, units: list[ast.stmt]) -> None:

@@ -7,9 +7,16 @@ import ast
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.api.graph import COMPUTES
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.ir import Predictions
+
+# What a function of TensorFlow gives: tensors, but for records, by their names.
+_TENSORS = frozenset(name for name in COMPUTES if "parse" not in name and "Feature" not in name)
 
 
 def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predictions | None:
@@ -33,7 +40,8 @@ def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predic
         if made is not None and flow.single(output, where) is made:
             return None
     if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
-        raise Refused(reading.module, value, "predictions is not a dictionary literal")
+        if outputs is None or not _is_tensor(reading.module, found, outputs):
+            raise Refused(reading.module, value, "predictions is not a dictionary literal")
     if outputs is None:
         return _of_output(reading, value, spec.unit, tuple(items(found)))
     if isinstance(found, ast.Name) and outputs.names_of(False) == [found.id]:
@@ -41,6 +49,15 @@ def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predic
     units = outputs.predictions
     keys = tuple(items(found))
     return Predictions(value, spec.unit, units, named=bool(keys), keys=keys, of_output=False)
+
+
+def _is_tensor(module: Module, node: ast.expr, outputs: Outputs) -> bool:
+    """Whether a value is what a function of TensorFlow computes, in a helper's result as well."""
+    found = ValueFlow(outputs.helpers.graph).definitions(module, node)
+    return all(
+        isinstance(one.node, ast.Call) and name_of(one.module, one.node) in _TENSORS
+        for one in found
+    )
 
 
 def _of_output(

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.dataflow import stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
+from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.symbols import symbol
@@ -163,11 +164,9 @@ def _message(reading: Reading, unit: ast.stmt) -> str:
         name = call.func.id if isinstance(call.func, ast.Name) else name
         if name not in _TELLING:
             return ""
-    found = module.names.qualname(outer.func) or ""
-    if tensorflow_name(module, outer.func).startswith("logging.") or found.startswith("logging."):
-        return "this message is left out: the function runs once now, where no tensors are"
     if not _prints(module, outer.func):
-        return ""
+        text = "this message is left out: the function runs once now, where no tensors are"
+        return text if is_showing(module, outer) else ""
     shown = {name.id for name in ast.walk(outer) if isinstance(name, ast.Name)}
     tensors = {"features", "labels"}
     for mode in MODES:

@@ -113,6 +113,8 @@ class _Driver:
         self.exports.write(self.saved)
         self.exports.forget()
         self._forget_warm_start()
+        self.inputs.unread(self.flow.module)
+        self.hooks.classes.forget(self.flow.module)
         for module, edits in self.inputs.edits.items():
             for edit in edits:
                 self.changes.edit(module, edit)

@@ -19,9 +19,10 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.driver.hook_fetches import LOSS, Fetches
+from migrate_mgpu.models.keras.driver.hook_lookup import is_hook
 from migrate_mgpu.source.header_edit import read_header
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout, comments
+from migrate_mgpu.source.statements import Layout, comments, without_function
 
 # Which of Keras's methods TF1's became, by the phase that the hook is for.
 METHODS = {
@@ -60,6 +61,14 @@ class HookClasses:
             text = f"{owner.name} is a hook for training and for evaluating"
             raise Refused(module, owner, text, "make a class for each")
         _Conversion(self, module, owner, phase, endless).run()
+
+    def forget(self, module: Module) -> None:
+        """Takes the hooks away that nothing makes: only a session of TF1's could call them."""
+        for owner in (part for part in module.tree.body if isinstance(part, ast.ClassDef)):
+            if is_hook(module, owner) and not any(self.mentions(module, owner)):
+                self.changes.edit(module, without_function(module.source, owner))
+                self.changes.gone.add(owner)
+                self.changes.note(module, owner, "this hook is left out: nothing makes one")
 
     def mentions(self, module: Module, owner: ast.ClassDef) -> Iterator[tuple[Module, ast.expr]]:
         """Every expression of the run that names a class."""

@@ -17,7 +17,11 @@ def hook_class(
     found = graph.class_of(module, node)
     if found is None:
         return None
-    where, owner = found
-    bases = [tensorflow_name(where, base) for base in owner.bases]
+    return found if is_hook(*found) else None
+
+
+def is_hook(module: Module, owner: ast.ClassDef) -> bool:
+    """Whether a class is a plain ``SessionRunHook``."""
+    bases = [tensorflow_name(module, base) for base in owner.bases]
     plain = len(bases) == 1 and bases[0] in BASES
-    return found if plain and not owner.keywords and not owner.decorator_list else None
+    return plain and not owner.keywords and not owner.decorator_list

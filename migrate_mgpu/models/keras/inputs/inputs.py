@@ -9,9 +9,12 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.inputs.arrays import array_row, read_array_input
 from migrate_mgpu.models.front.inputs.input_functions import InputReader
-from migrate_mgpu.models.ir import InputFunction
+from migrate_mgpu.models.ir import ArrayInput, InputFunction
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.inputs.arrays import dataset, statement_edit
 from migrate_mgpu.models.keras.inputs.batches import write_batch
@@ -49,9 +52,7 @@ class Inputs(EditSet):
         for batch in function.drawn:
             write_batch(batch, self)
         for array in function.arrays:
-            self.edit(array.module, statement_edit(array))
-            self.gone.add(array.node.func)
-            self.moved.add(array.node)
+            self._write(array)
         if function.array is not None:
             return "".join(dataset(function.array, base))
         if isinstance(node, ast.Lambda):
@@ -62,6 +63,22 @@ class Inputs(EditSet):
         text = text_of(module, node, 0, base)
         simple = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
         return f"{text if simple else f'({text})'}({', '.join(own)})"
+
+    def unread(self, module: Module) -> None:
+        """Writes input functions over arrays that nothing is driven with."""
+        values = ValueFlow(self.graph)
+        for statement in (s for s in walk(module.tree) if isinstance(s, ast.Assign)):
+            if array_row(module, statement.value) is None:
+                continue
+            step = values.step(module, statement.value)
+            array = read_array_input(module, statement.value)
+            if array is not None and step is not None and not step.to:
+                self._write(array)
+
+    def _write(self, array: ArrayInput) -> None:
+        self.edit(array.module, statement_edit(array))
+        self.gone.add(array.node.func)
+        self.moved.add(array.node)
 
     def _without_partial(
         self,

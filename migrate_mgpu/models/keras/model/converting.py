@@ -528,7 +528,8 @@ class _Conversion:
             plain=helper.plain,
             optional=helper.optional,
         )
-        network = Network(plan, self.style, self.classes, built)
+        style = FileStyle.of(module.source, self.style.tensorflow)
+        network = Network(plan, style, self.classes, built)
         self.layers += ((made.name, found) for found in network.layers.values())
         self.applied += network.applied
         self.normalizes |= network.normalizes

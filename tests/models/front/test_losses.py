@@ -91,7 +91,7 @@ def test_every_reduction_is_weighed() -> None:
 
 
 ENTROPY = "tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)"
-SWAPPED = "tf.losses.mean_squared_error(tf.layers.flatten(logits), labels)"
+SWAPPED = "tf.losses.log_loss(tf.layers.flatten(logits), labels)"
 PROGRAM = """\
 import tensorflow as tf
 

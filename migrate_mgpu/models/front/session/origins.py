@@ -51,6 +51,7 @@ class Origins:
         self.owner = scope.owner
         self.exported = _exported(scope)
         self._parameters: dict[tuple[ast.AST, str], Origin | None] = {}
+        self._keeping: dict[tuple[ast.ClassDef, str], ast.Assign | None] = {}
 
     def of(self, node: ast.expr) -> Origin | None:
         """What an expression stands for; None where that is neither of both."""
@@ -120,9 +121,16 @@ class Origins:
         owner = class_of(self.module, node)
         if owner is None or owner is self.owner:
             return None
+        key = owner, node.attr
+        if key not in self._keeping:
+            self._keeping[key] = None  # ends recursion
+            self._keeping[key] = self._keeps(*key)
+        return self._keeping[key]
+
+    def _keeps(self, owner: ast.ClassDef, name: str) -> ast.Assign | None:
         stored = [
             one
-            for one in self.names.attributes[node.attr]
+            for one in self.names.attributes[name]
             if not isinstance(one.ctx, ast.Load) and not is_of_another(self.module, one, owner)
         ]
         statement = self.names.statement(stored[0]) if len(stored) == 1 else None

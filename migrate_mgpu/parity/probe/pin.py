@@ -31,6 +31,16 @@ class Pins:
         numpy.random.seed(SEED)
         self.recorder.pin("seed", SEED)
 
+    def seed_keras(self, module: Any) -> None:
+        """Keras draws the seeds of its layers from a generator of its own.
+
+        Else it draws them from Python's, and what a program draws there (a batch out of a replay
+        buffer) would be another thing than in TF1, whose layers draw nothing.
+        """
+        for name in ("random", "python_random"):
+            if getattr(module, name, None) is random:
+                setattr(module, name, random.Random(SEED))
+
     def patch_graphs(self, module: Any) -> None:
         """A graph begins with a seed, as if its program had set one."""
         original = module.Graph.__init__

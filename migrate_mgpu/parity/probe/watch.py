@@ -68,6 +68,10 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         pins.patch_graphs(module)
         creation.patch_ops(module)
 
+    def keras_backend(module: Any) -> None:
+        pins.seed_keras(module)
+        graph.patch_keras_function(module)
+
     def model(module: Any) -> None:
         results.patch_keras_model(module.Model)
 
@@ -106,7 +110,8 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         ".python.keras.engine.training": model,
         ".python.keras.engine.base_layer": lambda m: results.patch_layer(m.Layer),
         ".python.keras.optimizer_v2.optimizer_v2": optimizer_v2,
-        "keras.src.backend": graph.patch_keras_function,
+        "keras.src.backend": keras_backend,
+        "keras.src.random.seed_generator": pins.seed_keras,
         "keras.src.engine.training": model,
         "keras.src.engine.training_v1": model,
         "keras.src.engine.base_layer": lambda m: results.patch_layer(m.Layer),

@@ -117,14 +117,14 @@ def _subcommand(name: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) 
     return (catalogue.rules if name == "rules" else catalogue.explain)(argv, stdout, stderr)
 
 
-def migrate_copy(program: Path, copy: Path) -> Migration:
+def migrate_copy(program: Path, copy: Path, native_sessions: bool = True) -> Migration:
     """Migrates a copy of a program's folder in place. ``program`` is its path in that folder.
 
     Raises:
         NotMigrated: why it could not be done.
     """
     from migrate_mgpu.core.records import replaced
-    from migrate_mgpu.core.states import REFUSED
+    from migrate_mgpu.core.states import NATIVE, REFUSED
     from migrate_mgpu.output import diff
     from migrate_mgpu.parity.pair import Migration, NotMigrated
     from migrate_mgpu.run import files
@@ -135,15 +135,17 @@ def migrate_copy(program: Path, copy: Path) -> Migration:
 
     paths, _ = files.discover([str(copy)])
     contents = [(path, files.read(path)) for path in paths]
-    result = run.migrate(contents, bridge=True, write=True)
+    result = run.migrate(contents, bridge=True, write=True, native_sessions=native_sessions)
     entry = copy / program
     own = {entry}
+    native = False
     for file in result.files:
         if file.path == entry and file.error:
             raise NotMigrated(file.error)
     for state in result.programs:
         if state.entry == entry:
             own.update(state.paths)
+            native = state.state == NATIVE
             if state.state == REFUSED:
                 reasons = "; ".join(
                     f"{shown(one.path)}:{one.line}: {one.message}" for one in state.reasons
@@ -165,7 +167,7 @@ def migrate_copy(program: Path, copy: Path) -> Migration:
         for one in file.findings
     ]
     packages = sorted({name for path, name in result.packages if path in own})
-    return Migration("".join(map(diff.of, changed)), findings, packages)
+    return Migration("".join(map(diff.of, changed)), findings, packages, native)
 
 
 def programs_of(folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,6 +27,8 @@ class Request:
       before: the reference's program; after: the target's.
       adapt: the numbers of devices are nobody's choice: those that are too few for the old program
         are left out, and larger ones are tried.
+      bridge: makes the old program in a form in which the target's TensorFlow runs it, as TF1
+        code; it gives None where there is none.
     """
 
     reference: Runtime | None
@@ -36,6 +39,7 @@ class Request:
     options: Options = field(default_factory=Options)
     tolerances: Tolerances = field(default_factory=Tolerances)
     adapt: bool = False
+    bridge: Callable[[], Path | None] | None = None
 
 
 # Tried after the numbers of devices that nobody chose.
@@ -79,17 +83,7 @@ def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
             if seen is not None and not target.failure:
                 found = verdict.with_second_run(found, request.tolerances, seen)
                 if request.reference is not None and verdict.rounding_may_explain(found):
-                    for measured in second_run.measure_rounding(
-                        reference,
-                        request.reference,
-                        request.before,
-                        request.options.old_devices(devices),
-                        request.options.old,
-                        folder,
-                    ):
-                        found = verdict.with_rounding(found, request.tolerances, seen, measured)
-                        if found.verdict != NOT_EQUIVALENT:
-                            break
+                    found = _with_rounding(request, found, seen, devices, folder)
         crash = reference.crash
         if request.adapt and crash is not None and crash.too_few_devices:
             too_few.append(found)
@@ -97,6 +91,32 @@ def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
         else:
             judged.append(found)
     return (judged, too_few) if judged else (too_few, [])
+
+
+def _with_rounding(
+    request: Request, found: Judged, seen: SecondRun, devices: int, folder: Path
+) -> Judged:
+    """The judgement, where rounding may be all that differs, or how another TensorFlow computes."""
+    assert request.reference is not None
+    reference, old = found.reference, request.options.old
+    count = request.options.old_devices(devices)
+    bridge: Side | None = None
+    for measured in second_run.measure_rounding(
+        reference, request.reference, request.before, count, old, folder
+    ):
+        found = verdict.with_rounding(found, request.tolerances, seen, measured)
+        if found.verdict == NOT_EQUIVALENT and request.bridge is not None:
+            if bridge is None:
+                program = request.bridge()
+                if program is None:
+                    continue
+                bridge = second_run.of_bridge(
+                    reference, request.target, program, count, old, folder
+                )
+            found = verdict.with_bridge(found, request.tolerances, seen, measured, bridge)
+        if found.verdict != NOT_EQUIVALENT:
+            break
+    return found
 
 
 def _second_run(request: Request, reference: Side, devices: int, folder: Path) -> SecondRun | None:

@@ -11,10 +11,11 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Optional, TextIO
+from typing import Any, Protocol, TextIO
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity import comparison, recorded, storage
@@ -33,15 +34,20 @@ class Migration:
     diff: str
     findings: Sequence[Mapping[str, Any]]
     packages: Sequence[str] = ()
+    native: bool = False  # it is no TF1 code any more
 
 
 class NotMigrated(Exception):
     """A program could not be migrated; the message says why."""
 
 
-# ``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of the one that
-# ``program`` is the path in; it raises NotMigrated where it cannot.
-Migrate = Callable[[Path, Path], Optional[Migration]]
+class Migrate(Protocol):
+    """``migrate(program, copy)`` migrates the folder ``copy`` in place, a copy of the one that
+    ``program`` is the path in; it raises NotMigrated where it cannot."""
+
+    def __call__(
+        self, program: Path, copy: Path, native_sessions: bool = True
+    ) -> Migration | None: ...
 
 
 class NotCompared(Exception):
@@ -127,7 +133,13 @@ def compare(
         reference, target = made[names[0]] if names[0] else None, made[names[1]]
         if record:
             keep_reference(pair, make, progress)
-        origin = pair.whole if pair.after is None else None
+        origin, bridge = None, None
+        if pair.after is None:
+            origin = pair.whole
+            if migrate is not None and migration is not None and migration.native:
+                place = Path(work) / "bridge" / origin.name
+                roots += (place,)
+                bridge = cache(partial(as_tf1_code, pair, place, migrate))
         options = replace(pair.options, roots=roots, origin=origin, progress=progress)
         if options.workers > 1 and written_for.names_workers(
             before, *search_path(before, options.root_of(before))
@@ -142,6 +154,7 @@ def compare(
             options,
             pair.tolerances,
             pair.adapt,
+            bridge,
         )
         place = storage.new()
         judged, too_few = comparison.run(request, place)
@@ -309,6 +322,21 @@ def programs(
     if before.suffix == NOTEBOOK:
         before = _script(before, work / "old", roots)
     return before, after, tuple(roots), migration
+
+
+def as_tf1_code(pair: Pair, copy: Path, migrate: Migrate) -> Path | None:
+    """The old program as TF1 code that the target's TensorFlow runs, in a copy of its folder; None
+    where it has no such form."""
+    place = pair.before.resolve().relative_to(pair.whole)
+    copy_folder(pair.whole, copy)
+    try:
+        migration = migrate(place, copy, native_sessions=False)
+    except NotMigrated:
+        return None
+    if migration is None or migration.native:
+        return None
+    program = copy / place
+    return _script(program) if program.suffix == NOTEBOOK else program
 
 
 NOTEBOOK = ".ipynb"

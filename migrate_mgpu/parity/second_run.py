@@ -108,6 +108,21 @@ def measure_rounding(
             return
 
 
+def of_bridge(
+    side: Side, runtime: Runtime, program: Path, devices: int, options: Options, folder: Path
+) -> Side:
+    """The old program's run on the new one's TensorFlow, with the initial values that it had.
+
+    Args:
+      side: its own run, which left ``initial.npz`` in ``folder``.
+      program: the old program, in a form in which that TensorFlow runs it.
+    """
+    initial = folder / "initial.npz"
+    role = "target" if initial.exists() else "reference"
+    where = folder / "bridge", role, initial, _place(side)
+    return programs.run_one(runtime, program, devices, options, *where)
+
+
 def _place(side: Side) -> Place:
     told = (side.trace or {}).get("place") or {}
     return Place.from_data(told) if told else ON_CPUS

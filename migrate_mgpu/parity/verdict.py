@@ -177,3 +177,26 @@ def with_rounding(
         text = "what rounding alone changes in the reference was measured, and is allowed"
         judged.reference.training["notes"].append(text)
     return judged
+
+
+def with_bridge(
+    found: Judged, tolerances: Tolerances, seen: SecondRun, rounding: Rounding, bridge: Side
+) -> Judged:
+    """The judgement, now that the old program was run on the new one's TensorFlow, too.
+
+    Where the two are equal there, what differs is how that TensorFlow computes (it has another
+    `tanh`), which no migration changes.
+    """
+    if bridge.failure:
+        return found
+    judged = judge(found.devices, bridge, found.target, tolerances, seen.noise)
+    if judged.verdict == NOT_EQUIVALENT:
+        judged = with_rounding(judged, tolerances, seen, rounding)
+    if judged.verdict == NOT_EQUIVALENT:
+        return found
+    text = (
+        f"{found.reason}: on {bridge.runtime} the old program, as TF1 code, differs from itself on "
+        f"{found.reference.runtime} as much, and the new one equals it: that is what is compared"
+    )
+    judged.reference.training["notes"].append(text)
+    return judged

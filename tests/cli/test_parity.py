@@ -7,9 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from migrate_mgpu import runtimes
 from migrate_mgpu.cli import main, migrate_copy
-from migrate_mgpu.parity.pair import Pair, added
+from migrate_mgpu.parity.pair import Pair, added, as_tf1_code
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 PROGRAM = """\
 import tensorflow as tf
@@ -77,3 +81,18 @@ def test_what_the_migrated_copy_needs_is_added_to_its_runtime(tmp_path: Path) ->
     assert "needs tf-slim==1.1.0: added to its runtime" in said.getvalue()
     assert needed(packages=("tf-slim",)) == needed(packages=("tf-slim==1.1.0",)) == []
     assert needed(target="/usr/bin/python3") == needed(target="tf2.15+tf-slim==1.1.0") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "has_one"), [("session/replay_buffer", True), ("estimator/autoencoder", False)]
+)
+def test_the_old_program_as_tf1_code_on_the_new_ones_tensorflow(tmp_path, name, has_one) -> None:
+    """Only a program of sessions has that form; another one's would be the new program itself."""
+    program = FIXTURES / name / "before.py"
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / "before.py").write_text(program.read_text())
+    assert migrate_copy(Path("before.py"), new).native
+    found = as_tf1_code(Pair(program), tmp_path / "old", migrate_copy)
+    assert (found is not None) == has_one
+    assert found is None or "import tensorflow.compat.v1 as tf" in found.read_text()

@@ -599,3 +599,25 @@ def test_how_many_rare_events_are_likely():
     """Poisson's law: 12 where 4 are expected has a probability of 9.2e-4, 11 of 2.8e-3."""
     assert [rounding.most_by_chance(count) for count in (0, 1, 4, 10)] == [0, 5, 11, 21]
     assert 77_000 < rounding.most_by_chance(76_711) < 77_711
+
+
+def test_what_another_tensorflow_computes_otherwise_is_no_difference_of_programs(tmp_path):
+    """The old program, run on the new one's TensorFlow, decides; where it equals neither, or does
+    not run, nothing changes."""
+    old = side(tmp_path, "a", series=series(3.0, 2.0, 1.0))
+    new = side(tmp_path, "b", series=series(3.0, 2.001, 1.001))
+    seen = measured(old, side(tmp_path, "c", series=series(3.0, 2.0, 1.0)))
+    judged = verdict.judge(1, old, new, Tolerances())
+    assert judged.verdict == outcome.NOT_EQUIVALENT and "rung 7" in judged.reason
+
+    def with_bridge(bridge):
+        return verdict.with_bridge(judged, Tolerances(), SecondRun(), seen, bridge)
+
+    found = with_bridge(side(tmp_path, "d", series=series(3.0, 2.001, 1.001)))
+    assert found.verdict == outcome.EQUIVALENT
+    (note,) = (one for one in found.reference.training["notes"] if "as TF1 code" in one)
+    assert note.startswith("rung 7, loss curve")
+    assert with_bridge(side(tmp_path, "e", series=series(3.0, 2.0, 1.0))) is judged
+    assert with_bridge(side(tmp_path, "f", series=series(3.0, 2.002, 1.002))) is judged
+    crashed = replace(side(tmp_path, "g", series=series(3.0, 2.001, 1.001)), trace=None)
+    assert crashed.failure and with_bridge(crashed) is judged

@@ -90,6 +90,7 @@ class Module:
     writable: bool = True  # False: outside the given paths, only read
     imported: list[Module] = field(default_factory=list)
     needs: list[Module] = field(default_factory=list)  # of those, the ones not under `try` or `if`
+    importers: list[Module] = field(default_factory=list)
     borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
     # Expressions that mean in TF2 what others did: the author's own, or new ones.
     substitutes: dict[ast.expr, ast.expr] = field(default_factory=dict)
@@ -98,7 +99,8 @@ class Module:
     def again(self) -> Module:
         """The same file in another run: its facts, without what follows from other files."""
         found = copy(self)
-        found.imported, found.needs, found.borrowers, found.substitutes = [], [], [], {}
+        found.imported, found.needs, found.importers = [], [], []
+        found.borrowers, found.substitutes = [], {}
         vars(found).pop(_FACTS, None)  # some name this object
         return found
 

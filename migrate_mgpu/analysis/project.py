@@ -148,6 +148,9 @@ class Project:
             if has_hit(self.data[module.path]):
                 self._bind_tensorflow(module)
         self._link_unknown()
+        for module in self.modules.values():
+            for imported in module.imported:
+                imported.importers.append(module)
 
     def again(self, files: Sequence[tuple[str | Path, bytes]]) -> Project:
         """The same files, or some that import no others, with other texts."""

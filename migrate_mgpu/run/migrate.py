@@ -108,10 +108,17 @@ class _Run:
             return self._with_graph_objects(files, part.again(files))
 
         planned = self._with_graph_objects(files, part)
-        if all(isinstance(one.conversions, NoEstimators) for one in planned.parts):
+        plain = all(isinstance(one.conversions, NoEstimators) for one in planned.parts)
+        states = (state for one in planned.parts for state in one.states)
+        if plain and all(one.session is None or one.session.towers is None for one in states):
             return planned.result
         from migrate_mgpu.run.normalization import normalized
         from migrate_mgpu.run.own_modules import with_own_modules
+
+        if plain:
+            return with_own_modules(
+                files, planned.result, planned, lambda files: again(files).result
+            )
 
         def with_shared(files: Files) -> RunResult:
             return normalized(files, again(files), again, self.attempts)

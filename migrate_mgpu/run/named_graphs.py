@@ -234,6 +234,8 @@ def _named(
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.renamed_in_towers)
                 or _each(own_modules, partial(graph_statements.named_in_towers, graph=graph))
+                or _each(own_modules, partial(graph_statements.chosen_in_towers, graph=graph))
+                or _each(own_modules, partial(graph_statements.iterators_of_towers, graph=graph))
                 or _each(own_modules, partial(made_before_towers.settings_before, graph=graph))
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )

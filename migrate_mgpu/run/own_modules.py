@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.run.plan import Part, Planned
 from migrate_mgpu.run.relocation import Files, Rewritten, relocated, rewritten
 from migrate_mgpu.run.shared_modules import changed_for
+from migrate_mgpu.run.states import State
 from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.history import History
 from migrate_mgpu.source.import_edit import import_edit
@@ -54,6 +55,12 @@ def with_own_modules(files: Files, first: RunResult, planned: Planned, plan: Pla
         if _is_better(with_forms, result):
             forms, result = contents, with_forms
     return _relocated(result, forms, data.keys()) if forms else first
+
+
+def has_towers(state: State) -> bool:
+    """Whether a program's session keeps the towers that it builds as they are."""
+    session = state.session
+    return session is not None and session.refused is not None and session.towers is not None
 
 
 def _is_better(result: RunResult, other: RunResult) -> bool:
@@ -102,10 +109,11 @@ class _Part:
         self.candidates = [
             state.program
             for state in part.states
-            if state.estimators
+            if (state.estimators or has_towers(state))
             and state.program.entry.path not in native
             and any(len(self.users[m]) > 1 and m.uses and m.writable for m in state.program.modules)
         ]
+        self.sessions = {one.entry.path for one in self.candidates if not models[one.entry]}
         # Programs of one model exchange its checkpoints: they become native together, or stay.
         self.together = {
             one.entry: {
@@ -168,7 +176,10 @@ class _Part:
         result = self.plan(list(whole.items()))
         if not entries <= _of(result, NATIVE):
             said = (one for one in result.findings if one.state in (f.KEPT, f.REFUSED))
-            if own.keys().isdisjoint(one.path for one in said):
+            if not own or (
+                entries.isdisjoint(self.sessions)
+                and own.keys().isdisjoint(one.path for one in said)
+            ):
                 return None
             result = self.plan(list({**whole, **own}.items()))
         return result if entries <= _of(result, NATIVE) else None
@@ -238,9 +249,14 @@ class _Part:
         """Why a module is imported in another form."""
         others = [one.entry.path.name for one in self.users[module] if one not in group]
         more = f", and {len(others) - 1} more" if len(others) > 1 else ""
-        return (
+        text = (
             f"{module.path.name} stays as {others[0]} needs it{more}: what this program takes of "
-            f"it stands in {self._path(module).name}; programs with the old form read its "
+            f"it stands in {self._path(module).name}"
+        )
+        if all(one.entry.path in self.sessions for one in group):
+            return text  # its checkpoints are those of TF1
+        return (
+            f"{text}; programs with the old form read its "
             "checkpoints once `migrate-mgpu checkpoint --to-tf1` converted them"
         )
 

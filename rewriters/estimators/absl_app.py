@@ -341,6 +341,16 @@ def _parsed(module: Module) -> bool:
 
 
 def _is_started(module: Module) -> bool:
+    """Whether app.run parses the flags: the module's own, or that of all programs that have it."""
+    above = [module]
+    for one in above:  # grows as it is walked
+        above += [importer for importer in one.importers if importer not in above]
+    programs = [one for one in above if not one.importers]
+    return _runs(module) or (bool(programs) and all(map(_runs, programs)))
+
+
+def _runs(module: Module) -> bool:
+    """Whether a module says `tf.app.run()`."""
     found = (symbol(module.names.qualname(call.func)) for call in module.names.calls)
     return any(one is not None and one.name == "app.run" for one in found)
 

@@ -53,7 +53,8 @@ Their coordinator and threads go, and ``while not coord.should_stop()`` is ``whi
 ``tf.errors.OutOfRangeError``. What is left over in the end fills no batch, as in TF1; where there
 are several epochs, a batch may be of two of them, as there. A queue shuffles what ``capacity``
 holds. Two queues side by side, ``enqueue``, ``dynamic_pad`` and ``enqueue_many`` stay. A
-coordinator of the author's own threads stays as it is, in a native program too.
+coordinator of the author's own threads stays as it is, in a native program too. TF1's queues tell
+summaries how full they are (``batch/fraction_of_50_full``); nothing does in TF2.
 
 ``tf.distributions.Normal`` becomes a small class of the program's, with TF1's arithmetic for
 ``sample``, ``prob``, ``log_prob`` and ``entropy``, and ``kl_divergence`` of two a function; what

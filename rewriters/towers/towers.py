@@ -25,7 +25,12 @@ replicas' values, of which the author's own code makes a mean or a sum.
 several: the replicas share what the strategy owns. Layers that TF1 names anew in each tower are
 not shared, and keep their program on the bridge. Towers that call ``get_next()`` draw a batch
 each: TF1 gives them out in any order, the strategy in its own. A run that only one tower draws
-for stays. Input queues become datasets, as in other sessions' programs.
+for stays. Input queues become datasets, as in other sessions' programs: a queue that each tower
+makes is an iterator of its own in a list, batches of a ``prefetch_queue`` are drawn by each tower.
+Modules that other programs need as they are (training on one device, an evaluation) stay, and what
+the towers' program takes of them stands in ``<module>_tf2.py``; checkpoints have TF1's names.
+A variable whose size follows from a tensor (``x.get_shape()[1].value``) is made once a function of
+what comes before has been traced.
 Summaries of towers have TF1's tags, ``tower_1/loss``, and are made behind the strategy's run: those
 of ``tf.get_collection(tf.GraphKeys.SUMMARIES, scope)`` of the last tower's value, those of
 ``tf.summary.merge_all()`` of all. Histograms of averaged gradients are of their sum over the

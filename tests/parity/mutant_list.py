@@ -182,6 +182,9 @@ MUTANTS: dict[str, Mutant] = {
         7,
         "data-order",
     ),
+    "one_iterator_for_all_replicas": _one(
+        "own_iterators", "iterators[i].get_next()", "iterators[0].get_next()", 4
+    ),
     "parts_of_two_batches": _one(
         "dataset_split",
         "batch_images, batch_labels = iterator.get_next()",

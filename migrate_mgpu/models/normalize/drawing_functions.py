@@ -5,7 +5,8 @@
     iterator = get_input().make_one_shot_iterator()
     images, labels = iterator.get_next()
 
-and the function ends with `return dataset`.
+and the function ends with `return dataset`. What it computes of the batch, or tells a summary of
+it, is done where it is called.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -26,10 +28,15 @@ _NEXT = "get_next"
 
 @record(frozen=True)
 class _End:
-    """The end of a function: the statements from an iterator to its element, and the dataset."""
+    """The end of a function: the statements from an iterator to its element, and the dataset.
+
+    ``behind`` are those from the element on, where something follows it, and ``iterator`` its name.
+    """
 
     statements: tuple[ast.stmt, ...]
     dataset: ast.expr
+    behind: tuple[ast.stmt, ...] = ()
+    iterator: str = ""
 
 
 def giving_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -37,7 +44,7 @@ def giving_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module,
     for module in modules:
         for node in module.tree.body:
             if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-                end = _end(module, node)
+                end = _end(module, node, graph)
                 edits = _edits(module, node, end, graph) if end is not None else {}
                 if edits:
                     return edits
@@ -64,6 +71,15 @@ def _edits(
         layout = Layout(home.source, statement)
         if len(statement.targets) != 1 or not layout.owns_lines:
             return {}
+        if end.behind:
+            around = home.names.scope_at(call).function()
+            made = (end.iterator, f"{home.source.code(call)}.{_MAKER}()")
+            place = around if isinstance(around, ast.FunctionDef) else home.tree
+            moved = MovedCall(home, place, statement, node, "", module, [*end.behind], made).edit()
+            if moved is None:
+                return {}
+            found.setdefault(home, []).append(moved)
+            continue
         scope = home.names.scope_at(call)
         own = taken.setdefault(scope.node, set())
         wished = ["iterator", f"{node.name}_iterator", *(f"iterator_{i}" for i in range(2, 9))]
@@ -76,13 +92,16 @@ def _edits(
         )
         text = f"{home.source.newline}{layout.indent}".join(lines)
         found.setdefault(home, []).append(Edit(*home.source.span(statement), text))
-    return found if references and "#" not in between else {}
+    return found if references and (end.behind or "#" not in between) else {}
 
 
-def _end(module: Module, node: ast.FunctionDef) -> _End | None:
+def _end(module: Module, node: ast.FunctionDef, graph: CallGraph) -> _End | None:
     """The end of a function that gives the next element of an iterator, and nothing else."""
     body = node.body
     last = body[-1]
+    followed = _followed(module, node, graph)
+    if followed is not None:
+        return followed
     if sum(isinstance(one, ast.Return) for one in _own(node.body)) != 1:
         return None
     if not isinstance(last, ast.Return) or last.value is None:
@@ -116,6 +135,39 @@ def _end(module: Module, node: ast.FunctionDef) -> _End | None:
     if made.args or made.keywords or not isinstance(func.value, (ast.Name, ast.Call)):
         return None
     return _End(tuple(statements), func.value)
+
+
+def _followed(module: Module, node: ast.FunctionDef, graph: CallGraph) -> _End | None:
+    """The end of a function that makes an iterator, draws of it once, and does more."""
+    body = node.body
+    if any(isinstance(one, ast.Return) for one in _own(body[:-1])) or len(body) < 3:
+        return None
+    for place, (above, drawn) in enumerate(zip(body, body[1:])):
+        made = above.value if isinstance(above, ast.Assign) else None
+        func = made.func if isinstance(made, ast.Call) else None
+        if not isinstance(func, ast.Attribute) or func.attr != _MAKER:
+            continue
+        assert isinstance(above, ast.Assign) and isinstance(made, ast.Call)
+        target, taken = above.targets[0], drawn.value if isinstance(drawn, ast.Assign) else None
+        if not isinstance(target, ast.Name) or taken is None or not _is_next(taken):
+            return None
+        mentions = module.names.mentions(target.id, module.names.scopes[node])
+        if len(mentions) != 2 or ast.unparse(taken) != f"{target.id}.{_NEXT}()":
+            return None
+        behind = tuple(body[place + 1 :])
+        if made.args or made.keywords or not isinstance(func.value, (ast.Name, ast.Call)):
+            return None
+        calls = (part for one in behind for part in walk(one) if isinstance(part, ast.Call))
+        if any(graph.target(module, call.func) is not None for call in calls):
+            return None  # it is more than an input
+        returned = behind[-1]
+        assert isinstance(drawn, ast.Assign)
+        if not isinstance(returned, ast.Return) or returned.value is None:
+            return None
+        if len(behind) == 2 and _names(drawn.targets[0]) == _names(returned.value):
+            return None  # it does no more
+        return _End((above, *behind), func.value, behind, target.id)
+    return None
 
 
 def _own(body: Sequence[ast.stmt]) -> list[ast.AST]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.normalize.batching_functions import written_where_called
 from migrate_mgpu.models.normalize.collection_lists import threaded
 from migrate_mgpu.models.normalize.coordinators import without_coordinators
 from migrate_mgpu.models.normalize.drawing_functions import giving_datasets
@@ -13,6 +14,7 @@ from migrate_mgpu.models.normalize.input_queues import as_datasets
 from migrate_mgpu.models.normalize.made_before_towers import variables_from_first
 from migrate_mgpu.models.normalize.maker_statements import inlined, named_by_text
 from migrate_mgpu.models.normalize.part_tables import spread
+from migrate_mgpu.models.normalize.prefetch_queues import drawn_by_towers
 from migrate_mgpu.models.normalize.single_calls import called_once
 from migrate_mgpu.models.normalize.single_objects import as_functions
 from migrate_mgpu.models.normalize.summary_tags import told
@@ -28,8 +30,9 @@ def normalize(
     ``own`` are those that no other program has: nothing else changes.
     """
     passes = (
-        as_datasets, _without_coordinators, giving_datasets, dropped, inlined, told, threaded,
-        named_by_text, called_once, spread, as_functions, variables_from_first,
+        written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
+        dropped, inlined, told, threaded, named_by_text, called_once, spread, as_functions,
+        variables_from_first,
     )  # fmt: skip
     free = [module for module in modules if module in own]
     for one in passes:
@@ -45,4 +48,7 @@ def _without_coordinators(modules: Sequence[Module], graph: CallGraph) -> dict[M
 
 
 # These must know what all modules do with threads, and what they collect.
-_READ_ALL = (as_datasets, _without_coordinators, dropped, told, threaded, variables_from_first)
+_READ_ALL = (
+    as_datasets, _without_coordinators, drawn_by_towers, dropped, told, threaded,
+    variables_from_first,
+)  # fmt: skip

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import reaching
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.tables import name_of
@@ -22,9 +23,10 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.models.normalize.collection_lists import OWN
 from migrate_mgpu.models.normalize.graph_methods import in_line
+from migrate_mgpu.models.normalize.queue_pipelines import RANGES
 from migrate_mgpu.models.normalize.single_calls import lines_of
 from migrate_mgpu.source.call_edit import CallEdit
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
 _EVERY = ("GraphKeys.GLOBAL_VARIABLES", "GraphKeys.VARIABLES")
@@ -46,6 +48,87 @@ def named_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
             builder.line = list(lines_of(module, graph, home.body))
             return builder.named()
     return []
+
+
+def iterators_of_towers(module: Module, graph: CallGraph) -> list[Edit]:
+    """An iterator that each tower makes for itself becomes one of a list above them."""
+    names, source = module.names, module.source
+    for loop in loops_on_devices(module):
+        home, towers = names.scope_at(loop), read_towers(module, loop, graph)
+        count = loop.iter if isinstance(loop.iter, ast.Call) else None
+        if towers is None or not towers.index or count is None:
+            continue
+        if names.qualname(count.func) not in RANGES:
+            continue
+        for one in in_line(loop.body):
+            made = one.value if isinstance(one, ast.Assign) else None
+            func = made.func if isinstance(made, ast.Call) else None
+            if not isinstance(func, ast.Attribute) or func.attr != "make_one_shot_iterator":
+                continue
+            assert isinstance(one, ast.Assign)
+            target, layout = one.targets[0], Layout(source, one)
+            own = {part.id for part in walk(func) if isinstance(part, ast.Name)}
+            if not isinstance(target, ast.Name) or own & towers.names or not layout.owns_lines:
+                continue
+            mentions = [n for n in names.mentions(target.id, home) if n is not target]
+            if not all(is_inside(module, n, {loop}) for n in mentions):
+                continue
+            name = names.fresh(home, f"{target.id}s", f"{target.id}s_of_towers")
+            code = f"{name} = [{source.code(one.value)} for _ in {source.code(count)}]"
+            return [
+                Layout(source, loop).insert_paragraph(code.split("\n")),
+                Edit(layout.line_start, layout.next_line, ""),
+                *(Edit(*source.span(n), f"{name}[{towers.index}]") for n in mentions),
+            ]
+    return []
+
+
+def chosen_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
+    """`if FLAGS.half: x = tf.cast(x, tf.float16)` in a tower becomes an expression of both.
+
+    None where a name of the function's decides, which may be a part of the graph.
+    """
+    names, source = module.names, module.source
+    for loop in loops_on_devices(module):
+        home = names.scope_at(loop)
+        if home.is_module or read_towers(module, loop, graph) is None:
+            continue
+        for one in in_line(loop.body):
+            if not isinstance(one, ast.If) or one.orelse or not Layout(source, one).owns_lines:
+                continue
+            parts = [part for part in walk(one.test) if isinstance(part, ast.Name)]
+            scopes = {names.defining_scope(part.id, names.scope_of_name[part]) for part in parts}
+            asks = any(isinstance(part, ast.Call) for part in walk(one.test))
+            if asks or scopes != {names.module_scope}:
+                continue
+            test, lines, edits = source.code(one.test), [], list[Edit]()
+            line = [other for other in in_line(loop.body) if not isinstance(other, ast.With)]
+            above = line[: line.index(one)]
+            for inner in one.body:
+                target = inner.targets[0] if isinstance(inner, ast.Assign) else None
+                if not isinstance(target, ast.Name) or "\n" in source.code(inner):
+                    break
+                assert isinstance(inner, ast.Assign)
+                before, value = target.id, source.code(inner.value)
+                mentions = names.mentions(target.id, home)
+                if any(is_inside(module, n, {*above}) and _is_shown(module, n) for n in mentions):
+                    # A summary knows it by a name that has no other value later.
+                    before = names.fresh(home, f"{target.id}_1", f"drawn_{target.id}")
+                    own = [n for n in mentions if is_inside(module, n, {*above, inner.value})]
+                    inside = [n for n in own if is_inside(module, n, {inner.value})]
+                    edits += [Edit(*source.span(n), before) for n in own if n not in inside]
+                    changes = [Edit(*source.span(n), before) for n in inside]
+                    value = splice(source.text, changes, *source.span(inner.value))
+                lines.append(f"{target.id} = {value} if {test} else {before}")
+            else:
+                return [*edits, Layout(source, one).replace(lines)]
+    return []
+
+
+def _is_shown(module: Module, name: ast.Name) -> bool:
+    """Whether a mention is what a summary tells of."""
+    calls = (one for one in module.names.ancestors(name) if isinstance(one, ast.Call))
+    return any(name_of(module, call).startswith("summary.") for call in calls)
 
 
 class _Builder:

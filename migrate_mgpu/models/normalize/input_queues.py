@@ -43,6 +43,7 @@ from migrate_mgpu.models.normalize.queue_pipelines import (
     ReadingFunction,
     not_understood,
     pipeline,
+    told_outside,
 )
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit, splice
@@ -305,15 +306,19 @@ class _Writer:
         if one.reader.name == WHOLE_FILES:
             return names
         kind = f"{tf}.data.{one.reader.name.replace('Reader', 'Dataset')}"
-        more, skipped = self._of_reader(one.reader)
+        more, skipped = self._of_reader(one, one.reader)
         if not shuffled and not skipped:
             return [f"{kind}({code(files)}{more})", repeated]
         each = f"lambda name: {kind}(name{more}){skipped}" if more or skipped else kind
         return [*names, f".flat_map({each})"]
 
-    def _of_reader(self, reader: Reader) -> tuple[str, str]:
+    def _of_reader(self, one: Pipeline, reader: Reader) -> tuple[str, str]:
         """What a dataset of records is given besides its files, and what it leaves out."""
-        code = reader.given.module.source.code
+
+        def code(value: ast.expr) -> str:
+            home = one.function.function if one.function is not None else None
+            return told_outside(reader.given.module, value, home)
+
         for name in ("options", "hop_bytes", "encoding"):
             value = reader.given.given(name)
             if value is not None:

@@ -8,10 +8,11 @@ in its module is read there, `networks.SIZE`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.constant_parameters import truth
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
@@ -45,12 +46,18 @@ class MovedCall:
         self,
         module: Module,
         home: ast.FunctionDef | ast.Module,
-        statement: ast.Expr | ast.Assign,
+        statement: ast.Expr | ast.Assign | ast.Return,
         function: ast.FunctionDef,
         me: str = "",
         origin: Module | None = None,
+        body: list[ast.stmt] | None = None,
+        made: tuple[str, str] = ("", ""),
     ) -> None:
-        """``origin`` is the module of the function, where that is another one."""
+        """``origin`` is the module of the function, where that is another one.
+
+        ``body`` are its last statements, where these alone take the call's place, behind what gives
+        a name of the function's another value, ``made``.
+        """
         self.module = module
         self.caller = module.source
         self.origin = origin or module
@@ -61,6 +68,8 @@ class MovedCall:
         self.function = function
         self.me = me
         self.scope = self.names.scopes[function]
+        self.body = function.body if body is None else body
+        self.made = made
 
     def edit(self) -> Edit | None:
         """The statement's edit; None where it would do something else, or cannot be written."""
@@ -72,14 +81,14 @@ class MovedCall:
         targets = self.statement.targets if isinstance(self.statement, ast.Assign) else []
         if len(targets) > 1 or not Layout(self.caller, self.statement).owns_lines:
             return None
-        body = self.function.body
+        body = self.body
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]
         last: ast.stmt | None = body[-1] if body else None
         while isinstance(last, ast.With):
             last = last.body[-1]
         returned = last if isinstance(last, ast.Return) else None
-        leaves = [part for part in walk(self.function) if isinstance(part, _LEAVES)]
+        leaves = [part for one in body for part in walk(one) if isinstance(part, _LEAVES)]
         if not body or leaves != ([returned] if returned is not None else []):
             return None
         pairs = self._results(returned.value if returned is not None else None)
@@ -93,7 +102,8 @@ class MovedCall:
     def _results(self, value: ast.expr | None) -> list[tuple[ast.expr, ast.expr]] | None:
         """What the statement's targets are given; None where that cannot be told apart."""
         if not isinstance(self.statement, ast.Assign):
-            return [] if value is None else None
+            given = isinstance(self.statement, ast.Return)
+            return [] if given is (value is not None) else None
         target = self.statement.targets[0]
         if value is None:
             return None
@@ -120,17 +130,25 @@ class MovedCall:
         if given is None:
             return None
         bindings = self.scope.bindings
+        parts = [part for one in self.body for part in ast.walk(one)]
         own = [name for name in bindings if name != self.me and name not in given]
+        if self.body is not self.function.body:
+            mentioned = {part.id for part in parts if isinstance(part, ast.Name)}
+            known = {part.id for part in parts if isinstance(part, ast.Name) and _is_stored(part)}
+            own = [name for name in own if name in mentioned]
+            if not {*own} <= {*known, self.made[0]}:
+                return None  # what it computed before is not known where it is called
+            given = {name: value for name, value in given.items() if name in mentioned}
         if any(b.kind in ("import", "class") for n in own for b in bindings[n]):
             return None
         texts: dict[str, str] = {}
         assigned: dict[str, str] = {}
         stored = {
             part.attr
-            for part in walk(self.function)
+            for part in parts
             if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load)
         }
-        inner = any(isinstance(p, _INNER) for one in self.function.body for p in walk(one))
+        inner = any(isinstance(p, _INNER) for one in self.body for p in walk(one))
         for name, value in given.items():
             if any(isinstance(p, ast.Attribute) and p.attr in stored for p in walk(value)):
                 return None  # the function changes what it is given
@@ -146,7 +164,7 @@ class MovedCall:
             else:
                 texts[name] = text if isinstance(value, _PLAIN) else f"({text})"
         taken = self._taken()
-        used = {n.id for n in ast.walk(self.function) if isinstance(n, ast.Name)}
+        used = {part.id for part in parts if isinstance(part, ast.Name)}
         free = used - {*own} - {*given} - {self.me}
         bound = {*self.module.names.scopes[self.home].bindings}
         if self.origin is not self.module:
@@ -236,14 +254,19 @@ class MovedCall:
             text = self._changed(value, changes)
             if not isinstance(target, ast.Name) or target.id != text:
                 results.append(f"{self.caller.code(target)} = {bracketed(text)}")
+        if isinstance(self.statement, ast.Return) and returned is not None:
+            assert returned.value is not None
+            results.append(f"return {self._changed(returned.value, changes)}")
         block = Block(self.source, self.caller.indent_of(self.statement))
         if behind := trailing(self.caller, self.statement).strip():
             block.line(behind)
         for name, text in names.given.items():
             block.line(f"{names.locals[name]} = {text}")
+        if self.made[0]:
+            block.line(f"{names.locals[self.made[0]]} = {self.made[1]}")
         if returned is not None and returned not in body:
             changes.append(self._in_block(returned, results))
-        for one in body:
+        for one in self._run(body):
             if one is not returned:
                 block.statement(one, changes, 0)
         if returned in body:
@@ -252,6 +275,24 @@ class MovedCall:
         layout = Layout(self.caller, self.statement)
         text = block.text() if block.lines else ""
         return Edit(layout.line_start, layout.next_line, text)
+
+    def _run(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements that the call runs, of those in arms of which its arguments decide."""
+        call = self.statement.value
+        assert isinstance(call, ast.Call)
+        given = bind(call, Function(self.origin, self.function)).every() or {}
+
+        def values(name: ast.Name) -> Sequence[ast.Constant] | None:
+            only = len(self.scope.bindings.get(name.id, ())) == 1
+            value = given.get(name.id) if only else None
+            return [value] if isinstance(value, ast.Constant) else None
+
+        for one in body:
+            holds = truth(one.test, values) if isinstance(one, ast.If) else None
+            if isinstance(one, ast.If) and holds is not None:
+                yield from self._run(one.body if holds else one.orelse)
+            else:
+                yield one
 
     def _in_block(self, returned: ast.Return, results: list[str]) -> Edit:
         """What stands for the statement that ends a function, in the block that it stands in."""
@@ -268,3 +309,7 @@ class MovedCall:
         start, end = self.source.span(node)
         inside = [one for one in changes if start <= one.start and one.end <= end]
         return splice(self.source.text, inside, start, end)
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)

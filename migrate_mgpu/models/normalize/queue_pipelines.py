@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.queues import BATCHES, FILES, PRODUCERS, READERS, SLICES, WHOLE_FILES
 from migrate_mgpu.api.tables import name_of
@@ -19,7 +21,9 @@ from migrate_mgpu.source.statements import Layout
 
 _CHANGING = ("append", "extend", "set_shape", "update")  # methods that change what they belong to
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.FunctionDef, ast.If)
-_RANGES = ("builtins.range", "six.moves.xrange", "six.moves.range")
+_ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+_STORED = (ast.Name, ast.Attribute)
+RANGES = ("builtins.range", "six.moves.xrange", "six.moves.range")
 
 
 def not_understood(module: Module, node: ast.AST) -> Refused:
@@ -209,7 +213,7 @@ class _PipelineReader:
             if taken is value and self._is_read(key, statement):
                 raise not_understood(self.module, target)
             return found
-        function = _reading_function(self.graph.target(self.module, call.func))
+        function = _reading_function(self.graph.target(self.module, call.func), self.graph)
         if function is None:
             return None
         found = self._called(given, function, call)
@@ -226,10 +230,10 @@ class _PipelineReader:
         if not isinstance(times, ast.Call) or len(times.args) != 1 or loop.ifs:
             raise not_understood(self.module, made)
         stored = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
-        if self.names.qualname(times.func) not in _RANGES or stored & loaded(call):
+        if self.names.qualname(times.func) not in RANGES or stored & loaded(call):
             raise not_understood(self.module, made)
         target = self.graph.target(self.module, call.func) if isinstance(call, ast.Call) else None
-        function = _reading_function(target)
+        function = _reading_function(target, self.graph)
         if function is None:
             raise not_understood(self.module, made)
         assert isinstance(call, ast.Call)
@@ -339,7 +343,7 @@ def _reader(module: Module, made: ast.expr) -> Reader | None:
     return Reader(name, NamedArguments(module, made, READERS[name]))
 
 
-def _reading_function(function: Function | None) -> ReadingFunction | None:
+def _reading_function(function: Function | None, graph: CallGraph) -> ReadingFunction | None:
     """How a function of the author's reads of a queue that it is given, if it does."""
     node = function.node if function is not None else None
     if function is None or not isinstance(node, ast.FunctionDef) or node.decorator_list:
@@ -367,15 +371,18 @@ def _reading_function(function: Function | None) -> ReadingFunction | None:
             made, gone = makers[0].value, [makers[0], statement]
         reader, target = _reader(module, made), statement.targets[0]
         pair = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-        named = [one.id for one in pair if isinstance(one, ast.Name)]
-        if reader is None or len(pair) != 2 or len(named) != 2:
+        if reader is None or len(pair) != 2 or not isinstance(pair[1], ast.Name):
             return None
-        key, value = named
+        key, value = "", pair[1].id
+        if isinstance(pair[0], ast.Name):
+            key = pair[0].id
+        elif not isinstance(pair[0], ast.Attribute) or _is_asked(pair[0].attr, graph):
+            return None
         if len(scope.bindings[value]) != 1:
             return None
         if len(names.mentions(queue.id, scope)) != 1:
             return None
-        used = any(isinstance(n.ctx, ast.Load) for n in names.mentions(key, scope))
+        used = bool(key) and any(isinstance(n.ctx, ast.Load) for n in names.mentions(key, scope))
         if used and reader.name != WHOLE_FILES:
             return None
         if not all(Layout(module.source, one).owns_lines for one in gone):
@@ -383,6 +390,49 @@ def _reading_function(function: Function | None) -> ReadingFunction | None:
         shown = key if used else "filename"
         return ReadingFunction(function, queue.id, reader, [*gone], shown, value)
     return None
+
+
+def told_outside(module: Module, node: ast.expr, home: Function | None) -> str:
+    """An argument of a reader as it is told outside of the function that makes the reader.
+
+    What that function calculates, of numbers, becomes the number.
+
+    Raises:
+        Refused: it is not known there.
+    """
+    scope = module.names.scopes[home.node] if home is not None else None
+    if home is None or scope is None or loaded(node).isdisjoint(scope.bindings):
+        return module.source.code(node)
+    known: dict[str, object] = {}
+    assert isinstance(home.node, ast.FunctionDef)
+
+    def value(part: ast.expr) -> object:
+        if isinstance(part, ast.BinOp) and type(part.op) in _ARITHMETIC:
+            sides = value(part.left), value(part.right)
+            if isinstance(sides[0], int) and isinstance(sides[1], int):
+                return _ARITHMETIC[type(part.op)](*sides)
+        if isinstance(part, ast.Name) and part.id not in scope.bindings:
+            return constant(module.names.only_value(part))
+        return known.get(ast.unparse(part), constant(part))
+
+    for statement in in_line(home.node.body):
+        if node in walk(statement):
+            break
+        if isinstance(statement, ast.Assign):
+            known.update((ast.unparse(one), value(statement.value)) for one in statement.targets)
+        elif not isinstance(statement, ast.With):
+            parts = (part for part in walk(statement) if isinstance(part, _STORED))
+            known.update((ast.unparse(p), None) for p in parts if isinstance(p.ctx, ast.Store))
+    number = value(node)
+    if not isinstance(number, int):
+        raise not_understood(module, node)
+    return str(number)
+
+
+def _is_asked(attribute: str, graph: CallGraph) -> bool:
+    """Whether something asks an object for an attribute."""
+    found = (node for one in graph.modules for node in one.names.attributes.get(attribute, ()))
+    return any(isinstance(node.ctx, ast.Load) for node in found)
 
 
 def loaded(node: ast.AST) -> set[str]:

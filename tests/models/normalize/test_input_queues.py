@@ -287,6 +287,82 @@ def test_what_is_not_understood_stays(text: str) -> None:
     assert any("the session stays" in message for message in said(result))
 
 
+RECORDS = """\
+class Record(object):
+        pass
+
+    record = Record()
+    record.size = 4
+    length = 1 + record.size
+    reader = tf.FixedLengthRecordReader(record_bytes=length)
+    record.key, line = reader.read(filename_queue)
+    values = tf.cast(tf.decode_raw(line, tf.uint8), tf.float32)
+    record.a, record.b = values[0], values[1]
+    return record
+"""
+OBJECTS = PROGRAM.replace(
+    PROGRAM[PROGRAM.index("reader = tf") : PROGRAM.index("\n\ndef inputs")], RECORDS
+).replace("a, b = read(filename_queue)", "record = read(filename_queue)").replace(
+    "[a, b], size", "[record.a, record.b], size"
+)  # fmt: skip
+
+
+def test_an_object_that_has_what_was_read() -> None:
+    after = native(OBJECTS)
+    assert "def read(line):\n    class Record(object):\n        pass\n\n" in after
+    assert "lambda name: tf.data.FixedLengthRecordDataset(name, 5)" in after  # 1 + 4
+    assert "        return record.a, record.b\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    length = 1", "    if len(files) > 2:\n        record.size = 8\n    length = 1"),
+        ("[record.a,", "[record.key,"),
+        ("        pass\n", "        size = tf.constant(4)\n"),
+    ],
+    ids=["a length that a branch changes", "the key of an object", "a class with more in it"],
+)
+def test_an_object_that_may_have_more_stays(old: str, new: str) -> None:
+    assert OBJECTS.count(old) == 1
+    result = run(OBJECTS.replace(old, new), native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+BATCHED = changed(BATCH + "    return a_batch, b_batch\n", "    return batched(a, b, size, True)\n")
+BATCHED = BATCHED.replace("def inputs", """\
+def batched(a, b, size, shuffle):
+    # of some or of all
+    if shuffle:
+        a_batch, b_batch = tf.train.shuffle_batch([a, b], size, 50, 20)
+    else:
+        a_batch, b_batch = tf.train.batch([a, b], size)
+    return a_batch, tf.reshape(b_batch, [size])
+
+
+def inputs""")  # fmt: skip
+
+
+def test_a_function_that_batches_what_it_is_given() -> None:
+    after = native(BATCHED)
+    assert "batched" not in after
+    assert ".shuffle(50).batch(size" in lines(after)
+    assert "    return dataset\n" in after
+    other = native(BATCHED.replace("size, True)", "size, False)"))
+    assert ".shuffle(50)" not in lines(other)
+
+
+def test_what_is_computed_of_a_batch_is_computed_where_it_is_drawn() -> None:
+    after = native(BATCHED)
+    assert "y = tf.reshape(b_batch, [4])\n" in after, after
+
+
+def test_an_arm_that_the_call_does_not_decide_stays() -> None:
+    text = BATCHED.replace("size, True)", "size, len(files) > 1)")
+    result = run(text, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
 def test_what_a_parser_in_a_function_calls_is_written_for_tf2() -> None:
     """`tf.decode_raw` stayed, where only a function within a function called its user."""
     after = native(

@@ -32,7 +32,12 @@ CHANGING = [name for name, mutant in MUTANTS.items() if mutant.rung is not None]
 
 
 # No cause passes its test for these; the page calls them unknown.
-UNKNOWN = ("weights_limited", "half_of_the_data", "clipped_by_each_replica")
+UNKNOWN = (
+    "weights_limited",
+    "half_of_the_data",
+    "clipped_by_each_replica",
+    "one_iterator_for_all_replicas",
+)
 # The numbers do not speak against their cause, and prove no more.
 POSSIBLE = (
     "rate_and_epsilon",

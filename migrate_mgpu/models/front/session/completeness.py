@@ -14,7 +14,7 @@ from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
-from migrate_mgpu.models.front.session.program import Role, only_computes
+from migrate_mgpu.models.front.session.program import Role, closure, only_computes
 from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader, unique, value_of
@@ -80,6 +80,7 @@ class CompletenessCheck(StatementReader):
                     text = f"`{function.name}` is used outside of the graph as well"
                     raise Refused(reference.module, reference.node, text)
         run = {unit for step in self.found.steps for unit in step.units}
+        run.update(closure(self.found.sizes))
         self.found.idle += (u.node for u in self.found.units.values() if u not in run)
         trained = any(run.step.updates for run in self.found.runs)
         if self.state.others:

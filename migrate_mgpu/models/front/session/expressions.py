@@ -68,7 +68,8 @@ class Parts:
 
     ``rows``: some rows of a table may be looked up, ``gathers`` are calls that look some up.
     ``applied`` are calls of functions that make layers, ``collections`` those that give all
-    variables, or all regularization terms.
+    variables, or all regularization terms. ``objects`` are calls of functions' own empty classes,
+    whose objects carry values.
     """
 
     names: list[ast.Name] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Parts:
     rows: bool = False
     gathers: list[ast.Call] = field(default_factory=list)
     collections: list[ast.expr] = field(default_factory=list)
+    objects: list[ast.expr] = field(default_factory=list)
 
     def add(self, other: Parts) -> None:
         self.names += other.names
@@ -90,6 +92,7 @@ class Parts:
         self.schedules += other.schedules
         self.rows |= other.rows or bool(other.gathers)
         self.collections += other.collections
+        self.objects += other.objects
 
 
 class Expressions:
@@ -365,8 +368,12 @@ class Expressions:
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             raise Refused(module, node, f"`{function.name}` is not a plain function")
         described = descriptions(module, node)
+        records = _records(node)
+        made = [one for one in records if isinstance(one, ast.Assign)]
+        found.objects += (one.value for one in made)
+        own = {target.id for one in made for target in one.targets if isinstance(target, ast.Name)}
         for statement in statements_of(node.body):
-            if self._is_named(statement) or statement in described:
+            if self._is_named(statement) or statement in described or statement in records:
                 continue
             if not isinstance(statement, _STATEMENTS):
                 text = f"`{function.name}` does more than compute a value"
@@ -385,7 +392,7 @@ class Expressions:
                     raise Refused(module, statement, text, _ADVICE)
                 continue
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
-                self._targets(statement)
+                self._targets(statement, own)
             for expression in expressions_of(statement):
                 found.add(self.read(expression))
         for default in (*node.args.defaults, *node.args.kw_defaults):
@@ -524,11 +531,14 @@ class Expressions:
             for item in statement.items
         )
 
-    def _targets(self, statement: ast.Assign | ast.AugAssign) -> None:
+    def _targets(
+        self, statement: ast.Assign | ast.AugAssign, records: AbstractSet[str] = frozenset()
+    ) -> None:
+        """What is assigned is no part of an object but of ``records``, of a function's own."""
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
             for part in walk(target):
-                if isinstance(part, ast.Attribute):
+                if isinstance(part, ast.Attribute) and ast.unparse(part.value) not in records:
                     raise Refused(self.module, statement, "it changes an object", _ADVICE)
 
     # -- functions that make variables ------------------------------------------
@@ -539,6 +549,30 @@ class Expressions:
             isinstance(node, ast.Call) and name_of(self.module, node) in VARIABLES.by_name
             for node in walk(function.node)
         )
+
+
+def _records(function: ast.FunctionDef) -> set[ast.stmt]:
+    """The empty classes of a function's own, and the statements that make an object of one.
+
+    `class Record(object): pass`, `result = Record()`
+    """
+    classes = {
+        one.name: one
+        for one in function.body
+        if isinstance(one, ast.ClassDef)
+        and not (one.decorator_list or one.keywords)
+        and all(
+            isinstance(getattr(part, "value", part), (ast.Pass, ast.Constant)) for part in one.body
+        )
+    }
+    made = (
+        one
+        for one in function.body
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call)
+        if isinstance(one.targets[0], ast.Name) and not (one.value.args or one.value.keywords)
+        if isinstance(one.value.func, ast.Name) and one.value.func.id in classes
+    )
+    return {*classes.values(), *made}
 
 
 class _Layered(Expressions):
@@ -680,7 +714,8 @@ def _tells_shape(node: ast.expr) -> bool:
     func = node.func if isinstance(node, ast.Call) else None
     if not isinstance(func, ast.Attribute) or func.attr != "set_shape":
         return False
-    return isinstance(func.value, ast.Name)
+    value = func.value.value if isinstance(func.value, ast.Attribute) else func.value
+    return isinstance(value, ast.Name)
 
 
 def statements_of(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -161,12 +161,14 @@ class Iterator:
 
     Of `tf.data.Iterator.from_structure` the ``source`` is the dataset whose structure it has.
     ``call`` makes it, where it has no name in the statement that takes its next element.
+    ``each``: it is a list, with one for each tower.
     """
 
     name: str
     statement: ast.Assign
     source: ast.expr
     call: ast.Call
+    each: bool = False
 
 
 @record(frozen=True, eq=False)

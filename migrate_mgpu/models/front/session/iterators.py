@@ -45,7 +45,13 @@ class IteratorReader(StatementReader):
             Refused: it is made in a way that is not understood.
         """
         value = statement.value
-        if self._is_dataset(value) or self.pipelines.of(self.module, value) is not None:
+        each = self.found.scope.towers is not None and _one_for_each(value)
+        if isinstance(value, ast.ListComp):
+            if not each:
+                return None
+            value = value.elt
+        whole = self._is_dataset(value) or self.pipelines.of(self.module, value) is not None
+        if whole and not each:
             self._check(value)
             made = Dataset(target.id, statement)
             self.found.datasets.append(made)
@@ -58,7 +64,9 @@ class IteratorReader(StatementReader):
         self._check_builtin(value)
         self._check(source)
         assert isinstance(value, ast.Call)
-        iterator = Iterator(target.id, statement, source, value)
+        if each and "one_shot" not in ast.unparse(value.func):
+            raise Refused(self.module, value, "each tower has an iterator that runs begin")
+        iterator = Iterator(target.id, statement, source, value, each)
         self.found.iterators.append(iterator)
         return iterator
 
@@ -127,12 +135,12 @@ class IteratorReader(StatementReader):
     def _check(self, node: ast.expr) -> None:
         """A dataset is made of Python's own values, and of functions that only compute."""
         for part in walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-                meaning = self.runs.meaning(part)
-                if isinstance(meaning, GRAPH):
+            if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
+                meaning = self.runs.meaning(part) if isinstance(part, ast.Name) else None
+                if isinstance(part, ast.Name) and isinstance(meaning, GRAPH):
                     text = f"a dataset is made of `{part.id}`, a part of the graph"
                     raise Refused(self.module, part, text, "make it of the arrays themselves")
-                if isinstance(meaning, Dataset):
+                if isinstance(part, ast.Name) and isinstance(meaning, Dataset):
                     self.runs.known.add(part)
                 target = self.expressions.graph.target(self.module, part)
                 made = self.names.parents.get(part)
@@ -163,9 +171,21 @@ class IteratorReader(StatementReader):
         if node.func.attr != "get_next":
             return False
         receiver = node.func.value
+        towers = self.found.scope.towers
+        each = (
+            isinstance(receiver, ast.Subscript)
+            and isinstance(receiver.slice, ast.Name)
+            and towers is not None
+            and receiver.slice.id == towers.index
+        )
+        if each and isinstance(receiver, ast.Subscript):
+            receiver = receiver.value
         if isinstance(receiver, ast.Name):
             iterator = self.runs.meaning(receiver)
             self.runs.known.add(receiver)
+            if isinstance(iterator, Iterator) and iterator.each != each:
+                text = "which of the towers' iterators this is cannot be determined"
+                raise Refused(self.module, receiver, text)
         else:
             iterator = self._unnamed(statement, receiver)
         if not isinstance(iterator, Iterator):
@@ -293,3 +313,12 @@ class IteratorReader(StatementReader):
             if self.found.restarted(run.step.units) and not self.runs.is_home(run.call):
                 text = "it draws from an iterator that begins anew in another function"
                 raise Refused(self.module, run.call, text, "run it where the iterator is made")
+
+
+def _one_for_each(node: ast.expr) -> bool:
+    """`[dataset.make_one_shot_iterator() for _ in range(num_gpus)]`"""
+    loop = node.generators[0] if isinstance(node, ast.ListComp) else None
+    if not isinstance(node, ast.ListComp) or loop is None or len(node.generators) > 1 or loop.ifs:
+        return False
+    stored = {part.id for part in walk(loop.target) if isinstance(part, ast.Name)}
+    return not any(isinstance(part, ast.Name) and part.id in stored for part in walk(node.elt))

@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 
@@ -122,10 +123,11 @@ class PipelineFunctions:
     def _touches(self, module: Module, node: ast.AST) -> bool:
         """Whether TensorFlow makes something in a statement that is no constant of its."""
         return any(
-            name_of(module, part) not in ("", *_CONSTANTS) or self._is_function(module, part)
+            name not in ("", *_CONSTANTS) and not name.startswith(SETTINGS)
             for part in walk(node)
             if isinstance(part, ast.Call)
-        )
+            for name in [name_of(module, part)]
+        ) or any(self._is_function(module, one) for one in walk(node) if isinstance(one, ast.Call))
 
     def _is_function(self, module: Module, call: ast.Call) -> bool:
         target = self.expressions.graph.target(module, call.func)
@@ -143,7 +145,7 @@ class PipelineFunctions:
         for part in walk(statement):
             if isinstance(part, ast.Lambda) and not gives_dataset(module, part):
                 found.update(self.expressions.of_module(module).read(part).builders)
-            elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            elif isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
                 target = self.expressions.graph.target(module, part)
                 if target is None or not self.expressions.touches_graph(target):
                     continue

@@ -308,6 +308,7 @@ class SessionProgram:
     pipelines: set[ast.AST] = field(default_factory=set)  # functions for datasets alone
     numbers: set[Placeholder] = field(default_factory=set)  # without a shape that is written
     variables: list[Variables] = field(default_factory=list)
+    sizes: list[Unit] = field(default_factory=list)  # of tensors, by which variables are shaped
     optimizers: dict[ast.Assign, Optimizer] = field(default_factory=dict)  # those with names
     updates: list[Update] = field(default_factory=list)
     lists: dict[Update, ast.stmt] = field(default_factory=dict)  # they name what some train

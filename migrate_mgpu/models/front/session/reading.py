@@ -338,6 +338,9 @@ class _Reader(StatementReader):
                 if isinstance(self.meanings.get(statement.target.id), Unit):
                     self.meanings[statement.target.id] = self.units.unit(statement, self.place)
                     role = Role.UNIT
+        if role is Role.HOST_OBJECT and any(statement is i.statement for i in self.found.iterators):
+            text = "each tower makes an iterator of its own"
+            raise Refused(self.module, statement, text, "make a list of them above the towers")
         called = statement.value if isinstance(statement, ast.Expr) else None
         shown = (
             self.graph.target(self.module, called.func) if isinstance(called, ast.Call) else None
@@ -469,6 +472,12 @@ class _Reader(StatementReader):
                 self.state.only_binding(target)
                 self.meanings[target.id] = summaries
                 return Role.GONE
+            if isinstance(value, ast.ListComp) and self.scope.towers is not None:
+                iterators = self.iterators.made(statement, target)
+                if iterators is not None:
+                    self.state.only_binding(target)
+                    self.meanings[target.id] = iterators
+                    return Role.HOST_OBJECT
         metric = self.metrics.call(value)
         if metric is not None:
             self.driving.summaries.takes[metric] = self.metrics.takes(metric)

@@ -168,6 +168,9 @@ class UnitReader(StatementReader):
         parts = self.parts(value)
         self.found.builders.update(parts.builders)
         self.found.pipelines -= parts.builders.keys()
+        if parts.objects:
+            text = "a part of the graph is an object, which no step can return"
+            raise Refused(self.module, value, text, "return the values themselves")
         after: list[Unit] = []
         feeds: list[Placeholder] = []
         reads: list[Variables] = []

@@ -21,10 +21,16 @@ from migrate_mgpu.models.front.session.expressions import (
     statements_of,
 )
 from migrate_mgpu.models.front.session.helper_calls import returns_variable
-from migrate_mgpu.models.front.session.program import GRAPH, NamedInitializer, Role
+from migrate_mgpu.models.front.session.program import (
+    GRAPH,
+    NamedInitializer,
+    Role,
+    closure,
+    given_by,
+)
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
-from migrate_mgpu.models.ir import Collected, Operation, Variables
+from migrate_mgpu.models.ir import Collected, Operation, Unit, Variables
 
 _TYPES = {f"{kind}{bits}" for kind in ("float", "int", "uint") for bits in (8, 16, 32, 64)}
 
@@ -164,11 +170,40 @@ class VariableReader(StatementReader):
                 )
             trainable = known
         self.state.only_binding(target)
-        self.state.host_only(value, "the first value of a variable", self._initializers)
+        known = self._initializers | self._sizes(value)
+        self.state.host_only(value, "the first value of a variable", known)
         found = Variables(target.id, statement, collected, tuple(made), trainable)
         self.found.variables.append(found)
         self.meanings[target.id] = found
         return Role.VARIABLES
+
+    def _sizes(self, value: ast.expr) -> set[ast.AST]:
+        """The mentions of what Python knows of tensors' shapes, `dim = x.get_shape()[1].value`."""
+        found: set[ast.AST] = set()
+        for name in mentions_of(self.names, value, self.home):
+            unit = self.meanings.get(name.id)
+            if isinstance(unit, Unit) and self._is_size(unit):
+                found.add(name)
+                for one in closure([unit]):
+                    if self._is_size(one) and one not in self.found.sizes:
+                        self.found.sizes.append(one)
+        return found
+
+    def _is_size(self, unit: Unit) -> bool:
+        """Whether a unit takes nothing of tensors but their shapes, which Python knows."""
+        node = unit.node
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            return False
+        if any(name_of(self.module, part) for part in walk(node.value)):
+            return False
+        sizes = {name for one in unit.after if self._is_size(one) for name in given_by(one)}
+        return all(
+            name.id in sizes
+            or (isinstance(around, ast.Attribute) and around.attr in ("shape", "get_shape"))
+            for name in mentions_of(self.names, node.value, self.home)
+            if isinstance(self.meanings.get(name.id), GRAPH)
+            for around in [self.names.parents.get(name)]
+        )
 
     def _variable(self, node: ast.expr) -> Operation:
         """One variable, or the call of a function that makes it and nothing else.
@@ -301,6 +336,9 @@ class VariableReader(StatementReader):
         dtype = given.get("dtype")
         if name == "get_variable":
             kind = "float32" if dtype is None else name_of(module, dtype)
+            if isinstance(dtype, ast.IfExp):  # `tf.float16 if FLAGS.use_fp16 else tf.float32`
+                arms = {name_of(module, arm) for arm in (dtype.body, dtype.orelse)}
+                kind = "float32" if arms <= {"float16", "float32"} else ""
             counts = kind in ("int32", "int64") and constant(given.get("trainable")) is False
             if dtype is not None and kind != "float32" and not counts:
                 raise Refused(module, dtype, "`get_variable` with a type of its own")

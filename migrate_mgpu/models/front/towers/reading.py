@@ -352,7 +352,8 @@ class TowerReader:
         stages = {one.stage for one in unit.after}
         if entry.towers is None:
             combined = bool(stages & {Stage.TOWER, Stage.COMBINED})
-            if Stage.INPUT in stages:
+            told = isinstance(unit.node, ast.Assign) and unit.node.value in self.found.merges
+            if Stage.INPUT in stages and not told:  # but by summaries
                 text = "what one of the towers takes is used outside of them"
                 raise Refused(self.module, unit.node, text)
             return replaced(unit, stage=Stage.COMBINED) if combined else unit

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.losses import is_regularization
@@ -207,10 +208,9 @@ class LayerWriter:
         """The name of the iterator that a unit takes the next element of."""
         value = unit.node.value if isinstance(unit.node, ast.Assign) else None
         func = value.func if isinstance(value, ast.Call) else None
-        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-            known = {iterator.name for iterator in self.program.iterators}
-            if func.attr == "get_next" and func.value.id in known:
-                return func.value.id
+        own = self.program.drawn.get(unit.node)
+        if isinstance(func, ast.Attribute) and func.attr == "get_next" and own is not None:
+            return f"{own.name}[0]" if own.each else own.name
         return ""
 
     def _check_rows(self, part: Part) -> None:
@@ -248,18 +248,14 @@ class LayerWriter:
         }
         return name in units and _is_number(self.program.scope.module, units[name], units)
 
-    def built(self, part: Part, name: str, context: Context, indent: str) -> str:
-        """What makes the variables of the layers of a shared function.
-
-        They are made as it is traced, which knows the shapes that the placeholders have. What a
-        trace makes under a strategy cannot be lifted out of it: there it is called, with a row.
-        """
+    def _samples(self, part: Part, context: Context) -> dict[str, str]:
+        """What a shared function is called with to be traced: of each that it takes, by name."""
         steps = self.program.steps
         step = next(
             step
             for step in steps
             if part.builds in step.updates
-            or (isinstance(part.builds, Unit) and {*part.units} <= {*step.units})
+            or (not isinstance(part.builds, Update) and {*part.units} <= {*step.units})
         )
         fed = {placeholder.name: placeholder for placeholder in step.feeds}
         given = {p.name: known_text(p, value, context) for p, value in step.folded}
@@ -268,7 +264,10 @@ class LayerWriter:
             iterators = self.program.restarted(part.units)
             given.update((one.name, iterator_spec(one, context.tf)) for one in iterators)
         else:
-            self._check_rows(part)
+            drawn = {n for one in _tower_inputs(part) if one.drawn for n in one.names}
+            whole = drawn if part.sizes else set()  # as many rows as there are in each step
+            if not whole.issuperset(part.takes):
+                self._check_rows(part)
             fed.update(self._parts(part))
             given.update(
                 (name, sample_text(fed[name], context, fed[name] in self.program.numbers))
@@ -277,13 +276,33 @@ class LayerWriter:
             )
             for p, (iterator, index) in self._elements(part).items():
                 spec = f"{iterator}.element_spec[{index}]"
-                given[p] = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
+                one = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
+                given[p] = spec if p in whole else one
             numbers = {name for name in part.takes if self._is_number(part, name)}
             given.update(dict.fromkeys(numbers - {*given}, f"{context.tf}.zeros([])"))
         for taken in part.takes:
             if taken not in given:
                 node, text = part.units[0].node, f"the shape of `{taken}` is not known before"
                 raise Refused(self.program.scope.module, node, f"layers are made here: {text}")
+        return given
+
+    def traced(self, part: Part, name: str, context: Context, indent: str) -> list[str]:
+        """What tells the shapes of what a shared function gives, without computing it."""
+        given = self._samples(part, context)
+        call = f"{context.tf}.function({name}).get_concrete_function"
+        arguments = [given[taken] for taken in part.takes]
+        read = {name.id for unit in part.sizes for name in names_in(unit.node)}
+        targets = ", ".join(one if one in read else "_" for one in part.gives)
+        text = context.style.call(call, arguments, "", len(indent))
+        return f"{indent}{targets} = {text}.structured_outputs".split("\n")
+
+    def built(self, part: Part, name: str, context: Context, indent: str) -> str:
+        """What makes the variables of the layers of a shared function.
+
+        They are made as it is traced, which knows the shapes that the placeholders have. What a
+        trace makes under a strategy cannot be lifted out of it: there it is called, with a row.
+        """
+        given = self._samples(part, context)
         arguments = ", ".join(given[taken] for taken in part.takes)
         comment = "# makes the variables of its layers"
         call = f"{name}({arguments})"

@@ -50,7 +50,7 @@ def tell(program: SessionProgram, found: EditSet) -> None:
         elif layer.normalizes and program.mover is Mover.ALL:
             found.note(module, layer.found.call, _RACING, AVERAGES)
     for unit in program.units.values():
-        if isinstance(unit, TowerInput) and unit.drawn:
+        if isinstance(unit, TowerInput) and unit.drawn and not program.drawn[unit.node].each:
             found.note(module, unit.node, _DRAWN, BATCHES)
     for run in program.runs:
         if _reads_trained(run.step):

@@ -31,12 +31,14 @@ class Part:
 
     ``builds`` is the first that needs the variables of their layers: an update that trains them,
     or a unit that gives them the values of others. Where a saver does, it is the last of the units.
+    ``sizes`` are what variables below are shaped by, as follows from the shapes of what it gives.
     """
 
     units: tuple[Unit, ...]
     takes: tuple[str, ...]
     gives: tuple[str, ...]
     builds: Update | Unit | None = None
+    sizes: tuple[Unit, ...] = ()
 
     @property
     def place(self) -> int:
@@ -53,7 +55,7 @@ class Sharing:
         self.program = program
         self.names = program.scope.module.names
         self.home: Scope = self.names.scopes[program.scope.node]
-        networks = self._networks()
+        networks = [*self._sized(), *self._networks()]
         self.parts = self._parts(networks)
         if not self._is_ordered():
             self.parts = networks
@@ -75,6 +77,26 @@ class Sharing:
             if set(part.takes) <= fed and all(set(part.units) <= units for units in training):
                 return part
         return None
+
+    def _sized(self) -> list[Part]:
+        """What the sizes of variables follow from, as functions that tell them when traced."""
+        found: list[Part] = []
+        done: set[Unit] = set()
+        for size in sorted(self.program.sizes, key=lambda unit: unit.place):
+            units = [u for u in closure([size]) if u.stage is size.stage and u not in done]
+            sizes = tuple(unit for unit in units if unit in self.program.sizes)
+            units = [unit for unit in units if unit not in sizes]
+            if units and not any(map(_layers, units)) and len(closure(sizes)) > len(sizes):
+                part = self._part(units)
+                read = dict.fromkeys(name for unit in sizes for name in self.reads(unit))
+                own = {name for unit in units for name in given_by(unit)}
+                gives = dict.fromkeys((*part.gives, *(name for name in read if name in own)))
+                found.append(replaced(part, gives=tuple(gives), sizes=sizes))
+            elif units or not sizes:
+                text = "a variable's size follows from layers"
+                raise Refused(self.program.scope.module, size.node, text, "tell it a number")
+            done.update((*units, *sizes))
+        return found
 
     def _networks(self) -> list[Part]:
         """What has layers, as functions that can be traced before an optimizer is built."""

@@ -297,7 +297,10 @@ class StepWriter:
         pairs = f"zip({names.averages(update)}, {names.trained(update)})"
         line(f"for {names.average}, {names.variable} in {pairs}:", 1)
         difference = f"({names.average} - {names.variable})"
-        line(f"{names.average}.assign_sub((1.0 - {decay}) * {difference})", 2)
+        share = f"(1.0 - {decay})"
+        if any(isinstance(one.arguments.get("dtype"), ast.IfExp) for one in self.program.made):
+            share = f"{tf}.cast({share}, {names.average}.dtype)"
+        line(f"{names.average}.assign_sub({share} * {difference})", 2)
 
 
 def iterator_spec(iterator: Iterator, tf: str) -> str:

@@ -558,6 +558,14 @@ class _Writer:
                 name = names.part(made, made is self.sharing.network)
                 lines = self.layers.built(made, name, self.context, indent).split("\n")
                 texts.append("".join(f"{indent}{line}\n" for line in lines))
+            if made.sizes:
+                name = names.part(made, made is self.sharing.network)
+                block = Block(self.source, indent)
+                block.lines += self.layers.traced(made, name, self.context, indent)
+                for unit in made.sizes:
+                    assert isinstance(unit.node, ast.stmt)
+                    block.statement(unit.node, tuple(self.context.edits(unit.node)))
+                texts.append(block.text())
             return texts
         texts = writer.step(made)
         if self.parameters.given_to_object(made):

@@ -152,7 +152,7 @@ class TowerStepWriter(StepWriter):
             name
             for unit in combined
             for other in unit.after
-            if other.stage is Stage.TOWER and not isinstance(unit, Gathered)
+            if other.stage in (Stage.TOWER, Stage.INPUT) and not isinstance(unit, Gathered)
             for name in dict.fromkeys(self.sharing.reads(unit))
             if name in given_by(other)
         ]

@@ -1143,12 +1143,6 @@ REFUSED = {
         DRAWING.replace("return batch", "return batch, it") + START + "sess.run(train)\n",
         "from_tensor_slices",
     ),
-    "a function that computes with a batch": (
-        DRAWING.replace("return batch", "return tf.cast(batch, tf.float32)")
-        + START
-        + "sess.run(train)\n",
-        "from_tensor_slices",
-    ),
     "a dataset of a function that counts in the graph": (
         DRAWING.replace("    data =", "    step = tf.train.create_global_step()\n    data =")
         + START

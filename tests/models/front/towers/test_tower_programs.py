@@ -670,6 +670,71 @@ def test_a_run_of_one_tower_would_draw_for_all() -> None:
     stays(text, "which alone draws a batch")
 
 
+MADE = "iterator = data.repeat().batch(4).make_one_shot_iterator()\n"
+
+
+def test_an_iterator_that_each_tower_makes() -> None:
+    """They were taken for one, which all towers drew of."""
+    body = f"        {MADE}{DRAWS['body']}"
+    after = native(program(**{**DRAWS, "split": DATASET, "body": body}))
+    assert "iterators = [iter(data.repeat().batch(4)) for _ in range(num_gpus)]\n" in after
+    assert "a, b = iterators[i].get_next()\n" in after
+    assert "replica_id_in_sync_group" in after
+
+
+def test_which_iterator_a_tower_has_must_be_seen() -> None:
+    listed = MADE.replace("= data", "= [data").replace("()\n", "() for _ in range(num_gpus)]\n")
+    body = DRAWS["body"].replace("iterator.get_next", "iterator[i].get_next")
+    given = {**DRAWS, "split": DATASET + listed, "body": body}
+    assert "iterator[i].get_next()" in native(program(**given))
+    other = {**given, "body": body.replace("[i]", "[0]")}
+    stays(program(**other), "the iterator that this comes from has no name")
+    begun = listed.replace("one_shot", "initializable")
+    stays(program(**{**given, "split": DATASET + begun}), "an iterator that runs begin")
+
+
+QUEUED = {
+    **DRAWS,
+    "split": DATASET + MADE + """\
+rows_0, labels_0 = iterator.get_next()
+tf.summary.histogram('rows', rows_0)
+rows_1 = rows_0 * 2.0
+queue = tf.contrib.slim.prefetch_queue.prefetch_queue([rows_1, labels_0], capacity=4)
+""",
+    "body": DRAWS["body"].replace("iterator.get_next", "queue.dequeue"),
+}  # fmt: skip
+
+
+def test_batches_that_a_queue_keeps_for_the_towers() -> None:
+    after = native(program(**QUEUED))
+    assert "rows_0, b = iterator.get_next()\n" in after
+    assert "a = rows_0 * 2.0\n" in after
+    assert "'rows'" not in after  # the summary of nothing that is merged
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new"),
+    [
+        ("apply", "mean =", "told = tf.summary.merge_all()\nmean ="),
+        ("apply", "mean =", "print(rows_1.shape)\nmean ="),
+        ("body", "a, b = queue.dequeue()", "c = queue.dequeue()\n        a, b = c"),
+        ("body", "a, b = queue.dequeue()", "a, b = queue.dequeue_many(2)"),
+    ],
+    ids=["a summary that is merged", "another use of a batch",
+         "a batch that has no names", "several batches"],
+)  # fmt: skip
+def test_a_queue_that_others_know_stays(part: str, old: str, new: str) -> None:
+    assert QUEUED[part].count(old) == 1
+    shown = "tf.summary.histogram('rows', rows_0)\n"
+    parts = {**QUEUED, part: QUEUED[part].replace(old, new)}
+    if "ummar" not in new:
+        parts["split"] = parts["split"].replace(shown, "")
+    reason = (
+        "something in a tower may have it" if "ummar" in new else "prefetch_queue` is not among"
+    )
+    stays(program(**parts), reason)
+
+
 COUNT = "count = tf.Variable(0, trainable=False)\n"
 APPLIED = APPLY.replace("train =", "apply =").replace("(tower_grads))", "(tower_grads), count)")
 EMA = "ema = tf.train.ExponentialMovingAverage(0.9, count)\n"

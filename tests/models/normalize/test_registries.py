@@ -71,7 +71,10 @@ def test_a_dictionary_that_is_used_for_more_stays(old: str, new: str) -> None:
         program = program.replace("big}", "big})")
     if "get(" in new:
         program = program.replace('["net"]](', '["net"])(')
-    stays(whole(program), "`tf.layers.dense` is TF1 API, used outside of the Estimator")
+    reason = "`tf.layers.dense` is TF1 API, used outside of the Estimator"
+    if "pop" in new:  # the dictionary of settings would be another one in the next call
+        reason = "`params` changes where the network uses it"
+    stays(whole(program), reason)
 
 
 CHOSEN = NETS.replace('NETS = {"small": small, "big": big}\n\n\n', "")

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import children, holds, walk
+from migrate_mgpu.analysis.names import Names
+from migrate_mgpu.analysis.scopes import children, holds, position, walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
 from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
@@ -228,6 +229,7 @@ class Network:
             lines.statement(statement, edits, 1, above)
         if plan.result is not None:
             lines.line(f"return {plan.result}", 1)
+        self._check_changes(context)
         # A model is always told; other layers take what they use.
         told = context.trains or plan.base == "Model"
         training = ", training=False" if told else ""
@@ -237,6 +239,23 @@ class Network:
             lines.lines.pop(0)
         block.lines += lines.lines
         return _Call(block.text(), self._needs(context), context.trains)
+
+    def _check_changes(self, context: Context) -> None:
+        """A setting that `call` uses has one value: the last one that `__init__` gives it. What
+        would change it in `call` would do so each time."""
+        names = self.module.names
+        needed = self._needs(context) - self.times.in_loops  # those are no attributes
+        for statement in self.plan.statements:
+            for part in walk(statement):
+                if not isinstance(part, ast.Name) or part.id not in needed:
+                    continue
+                found = names.statement(part)
+                changes = not isinstance(part.ctx, ast.Load) or _may_change(names, part)
+                behind = position(part) > position(context.used[part.id])
+                if changes and (behind or not self._moves_to_init(found)):
+                    where = "behind where" if behind else "where"
+                    text = f"`{part.id}` changes {where} the network uses it"
+                    raise Refused(self.module, part, text, "give the new value another name")
 
     def _omitted(self) -> list[ast.stmt]:
         """The statements that are left out of others, which stay in part."""
@@ -522,3 +541,15 @@ def _children(statement: ast.If | ast.For | ast.With) -> list[ast.stmt]:
 def _nothing(context: Context) -> str:
     """What stands for a statement that goes away."""
     return ""
+
+
+def _may_change(names: Names, name: ast.Name) -> bool:
+    """Whether a mention of a list, or of another object, may change it."""
+    node = names.parents[name]
+    if isinstance(node, ast.Subscript) and node.value is name:
+        return not isinstance(node.ctx, ast.Load)
+    if not isinstance(node, ast.Attribute):
+        return False
+    call = names.parents[node]
+    stands_alone = isinstance(call, ast.Call) and isinstance(names.parents[call], ast.Expr)
+    return stands_alone or node.attr == "pop" or not isinstance(node.ctx, ast.Load)

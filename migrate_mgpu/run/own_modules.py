@@ -1,7 +1,7 @@
 """Modules that native programs have in a form of their own, beside those that others need.
 
-Where Estimator programs share a module with programs that stay TF1's, what they take of it stands
-in `<name>_tf2.py`, which they import instead: the run is planned with such files.
+Where programs of Estimators or towers share a module with programs that stay TF1's, what they take
+of it stands in `<name>_tf2.py`, which they import instead: the run is planned with such files.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Context:
 
     ``names`` are the names that are spelled otherwise there (``params`` as
     ``self.params``), ``replaced`` the nodes that something else stands for. ``used``
-    collects the author's names that the written text mentions.
+    collects the author's names that the written text mentions, ``mentions`` where it does.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Context:
         self.names = dict(names or {})
         self.replaced = dict(replaced or {})
         self.used: dict[str, ast.Name] = {}
+        self.mentions: list[ast.Name] = []
         self.trains = False  # whether `training` was written
 
     @property
@@ -104,11 +105,11 @@ class Context:
         source = self.module.source
         spans = [(e.start, e.end) for e in found if e.end > e.start]
         for name in names_in(node):
-            if name.id not in self.used:
-                start, end = source.span(name)
-                inside = [span for span in spans if span[0] <= start and end <= span[1]]
-                if not inside or (start, end) in inside:
-                    self.used[name.id] = name
+            start, end = source.span(name)
+            inside = [span for span in spans if span[0] <= start and end <= span[1]]
+            if not inside or (start, end) in inside:
+                self.used.setdefault(name.id, name)
+                self.mentions.append(name)
 
     def _visit(self, node: ast.AST) -> Iterable[Edit]:
         if node in self.replaced:
@@ -207,6 +208,7 @@ class Context:
                 raise Refused(self.module, node, text, "build the text by format() before")
             if isinstance(part, ast.Name):
                 self.used.setdefault(part.id, part)
+                self.mentions.append(part)
         return []
 
     def _edit(self, node: ast.AST, text: str) -> Edit:
@@ -236,6 +238,7 @@ def cast_to(node: ast.expr, dtype: str) -> Replacement:
         inner = Context(context.module, context.style, context.modes, context.names, replaced)
         text = inner.render(node)
         context.used.update(inner.used)
+        context.mentions += inner.mentions
         context.trains |= inner.trains
         return f"{context.tf}.cast({text}, {context.style.code(dtype)})"
 

@@ -70,6 +70,24 @@ def test_a_change_before_it_and_what_call_does_not_use_become_native(change):
     assert "class Network(tf.keras.layers.Layer):" in text and "depth = depth + 1" in text
 
 
+def test_another_arm_changes_nothing_here():
+    """One arm is the network's: what the other does with its own list comes to nobody."""
+    arms = """if depth:
+        sizes = [5]
+        hidden = inputs * sizes[0]
+    else:
+        sizes = [6]
+        sizes.append(8)
+        hidden = inputs * sizes[0]"""
+    program = PROGRAM.replace("    BEHIND\n", "").replace("BEFORE", arms)
+    program = program.replace(
+        "layers.dense(inputs, sizes[-1]) * sizes[0]", "layers.dense(hidden, 3)"
+    )
+    text, said = migrated(program, native_sessions=True)
+    assert "class Network(tf.keras.layers.Layer):" in text, said
+    assert "self.sizes.append(8)" in text
+
+
 def test_a_list_that_gets_shorter_stays():
     """In an Estimator's network; what builds a session's graph takes nothing out of a list."""
     stays(ESTIMATOR, "`sizes` changes behind where the network uses it")

@@ -245,14 +245,20 @@ class Network:
         would change it in `call` would do so each time."""
         names = self.module.names
         needed = self._needs(context) - self.times.in_loops  # those are no attributes
-        for statement in self.plan.statements:
+        uses = [one for one in context.mentions if one.id in needed]
+        for statement in self.plan.statements if uses else ():
             for part in walk(statement):
                 if not isinstance(part, ast.Name) or part.id not in needed:
                     continue
-                found = names.statement(part)
-                changes = not isinstance(part.ctx, ast.Load) or _may_change(names, part)
-                behind = position(part) > position(context.used[part.id])
-                if changes and (behind or not self._moves_to_init(found)):
+                if isinstance(part.ctx, ast.Load) and not _may_change(names, part):
+                    continue
+                behind = any(
+                    one.id == part.id
+                    and position(part) > position(one)
+                    and not names.exclusive(part, one)
+                    for one in uses
+                )
+                if behind or not self._moves_to_init(names.statement(part)):
                     where = "behind where" if behind else "where"
                     text = f"`{part.id}` changes {where} the network uses it"
                     raise Refused(self.module, part, text, "give the new value another name")

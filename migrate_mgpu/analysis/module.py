@@ -160,7 +160,7 @@ class Module:
         """Every mention of a TensorFlow name, longest attribute chains, in source order."""
         found: list[Use] = []
         names = self.names
-        for name in names.imported_ids():
+        for name in names.imported_ids:
             meanings: dict[Scope, tuple[str, bool]] = {}  # its root, and whether it is optional
             for node in names.by_id.get(name, ()):
                 if not isinstance(node.ctx, ast.Load):
@@ -446,7 +446,7 @@ class Module:
         ]
         if not found and "keras" not in self.source.text:
             return found
-        imported = self.names.imported_ids()
+        imported = self.names.imported_ids
         found.extend(
             name
             for attributes in self.names.attributes.values()

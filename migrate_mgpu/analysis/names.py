@@ -29,6 +29,12 @@ class Names(Scopes):
         self.tensorflow_names: dict[ast.AST, str] = {}  # which the tables have found so far
         self._taken: dict[Scope, set[str]] = {}  # names that mean something in a scope
 
+    def bind_import(self, name: str, node: ast.AST, qualname: str) -> None:
+        """Gives a name of the module a meaning that its own text does not say."""
+        self.module_scope.bind(name, Binding("import", node, qualname))
+        vars(self).pop("imported_ids", None)
+        vars(self).pop("dotted_bindings", None)
+
     # -- looking up -------------------------------------------------------
 
     def scope_at(self, node: ast.AST) -> Scope:
@@ -104,6 +110,7 @@ class Names(Scopes):
         binding = self.only_binding(node)
         return binding is not None and binding.kind == "parameter"
 
+    @cached_property
     def imported_ids(self) -> set[str]:
         """Names that some scope imports, or makes an alias of something: all others mean no import.
 
@@ -115,6 +122,17 @@ class Names(Scopes):
             for name, bindings in scope.bindings.items()
             if any(b.kind == "import" or isinstance(b.value, _ALIASES) for b in bindings)
         }
+
+    @cached_property
+    def dotted_bindings(self) -> list[tuple[list[Binding], int]]:
+        """The bindings to something of a module: `tf` of `from compat import tf`, by its list."""
+        return [
+            (bindings, index)
+            for scope in self.scopes.values()
+            for bindings in scope.bindings.values()
+            for index, binding in enumerate(bindings)
+            if binding.qualname and "." in binding.qualname
+        ]
 
     def qualnames(self, node: ast.AST) -> tuple[str, ...]:
         """The dotted import paths that an expression may stand for; empty when unknown.

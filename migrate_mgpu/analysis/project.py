@@ -355,7 +355,7 @@ class Project:
                         continue
                     for binding in bindings:
                         qualname = binding.qualname or f"{target.name}.{name}"
-                        names.module_scope.bind(name, Binding("import", node, qualname))
+                        names.bind_import(name, node, qualname)
                         if qualname in ROOTS and module not in target.borrowers:
                             target.borrowers.append(module)
 
@@ -367,7 +367,7 @@ class Project:
             return
         for name in names.by_id.keys() - names.module_scope.bindings.keys():
             if table().status(f"{base}.{name}") != "unknown":
-                names.module_scope.bind(name, Binding("import", node, f"{base}.{name}"))
+                names.bind_import(name, node, f"{base}.{name}")
 
     def _bind_cells(self, module: Module, node: ast.ImportFrom) -> None:
         """`from tensorflow.python.ops.rnn_cell import *`: the cells of `tf.nn.rnn_cell`."""
@@ -377,7 +377,7 @@ class Project:
             return
         for name in names.by_id.keys() - names.module_scope.bindings.keys():
             if table().status(f"nn.rnn_cell.{name}") not in ("unknown", "gone"):
-                names.module_scope.bind(name, Binding("import", node, f"{base}.{name}"))
+                names.bind_import(name, node, f"{base}.{name}")
 
     def _bind_tensorflow(self, module: Module) -> None:
         """`from .compat import tf`: TensorFlow by way of another module of the run."""
@@ -391,18 +391,16 @@ class Project:
                 target.borrowers.append(module)
 
     def _borrowed(self, module: Module) -> Iterator[tuple[list[Binding], int, str | None, Module]]:
-        for scope in module.names.scopes.values():
-            for bindings in scope.bindings.values():
-                for index, binding in enumerate(bindings):
-                    head, _, last = (binding.qualname or "").rpartition(".")
-                    if not head or head.split(".")[0] in _NEVER_OURS:
-                        continue
-                    for target in self.resolve(module, head)[-1:]:
-                        if last not in target.names.module_scope.bindings:
-                            continue
-                        roots = target.names.roots(last, target.names.module_scope)
-                        if roots and all(tensorflow_root(path) for path in roots):
-                            yield bindings, index, tensorflow_root(roots[0]), target
+        for bindings, index in module.names.dotted_bindings:
+            head, _, last = (bindings[index].qualname or "").rpartition(".")
+            if not head or head.split(".")[0] in _NEVER_OURS:
+                continue
+            for target in self.resolve(module, head)[-1:]:
+                if last not in target.names.module_scope.bindings:
+                    continue
+                roots = target.names.roots(last, target.names.module_scope)
+                if roots and all(tensorflow_root(path) for path in roots):
+                    yield bindings, index, tensorflow_root(roots[0]), target
 
     def resolve(self, module: Module, dotted: str) -> list[Module]:
         """The modules that importing ``dotted`` in a module runs (packages on the way included)."""

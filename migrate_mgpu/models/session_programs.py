@@ -113,9 +113,12 @@ class NativeSessions:
         self.rule = only(SessionRewriter).rule
         self.towers = only(TowerRewriter).rule
         self._users: dict[Module, list[Program]] = {}
+        self._trained: set[Module] = set()  # by a program that has them
         for program in project.programs():
             for module in program.modules:
                 self._users.setdefault(module, []).append(program)
+            if any(map(_trains, program.modules)):
+                self._trained.update(program.modules)
         self._known: dict[Module, NativeSession] = {}
         self._homes: dict[Module, Module | None] = {}  # by entry points
 
@@ -130,7 +133,8 @@ class NativeSessions:
         home = self._home(program)
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
-        if not any(_trains(other) for one in self._related(program) for other in one.modules):
+        shared = (m for m in program.modules if m.uses and m is not program.entry)
+        if not any(map(_trains, program.modules)) and self._trained.isdisjoint(shared):
             return None
         if program.entry not in self._known:
             self._known[program.entry] = (
@@ -263,14 +267,6 @@ class NativeSessions:
     def _is_ours(self, program: Program) -> bool:
         """Whether a program may be changed."""
         return program.entry.writable and not file_suppressed(program.entry.source)
-
-    def _related(self, program: Program) -> list[Program]:
-        """A program, and those that import a module of its that speaks to TensorFlow."""
-        found = {id(program): program}
-        for module in program.modules:
-            if module.uses and module is not program.entry:
-                found.update((id(one), one) for one in self._users.get(module, ()))
-        return list(found.values())
 
     def _check(self, program: Program, module: Module) -> set[Module]:
         """The other modules of a program that speak to TensorFlow.

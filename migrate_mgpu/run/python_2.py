@@ -65,7 +65,7 @@ def stays_python_2(project: Project, result: RunResult) -> bool:
         path for program in result.programs if program.state == NATIVE for path in program.paths
     }
     of_native = [m for m in project.modules.values() if m.path in native]
-    return any(_may_be(project.data[m.path]) and python_2_names(m) for m in of_native)
+    return any(python_2_names(m) for m in of_native)
 
 
 def converted(
@@ -177,7 +177,7 @@ class _Conversion:
         while True:
             broken = [one.path for one in project.unreadable.values() if one.error.python_2]
             modules = project.modules.values()
-            named = [m.path for m in modules if _may_be(project.data[m.path]) and python_2_names(m)]
+            named = [m.path for m in modules if python_2_names(m)]
             helpers = set(_helpers(self.given, project))
             self.helpers |= helpers
             waiting = [path for path in (*broken, *named, *helpers) if path in given]

@@ -140,12 +140,7 @@ _LAST_WORDS = {
 def sink_calls(module: Module) -> list[SinkCall]:
     """Every call of a module that takes a configuration, in source order."""
     found: list[SinkCall] = []
-    local = {
-        name
-        for scope in module.names.scopes.values()
-        for name, bindings in scope.bindings.items()
-        if any(b.kind in ("import", "assign") for b in bindings)
-    }
+    local = module.names.imported_ids
     for call in module.names.calls:
         function = call.func
         last = getattr(function, "attr", None)

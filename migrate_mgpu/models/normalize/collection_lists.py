@@ -54,6 +54,8 @@ class _Event:
 @fact
 def mentions(module: Module) -> list[ast.Attribute | ast.ImportFrom]:
     """What names a function of collections, and imports of them."""
+    if "collection" not in module.source.text:
+        return []
     return [
         node
         for node in walk(module.tree)

@@ -82,7 +82,7 @@ def told(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]
 
 @fact
 def _asks_for_names(module: Module) -> bool:
-    return any(map(asks_for_name, walk(module.tree)))
+    return ".op" in module.source.text and any(map(asks_for_name, walk(module.tree)))
 
 
 def _scope(module: Module, loop: ast.For) -> ast.With | None:

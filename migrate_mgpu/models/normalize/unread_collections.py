@@ -35,6 +35,8 @@ def dropped(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Ed
 
 @fact
 def _adding(module: Module) -> list[ast.Expr]:
+    if _ADDS not in module.source.text:
+        return []
     return [
         statement
         for statement in walk(module.tree)

@@ -1017,7 +1017,8 @@ class Fetch:
 
     ``copies``: that variables get the values of others, which is read nowhere.
     ``variable``: it is read behind the step, as is what a metric is so far (``of_metric``),
-    or a value that TF2 computes there, of Python's own ones (``computed``).
+    or a value that TF2 computes there, of Python's own ones (``computed``). ``nested``: its value
+    is a list of tensors, or another structure of them.
     """
 
     node: ast.expr
@@ -1028,6 +1029,7 @@ class Fetch:
     update: Update | None = None
     moves: bool = False
     copies: bool = False
+    nested: bool = False
 
     @property
     def gives(self) -> bool:

@@ -23,6 +23,7 @@ from migrate_mgpu.models.normalize import (
     graph_objects,
     graph_parameters,
     graph_statements,
+    late_parts,
     later_graphs,
     made_before_towers,
     returned_collections,
@@ -230,6 +231,7 @@ def _named(
                 or _each(own_modules, static_sizes.normalize)
                 or _each(own_modules, run_names.normalize)
                 or _each(own_modules, early_constants.normalize)
+                or _each(own_modules, late_parts.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.renamed_in_towers)

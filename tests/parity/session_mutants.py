@@ -93,6 +93,12 @@ MUTANTS: dict[str, Mutant] = {
     "copied the other way": Mutant(
         "target_network", r"zip\(target, evaluated\)", "zip(evaluated, target)"
     ),
+    "copied from the other network in a function": Mutant(
+        "copied_in_function", r"zip\(t_params, e_params\)", "zip(e_params, t_params)"
+    ),
+    "a loop whose state begins anew": Mutant(
+        "loop_lists", r"^        before = state$", "        before = begin * 0.5"
+    ),
     "the whole copied, not a share": Mutant(
         "soft_target", r"old\.assign\(\(1 - TAU\) \* old \+ TAU \* new\)", "old.assign(new)"
     ),

@@ -29,6 +29,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     VariableCopy,
     WriterCall,
 )
+from migrate_mgpu.models.front.session.nested_values import appended
 from migrate_mgpu.models.front.session.scope import Entry, Header, Home, SessionScope
 from migrate_mgpu.models.ir import (
     Combined,
@@ -475,4 +476,6 @@ def targets_of(node: ast.AST) -> set[str]:
     elif isinstance(node, (ast.For, ast.If)):
         inside = (*node.body, *node.orelse)
         return {name for statement in inside for name in targets_of(statement)}
+    elif isinstance(node, ast.stmt) and (added := appended(node)) is not None:
+        return {added[0]}
     return {p.id for target in targets for p in walk(target) if isinstance(p, ast.Name)}

@@ -375,6 +375,10 @@ class _Reader(StatementReader):
         return role
 
     def _host(self, statement: ast.stmt) -> Role:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Name):
+            if self._describes(statement.value):
+                self.found.described.append(statement)
+                return Role.GONE
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             call = statement.value
             func = call.func
@@ -423,7 +427,12 @@ class _Reader(StatementReader):
                 del self.meanings[name]
 
     def _describes(self, call: ast.expr) -> bool:
-        """Whether a call prints what some parts of the graph are called, and nothing else."""
+        """Whether a call prints what some parts of the graph are called, and nothing else.
+
+        Or a cell of a notebook ends with one: `outputs`.
+        """
+        if isinstance(call, ast.Name):
+            return isinstance(self.runs.meaning(call), (Placeholder, Unit, Variables, Gradients))
         if (
             not isinstance(call, ast.Call)
             or self.names.qualname(call.func) != "builtins.print"

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
 from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import fold
+from migrate_mgpu.models.front.session.nested_values import holds_several, is_nested
 from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
@@ -506,7 +507,12 @@ class RunReader:
             units.append(meaning)
             if meaning.node in self.found.copies:
                 return Fetch(node, copies=True)
-            return Fetch(node, value=self.named(node))
+            named = self.named(node)
+            graph = self.origins.graph
+            several = isinstance(named, ast.Name) and is_nested(
+                self.module, graph, named.id, meaning.node
+            )
+            return Fetch(node, value=named, nested=several)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             variables = self.meaning(node.value)
             if isinstance(variables, Variables):
@@ -528,7 +534,8 @@ class RunReader:
         same = self._computed_before(unit)
         units.append(same)
         assert isinstance(same.node, ast.expr)
-        return Fetch(node, value=same.node)
+        several = holds_several(self.module, self.origins.graph, same.node)
+        return Fetch(node, value=same.node, nested=several)
 
     def _is_read(self, node: ast.expr) -> bool:
         """Whether anything reads what a run gives for one of its fetches."""

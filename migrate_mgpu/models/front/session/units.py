@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from migrate_mgpu.analysis.dataflow import loaded
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
@@ -20,9 +22,10 @@ from migrate_mgpu.models.front.session.constant_branches import (
     names_made_before,
 )
 from migrate_mgpu.models.front.session.distributions import method_of
-from migrate_mgpu.models.front.session.expressions import Parts, check_drawn
+from migrate_mgpu.models.front.session.expressions import Parts, check_drawn, statements_of
 from migrate_mgpu.models.front.session.label_gradients import LabelGradientReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
+from migrate_mgpu.models.front.session.nested_values import appended
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
@@ -108,24 +111,66 @@ class UnitReader(StatementReader):
         return Role.UNIT
 
     def repeats(self, statement: ast.stmt) -> bool:
-        """Whether a statement is a loop that computes tensors, each from those there are."""
+        """Whether a statement is a loop that computes tensors, each from those there are.
+
+        It may add them to lists that begin empty above it, which are parts of the graph then.
+        """
         if not isinstance(statement, ast.For) or statement.orelse:
             return False
-        values = [
-            one.value for one in statement.body if isinstance(one, (ast.Assign, ast.AugAssign))
-        ]
-        names = targets_of(statement)
+        inside = list(statements_of([statement]))
+        loops = [one for one in inside if isinstance(one, ast.For)]
+        added = {one: found for one in inside if (found := appended(one)) is not None}
+        given = [one for one in inside if isinstance(one, (ast.Assign, ast.AugAssign))]
+        if len(loops) + len(added) + len(given) != len(inside):
+            return False
+        if not any(map(self.is_graph, expressions_of_loop(statement))):
+            return False
+        named = {name for one in given for name in targets_of(one)}
+        lists = {name for name, _ in added.values()} - named
         plain = all(
-            isinstance(part, ast.Name)
-            for one in statement.body
+            isinstance(name, ast.Name)
+            for one in given
             for part in (one.targets if isinstance(one, ast.Assign) else ())
+            for name in (part.elts if isinstance(part, ast.Tuple) else (part,))
         )
-        known = all(isinstance(self.meanings.get(name), Unit) for name in names)
-        if len(values) != len(statement.body) or not names or not plain or not known:
+        carried = {n for n in named if isinstance(self.meanings.get(n), Unit)}
+        if not plain or not (carried or lists):
             return False
-        if not any(map(self.is_graph, values)) or self.is_graph(statement.iter):
+        if not all(self._is_inside(name, statement) for name in named - carried):
             return False
-        return all(self._is_of_loops(n) for n in walk(statement.target) if isinstance(n, ast.Name))
+        begun = {name: self._begins(name, statement) for name in lists}
+        if None in begun.values():
+            return False
+        targets = (n for one in loops for n in walk(one.target) if isinstance(n, ast.Name))
+        if not all(map(self._is_of_loops, targets)):
+            return False
+        for name, place in begun.items():
+            if place is not None and not isinstance(self.meanings.get(name), Unit):
+                entry = self.scope.entries[place]
+                self.meanings[name] = self.unit(entry.statement, place)
+                self.found.roles[place] = Role.UNIT
+        return True
+
+    def _is_inside(self, name: str, loop: ast.For) -> bool:
+        """Whether a name is a loop's own, which gives it a value before it reads that."""
+        mentions = sorted(self.names.mentions(name, self.home), key=position)
+        first = self.names.statement(mentions[0])
+        own = isinstance(first, ast.Assign) and isinstance(mentions[-1].ctx, ast.Load)
+        reads = own and any(part.id == name for part in loaded(first))
+        return own and not reads and all(is_inside(self.module, one, {loop}) for one in mentions)
+
+    def _begins(self, name: str, loop: ast.For) -> int | None:
+        """Where a list is made that a loop fills, if it is empty before."""
+        bindings = self.home.bindings.get(name, [])
+        made = self.names.statement(bindings[0].node) if len(bindings) == 1 else None
+        value = made.value if isinstance(made, ast.Assign) and len(made.targets) == 1 else None
+        places = [i for i, entry in enumerate(self.scope.entries) if entry.statement is made]
+        if not isinstance(value, ast.List) or value.elts or len(places) != 1:
+            return None
+        if isinstance(self.meanings.get(name), Unit):
+            return places[0]
+        above = (m for m in self.names.mentions(name, self.home) if position(m) < position(loop))
+        return places[0] if [*above] == [bindings[0].node] else None
 
     def decides(self, statement: ast.stmt) -> bool:
         """Whether a statement computes tensors in one of its branches, as a constant says."""
@@ -146,13 +191,27 @@ class UnitReader(StatementReader):
         return any(map(self.is_graph, expressions_of_branches(statement)))
 
     def _is_of_loops(self, target: ast.Name) -> bool:
-        """Whether what a loop calls an item is read in loops alone that give it a value."""
+        """Whether what a loop calls an item is read behind it where it has another value alone."""
         for mention in self.names.mentions(target.id, self.home):
             loops = [one for one in self.names.ancestors(mention) if isinstance(one, ast.For)]
             given = {n.id for one in loops for n in walk(one.target) if isinstance(n, ast.Name)}
             if isinstance(mention.ctx, ast.Load) and target.id not in given:
-                return False
+                if not self._is_given_between(target, mention):
+                    return False
         return True
+
+    def _is_given_between(self, target: ast.Name, mention: ast.Name) -> bool:
+        """Whether a statement gives a name a value behind a loop, and always before a mention."""
+        if position(mention) < position(target):
+            return True
+        around = {self.names.statement(mention), *self.names.ancestors(mention)}
+        given = (self.names.statement(one.node) for one in self.home.bindings[target.id])
+        return any(
+            isinstance(one, ast.Assign)
+            and position(target) < position(one) < position(mention)
+            and not around.isdisjoint(self.names.block(one))
+            for one in given
+        )
 
     def unit(self, node: ast.stmt | ast.expr, place: int) -> Unit:
         """A statement or an expression that computes, with what it is made of.
@@ -204,7 +263,7 @@ class UnitReader(StatementReader):
         changes = isinstance(node, (ast.AugAssign, ast.For, ast.If))
         for target in sorted(targets_of(node)) if changes else ():
             before = self.meanings.get(target)
-            assert isinstance(before, Unit) or isinstance(node, ast.If)
+            assert isinstance(before, Unit) or isinstance(node, (ast.For, ast.If))
             if isinstance(before, Unit):
                 after.append(before)
         unit = Unit(
@@ -226,12 +285,16 @@ class UnitReader(StatementReader):
 
     def parts(self, value: ast.expr | ast.For | ast.If) -> Parts:
         """What a unit is made of."""
-        if not isinstance(value, ast.If):
+        if not isinstance(value, (ast.For, ast.If)):
             return self.expressions.read(value)
         found = Parts()
-        for one in expressions_of_branches(value):
+        made: set[ast.Name] = set()
+        if isinstance(value, ast.For):
+            computed = list(expressions_of_loop(value))
+        else:
+            computed, made = list(expressions_of_branches(value)), names_made_before(value)
+        for one in computed:
             found.add(self.expressions.read(one))
-        made = names_made_before(value)
         found.names = [name for name in found.names if name not in made]
         return found
 
@@ -330,6 +393,18 @@ class UnitReader(StatementReader):
             if name != step:
                 self.state.host_only(value, "a schedule")
         self.found.schedules[schedule.node] = node, schedule
+
+
+def expressions_of_loop(loop: ast.For) -> Iterator[ast.expr]:
+    """What a loop goes through, and what the statements in it compute."""
+    for one in statements_of([loop]):
+        added = appended(one)
+        if isinstance(one, ast.For):
+            yield one.iter
+        elif isinstance(one, (ast.Assign, ast.AugAssign)):
+            yield one.value
+        elif added is not None:
+            yield added[1]
 
 
 def value_of(node: ast.stmt | ast.expr) -> ast.expr | ast.For | ast.If:

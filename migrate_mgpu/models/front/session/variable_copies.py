@@ -89,6 +89,8 @@ class VariableCopyReader(StatementReader):
         if left is None or right is None or (not others and left.slots):
             text = "which variables get the values of which cannot be determined"
             raise Refused(self.module, pairs, text, _ADVICE)
+        if others:
+            left, right = _cut(left, right), _cut(right, left)
         self._check_value(value, names)
         changed, source = (left, right) if variable.id == names[0] else (right, left)
         if others:
@@ -238,6 +240,16 @@ class VariableCopyReader(StatementReader):
                 if variables.collected is Collected.LAYER and variables not in built:
                     text = "variables are copied of a layer that no step applies"
                     raise Refused(self.module, unit.node, text)
+
+
+def _cut(one: _Listed, other: _Listed) -> _Listed:
+    """A list as far as `zip` goes through it, where another one, which has no slots, ends."""
+    end = len(other.variables)
+    if other.slots or len(one.variables) <= end:
+        return one
+    kept = one.variables[:end]
+    lists = {n: tuple(v for v in given if v in kept) for n, given in one.lists.items()}
+    return _Listed(kept, False, lists)
 
 
 def _names(node: ast.expr) -> list[ast.Name]:

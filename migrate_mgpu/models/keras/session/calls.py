@@ -132,13 +132,25 @@ class RunWriter:
             return self._call(run, indent, len(indent))
         left = ", ".join(name for name, _ in computed)
         if len(run.step.values) == 1 and len(computed) == 1:
-            call = self._call(run, indent, len(indent + left) + 3, len(".numpy()"))
-            return f"{left} = {call}.numpy()"
+            return f"{left} = {self._value(run, indent, len(indent + left) + 3)}"
         if sorted(order) != order or len(set(order)) != len(run.step.values):
             raise Refused(self.module, run.call, "a value is fetched twice")
+        head, last = self._around(run, True)
+        head = f"{left} = {head}"
+        return f"{head}{self._call(run, indent, len(indent + head), 1)}{last}"
+
+    def _around(self, run: Run, several: bool) -> tuple[str, str]:
+        """What stands around the call of a step and makes arrays of its tensors."""
         value = self.names.value
-        head = f"{left} = [{value}.numpy() for {value} in "
-        return f"{head}{self._call(run, indent, len(indent + head), 1)}]"
+        if any(fetch.nested for fetch in run.fetches):
+            tf = self.style.tensorflow
+            return f"{tf}.nest.map_structure(lambda {value}: {value}.numpy(), ", ")"
+        return (f"[{value}.numpy() for {value} in ", "]") if several else ("", ".numpy()")
+
+    def _value(self, run: Run, indent: str, column: int) -> str:
+        """The one value of a step."""
+        head, last = self._around(run, False)
+        return f"{head}{self._call(run, indent, column + len(head), len(last))}{last}"
 
     def _index(self, run: Run, fetch: Fetch) -> int:
         for index, value in enumerate(run.step.values):
@@ -169,6 +181,9 @@ class RunWriter:
         if any(isinstance(one, ast.JoinedStr) for one in self.module.names.ancestors(run.call)):
             column = -_UNBROKEN
         item = self._item(run)
+        if item is not None and any(fetch.nested for fetch in run.fetches):
+            text = "one of several values is read here, and there are lists of tensors among them"
+            raise Refused(self.module, run.call, text, "assign it to as many names")
         if item is not None and item.computed:
             end = self.source.span(self.module.names.parents[run.call])[1]
             text = self._read(item)
@@ -232,7 +247,7 @@ class RunWriter:
         if column is None:
             assert target is not None
             column = len(indent) + len(self.source.code(target)) + 3
-        return f"{self._call(run, indent, column, len('.numpy()'))}.numpy()"
+        return self._value(run, indent, column)
 
     def _several(
         self, run: Run, indent: str, target: ast.expr | None, column: int | None = None
@@ -252,16 +267,21 @@ class RunWriter:
             assert target is not None
             column = len(indent) + len(self.source.code(target)) + 3
         if len(order) < len(run.fetches):
+            if any(fetch.nested for fetch in run.fetches):
+                text = "lists of tensors are fetched with variables or operations"
+                raise Refused(self.module, run.call, text, "assign it to as many names")
             return self._among_others(run, indent, column)
         return self._values(run, indent, column)
 
     def _values(self, run: Run, indent: str, column: int) -> str:
         """The list of a step's values."""
-        value = self.names.value
         if len(run.step.values) == 1:
-            return f"[{self._call(run, indent, column + 1, 10)}.numpy()]"
-        head = f"[{value}.numpy() for {value} in "
-        return f"{head}{self._call(run, indent, column + len(head), 1)}]"
+            head, last = self._around(run, False)
+            return f"[{head}{self._call(run, indent, column + 1 + len(head), 10)}{last}]"
+        head, last = self._around(run, True)
+        if any(fetch.nested for fetch in run.fetches):
+            head, last = f"list({head}", f"{last})"
+        return f"{head}{self._call(run, indent, column + len(head), 1)}{last}"
 
     def _among_others(self, run: Run, indent: str, column: int) -> str:
         """A list of values, and of variables or operations, which have None, as TF1 gave it.

@@ -198,7 +198,10 @@ class Sharing:
                 if self.names.defining_scope(part.id, scope) is self.home:
                     found.append(part.id)
         if isinstance(unit.node, (ast.AugAssign, ast.For)):
-            found += sorted(given_by(unit))
+            before = {name for one in unit.after for name in given_by(one)}
+            own = given_by(unit) - before  # those of a loop, each time
+            found = [name for name in found if name not in own]
+            found += sorted(given_by(unit) & before)
         for node in walk(unit.node) if self.program.captured else ():
             if node in self.program.captured:
                 found += self.program.captures[self.program.captured[node]]

@@ -542,6 +542,38 @@ REFUSED = {
         program(before="for k in range(2):\n    print(out[k])\n"),
         "`out`, a part of the graph, is used outside",
     ),
+    "list read before its loop": (
+        program(
+            MODEL.replace(
+                "loss =",
+                "some = []\nprint(len(some))\nfor k in range(2):\n    some.append(out)\nloss =",
+            )
+        ),
+        "`out`, a part of the graph, is used outside",
+    ),
+    "list that is not empty": (
+        program(
+            MODEL.replace("loss =", "some = [0]\nfor k in range(2):\n    some.append(out)\nloss =")
+        ),
+        "`out`, a part of the graph, is used outside",
+    ),
+    "name of a loop that has a value behind it": (
+        program(
+            MODEL.replace(
+                "loss =",
+                "some = []\nfor k in range(2):\n    one = out * k\n"
+                "    some.append(one)\nprint(one)\nloss =",
+            )
+        ),
+        "`out`, a part of the graph, is used outside",
+    ),
+    "item of a list of tensors": (
+        program(
+            MODEL.replace("loss =", "some = [out, out * 2]\nloss ="),
+            run="print(sess.run([some, loss], {x: rows})[0])\n" + STEP,
+        ),
+        "one of several values is read here, and there are lists of tensors among them",
+    ),
     "a loop that makes layers": (
         program(
             MODEL.replace("loss =", "for k in range(2):\n    out = tf.layers.dense(out, 1)\nloss =")

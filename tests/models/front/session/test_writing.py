@@ -33,6 +33,19 @@ def test_values_are_of_before_and_variables_of_after_the_update() -> None:
     assert "value = train_step(rows).numpy()\na = w.numpy()\nprint(a, value)\n" in native(text)
 
 
+def test_a_list_of_tensors_gives_a_list_of_arrays() -> None:
+    several = "def several(x):\n    return [x, x * 2]\n\n\nsome = several(out)\nloss ="
+    fetched = "a, value, _ = sess.run([some, loss, train], {x: rows})\n"
+    text = program(
+        MODEL.replace("loss =", several),
+        fetched + STEP + "print(sess.run(some, {x: rows}))\n",
+    )
+    after = native(text)
+    arrays = "tf.nest.map_structure(lambda tensor: tensor.numpy(), "
+    assert f"print({arrays}compute_some(rows)))\n" in after
+    assert f"a, value = {arrays}" in after
+
+
 def test_feeds_are_evaluated_in_their_own_order() -> None:
     text = program(
         MODEL.replace("1.0", "y"),

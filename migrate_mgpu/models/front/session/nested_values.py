@@ -1,0 +1,104 @@
+"""Values of a graph that are lists of tensors, or other structures of them."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+
+_STRUCTURES = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+# What gives several tensors.
+_SEVERAL = {
+    "split", "unstack", "meshgrid", "tuple", "unique", "unique_with_counts", "setdiff1d",
+    "clip_by_global_norm", "gradients", "dynamic_partition", "linalg.svd", "svd", "linalg.qr", "qr",
+    "nn.moments", "nn.weighted_moments", "nn.top_k",
+}  # fmt: skip
+_PLAIN = ("list", "tuple", "dict", "sorted", "reversed")
+
+
+def appended(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """The list that a statement adds something to, and that: `outputs.append(state)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or not isinstance(func, ast.Attribute):
+        return None
+    if func.attr != "append" or not isinstance(func.value, ast.Name):
+        return None
+    alone = len(call.args) == 1 and not call.keywords
+    return (func.value.id, call.args[0]) if alone else None
+
+
+def is_nested(
+    module: Module,
+    graph: CallGraph,
+    name: str,
+    statement: ast.AST,
+    seen: frozenset[ast.AST] = frozenset(),
+) -> bool:
+    """Whether what a statement gives a name is a structure of tensors."""
+    if isinstance(statement, (ast.For, ast.If)):
+        inside = [one for one in walk(statement) if isinstance(one, ast.stmt)]
+        if any((one := appended(part)) is not None and one[0] == name for part in inside):
+            return True
+        given = [one for one in inside if isinstance(one, ast.Assign)]
+        return any(is_nested(module, graph, name, one, seen) for one in given)
+    if not isinstance(statement, ast.Assign):
+        return False
+    for target in statement.targets:
+        if isinstance(target, ast.Name) and target.id == name:
+            return holds_several(module, graph, statement.value, None, seen)
+        for index, part in enumerate(getattr(target, "elts", ())):
+            if isinstance(part, ast.Name) and part.id == name:
+                return holds_several(module, graph, statement.value, index, seen)
+    return False
+
+
+def holds_several(
+    module: Module,
+    graph: CallGraph,
+    node: ast.expr | None,
+    index: int | None = None,
+    seen: frozenset[ast.AST] = frozenset(),
+) -> bool:
+    """Whether an expression, or its item of an index, is a structure."""
+    if node is None or node in seen:
+        return False
+    seen = seen | {node}
+    if isinstance(node, (ast.List, ast.Tuple)) and index is not None:
+        known = index < len(node.elts)
+        return known and holds_several(module, graph, node.elts[index], None, seen)
+    if isinstance(node, _STRUCTURES):
+        return index is None
+    if isinstance(node, ast.IfExp):
+        return any(
+            holds_several(module, graph, one, index, seen) for one in (node.body, node.orelse)
+        )
+    if isinstance(node, ast.BinOp):
+        return any(
+            holds_several(module, graph, one, index, seen) for one in (node.left, node.right)
+        )
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return holds_several(module, graph, node.value, index, seen)
+    if isinstance(node, ast.Name):
+        names = module.names
+        bindings = names.bindings_of(node) if node in names.scope_of_name else []
+        return any(
+            is_nested(module, graph, node.id, names.statement(one.node), seen)
+            for one in bindings
+            if one.kind == "assign"
+        )
+    if not isinstance(node, ast.Call):
+        return False
+    if name_of(module, node) in _SEVERAL:
+        return index is None
+    qualname = module.names.qualname(node.func) or ""
+    if qualname.rpartition(".")[2] in _PLAIN and qualname.startswith("builtins."):
+        return index is None
+    target = graph.target(module, node.func)
+    if target is None or not isinstance(target.node, ast.FunctionDef):
+        return False
+    given = [one.value for one in walk(target.node) if isinstance(one, ast.Return)]
+    return any(holds_several(target.module, graph, one, index, seen) for one in given)

@@ -16,7 +16,11 @@ _PARAMETERS = (
 
 ARRAY_INPUTS = Table(
     Row(
-        ("estimator.inputs.numpy_input_fn", "contrib.learn.io.numpy_input_fn"),
+        (
+            "estimator.inputs.numpy_input_fn",
+            "contrib.learn.io.numpy_input_fn",
+            "python.estimator.inputs.numpy_io.numpy_input_fn",
+        ),
         "arrays",
         _PARAMETERS,
     ),

@@ -81,7 +81,8 @@ def _staying(result: RunResult, reasons: Mapping[Path, tuple[Finding, ...]]) -> 
 def _words() -> re.Pattern[str]:
     """What a file has that says an early name, or calls what had another order."""
     table = earlier()
-    words = {name.rpartition(".")[2] for name in (*table.names, *table.calls, *table.order)}
+    names = (*table.names, *table.calls, *table.order)
+    words = {"contrib" if n.startswith("contrib.") else n.rpartition(".")[2] for n in names}
     return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")
 
 

@@ -5,6 +5,7 @@ In the files of a program that is migrated, names that TensorFlow renamed before
 1.15 has them. Most are from before 1.0: `tf.mul`, `tf.pack`, `tf.select`, `tf.batch_matmul`,
 `tf.scalar_summary`, `tf.train.SummaryWriter`, `tf.nn.rnn` and others;
 `tf.contrib.linalg.LinearOperatorTriL` is from before 1.4,
+`tf.contrib.data.Dataset` and what `tensorflow.contrib.keras.python` has from before 1.5,
 `tf.contrib.estimator.stop_if_no_decrease_hook` and its kin from before 1.14. Calls whose arguments
 have another order since 1.0 get keywords: `tf.concat(1, values)`, `tf.split(1, 4, x)`, and losses
 of logits and labels.
@@ -18,9 +19,10 @@ What a migrated program equals is *the program with the later names*: TF 1.15 do
 original. That those two are the same is what TensorFlow's upgrade script to 1.0 and its sources
 say; the names are in `migrate_mgpu/data/earlier_names.json`. Where `tf.concat(a, b)`, `tf.split(a,
 b, c)` do not show their order, it is that of the others in the file, and in a file with names from
-before 1.0 the old one. A call with arguments that 1.0 does not have, and a name that is imported by
-itself, stay, and so does their program. `--ignore MGPU213` leaves all of these programs as they
-are.
+before 1.0 the old one. A call with arguments that 1.0 does not have stays, and so does its program;
+so do Datasets of `tf.contrib.data` where a `map` has its old arguments (`num_threads`) or a list
+may be a structure of tensors: `tf.data` makes one tensor of it. `--ignore MGPU213` leaves all of
+these programs as they are.
 
 ## References
 [TensorFlow's upgrade script to 1.0](https://github.com/tensorflow/tensorflow/blob/r1.13/tensorflow/tools/compatibility/tf_upgrade.py)
@@ -38,6 +40,7 @@ from migrate_mgpu.analysis.symbols import EarlierCall, earlier
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
 from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 
 RULE = Rule(
@@ -121,6 +124,8 @@ def rename(module: Module) -> Renamed:
     unclear: list[tuple[Use, ast.Call, EarlierCall]] = []
     orders: set[bool] = set()  # of the calls whose order is seen, whether it is the old one
     table = earlier()
+    for statement in module.tensorflow_imports:
+        _merge_import(found, module, statement)
     for use in module.uses:
         if use.symbol.flavour != "plain" or (use.guarded and not use.lazy):
             continue
@@ -137,7 +142,7 @@ def rename(module: Module) -> Renamed:
                     orders.add(old)
                 if old:
                     _merge(found, use, _in_order(module, call, table.order[name]))
-        elif use.status == "gone":
+        elif use.status == "gone" and not _is_old_pipeline(module, name):
             _merge(found, use, _renamed(module, use))
     # Names of contrib went after 1.0: they do not show the order of before.
     if any(not name.startswith("tf.contrib.") for name in found.names) and False not in orders:
@@ -170,6 +175,45 @@ def _merge(found: Renamed, use: Use, edits: tuple[Edit, ...]) -> None:
     if edits:
         found.edits += edits
         found.names[f"tf.{use.symbol.name}"] = use.node
+
+
+def _merge_import(found: Renamed, module: Module, statement: ast.Import | ast.ImportFrom) -> None:
+    """The module that a statement imports names from, where 1.15 has all of them in another one."""
+    if not isinstance(statement, ast.ImportFrom) or statement.module == "tensorflow":
+        return
+    head = (statement.module or "").partition(".")[2]
+    old = [f"{head}.{alias.name}" for alias in statement.names]
+    now = [earlier().now(name) for name in old]
+    rooms = {name and name.rpartition(".")[0] for name in now}
+    if len(rooms) != 1 or None in now or any(_is_old_pipeline(module, name) for name in old):
+        return
+    if any(
+        name.rpartition(".")[2] != last.name for name, last in zip(now, statement.names) if name
+    ):
+        return
+    new = import_edit(module.source, statement, module=f"tensorflow.{rooms.pop()}")
+    found.edits += (new,)
+    found.names.update((f"tf.{name}", statement) for name in old)
+
+
+def _is_old_pipeline(module: Module, name: str) -> bool:
+    """Whether a Dataset of `tf.contrib.data` is used as `tf.data` does not take it."""
+    if not name.startswith("contrib.data."):
+        return False
+    for call in module.names.calls:
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        given = {keyword.arg for keyword in call.keywords}
+        if method in ("map", "filter", "flat_map") and (
+            given & {"num_threads", "output_buffer_size"} or len(call.args) > 2
+        ):
+            return True
+        if method.startswith("from_tensor") and any(isinstance(a, ast.List) for a in call.args):
+            return True
+    lists = (ast.List, ast.ListComp)
+    return any(
+        isinstance(node, ast.Return) and isinstance(node.value, lists)
+        for node in ast.walk(module.tree)
+    )
 
 
 def _called(module: Module, use: Use) -> Iterator[ast.Call]:

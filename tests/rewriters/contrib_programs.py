@@ -975,6 +975,14 @@ _EARLIER = (
             tf.nn.sparse_softmax_cross_entropy_with_logits(y, labels),
             tf.nn.sigmoid_cross_entropy_with_logits(x[:, :3], targets=whole)]
 """),
+    ("Datasets before 1.4", "", """
+    data = tf.contrib.data.Dataset.from_tensor_slices(x2).map(lambda row: row * 2).batch(3)
+    kinds = [tf.contrib.data.TextLineDataset, tf.contrib.data.TFRecordDataset,
+             tf.contrib.data.FixedLengthRecordDataset]
+    same = [float(issubclass(kind, tf.contrib.data.Dataset)) for kind in kinds]
+    same.append(float(hasattr(tf.contrib.data.Iterator, 'from_structure')))
+    return [data.make_one_shot_iterator().get_next(), tf.constant(same)]
+"""),
     ("matrices before 1.0", "", """
     a = tf.constant(x4[0, :, :, :])
     b = tf.batch_matmul(a, tf.batch_matrix_transpose(a)) + 2 * tf.eye(6, batch_shape=[6])[:, :6, :6]

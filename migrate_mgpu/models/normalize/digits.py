@@ -20,6 +20,7 @@ from migrate_mgpu.api.mnist import (
 )
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
 _PARTS = ("train", "validation", "test")
@@ -69,11 +70,11 @@ class _Load:
             if value.attr not in (*_ARRAYS, "num_examples"):
                 return []
             found.append((value, (part.attr, value.attr)))
-        numpy = self._numpy() if load.one_hot else ""
-        if numpy is None or not (load.one_hot or any(self._is_new(value) for value, _ in found)):
+        if not (load.one_hot or any(self._is_new(value) for value, _ in found)):
             return []
+        numpy = self._numpy() if load.one_hot else ""
         named = self._named()
-        edits = []
+        edits = [] if numpy is not None else [self._imported()]
         for value, (of, array) in found:
             counts = array == "num_examples"
             key = of, "labels" if counts else array
@@ -85,7 +86,7 @@ class _Load:
             keras = "mnist" if self._is_free() else "mnist_data"
             keras = keras if keras == "mnist" else self.names.fresh(self.names.module_scope, keras)
             edits.append(import_edit(load, keras))
-        lines = self._lines(named, keras, numpy)
+        lines = self._lines(named, keras, "np" if numpy is None else numpy)
         newline = self.source.newline + self.source.indent_of(load.statement)
         return [*edits, Edit(*self.source.span(load.statement), newline.join(lines))]
 
@@ -108,6 +109,11 @@ class _Load:
                 if plain and name in wanted and above:
                     return name
         return None
+
+    def _imported(self) -> Edit:
+        """An import of numpy as `np`, above that of TensorFlow."""
+        first = min(self.load.module.tensorflow_imports, key=lambda node: node.lineno)
+        return Layout(self.source, first).insert_before(["import numpy as np"])
 
     def _named(self) -> dict[tuple[str, str], str]:
         """The arrays' names: all of one style."""

@@ -9,8 +9,9 @@ from migrate_mgpu.api.mnist import mnist_load
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
+from migrate_mgpu.models.normalize.experiments import EXPERIMENT, experiment_of
 from migrate_mgpu.models.normalize.normalization_pairs import pairs
-from migrate_mgpu.models.normalize.public_keras import private_imports
+from migrate_mgpu.models.normalize.public_keras import is_private
 from migrate_mgpu.models.normalize.tpu_arms import arms
 
 MODEL_FN = "in-model-fn"  # which function it is, or something in it or what makes its variables
@@ -33,11 +34,13 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(MNIST)
     if flow.function is not None and any(True for _ in pairs(flow.function.module)):
         found.add(NORMALIZATION_PAIR)
+    if experiment_of(flow) is not None:
+        found.add(EXPERIMENT)
     if arms(flow):
         found.add(TPU_ARMS)
     if flow.kind == CUSTOM and flow.class_name == "TPUEstimator":
         found.add(TPU_ESTIMATOR)
-    if any(private_imports(module) for module in flow.modules):
+    if any(map(is_private, flow.modules)):
         found.add(PRIVATE_KERAS)
     return frozenset(found)
 

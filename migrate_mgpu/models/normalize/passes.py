@@ -11,7 +11,11 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import (
+    CONTRIB_LEARN,
+    INSIDE_STATEMENT,
+    EstimatorFlow,
+)
 from migrate_mgpu.models.front.inputs.batches import CHANGED
 from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.normalize import (
@@ -22,7 +26,9 @@ from migrate_mgpu.models.normalize import (
     changed_batches,
     closures,
     config_copies,
+    contrib_estimators,
     digits,
+    experiments,
     feature_columns,
     inlining,
     learning_phases,
@@ -91,6 +97,8 @@ PASSES = (
         frozenset({MODEL_FN, NORMALIZATION_PAIR}),
         normalization_pairs.tell,
     ),
+    Pass(contrib_estimators.normalize, frozenset({CONTRIB_LEARN})),
+    Pass(experiments.normalize, frozenset({experiments.EXPERIMENT}), experiments.tell),
     Pass(mode_settings.normalize),
     Pass(learning_phases.normalize),
     Pass(variables.normalize),

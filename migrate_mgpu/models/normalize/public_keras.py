@@ -1,7 +1,8 @@
-"""Keras imported from `tensorflow.python`, TensorFlow's own inside, by its public name.
+"""Keras by its public name, where a program has it from `tensorflow.python` or `tf.contrib`.
 
-``from tensorflow.python.keras import layers`` becomes ``from tensorflow.keras import layers``:
-the same objects on 1.15. Its optimizers and a few more are others there, and stay.
+``from tensorflow.python.keras import layers`` becomes ``from tensorflow.keras import layers``, and
+``tf.contrib.keras.layers.Dense`` ``tf.keras.layers.Dense``: the same objects on 1.15. Its
+optimizers and a few more are others there, and stay.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
 
-_INSIDE = "tensorflow.python.keras"
+_ROOMS = ("tensorflow.python", "tensorflow.contrib")
+_CONTRIB = "tensorflow.contrib.keras"
 # Modules that have one content by both names on 1.15, and what they are imported for.
 _MODULES = {
     "activations", "applications", "backend", "callbacks", "constraints", "datasets", "layers",
@@ -27,7 +29,8 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     """The edits of the imports of a flow's modules; none where one of them is not public."""
     found: dict[Module, list[Edit]] = {}
     for module in flow.modules:
-        edits = [_edit(module, statement) for statement in private_imports(module)]
+        mentions = [_attribute_edit(module, node) for node in _attributes(module)]
+        edits = [*mentions, *(_edit(module, statement) for statement in private_imports(module))]
         if None in edits or (edits and _names_another(module)):
             return {}
         if edits:
@@ -35,39 +38,72 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     return found
 
 
-def private_imports(module: Module) -> list[ast.ImportFrom]:
+def is_private(module: Module) -> bool:
+    """Whether a module has Keras by another name than the public one."""
+    return bool(private_imports(module) or _attributes(module))
+
+
+def private_imports(module: Module) -> list[ast.Import | ast.ImportFrom]:
     """Imports of Keras from inside of TensorFlow."""
     return [
         statement
         for statement in module.tensorflow_imports
-        if isinstance(statement, ast.ImportFrom)
-        and f"{statement.module}.".startswith((f"{_INSIDE}.", "tensorflow.python."))
-        and any(_path(statement, alias).startswith(_INSIDE) for alias in statement.names)
+        if any(_inside(_path(statement, alias)) is not None for alias in statement.names)
     ]
 
 
-def _path(statement: ast.ImportFrom, alias: ast.alias) -> str:
+def _inside(path: str) -> str | None:
+    """What follows Keras in a dotted name; None for other names."""
+    for room in _ROOMS:
+        if f"{path}.".startswith(f"{room}.keras."):
+            return path[len(room) + len(".keras.") :]
+    return None
+
+
+def _path(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    if isinstance(statement, ast.Import):
+        return alias.name
     return f"{statement.module}.{alias.name}"
+
+
+def _attributes(module: Module) -> list[ast.Attribute]:
+    """`tf.contrib.keras`, where it is named so."""
+    nodes = module.names.attributes.get("keras", ())
+    return [node for node in nodes if module.names.qualname(node) == _CONTRIB]
+
+
+def _attribute_edit(module: Module, node: ast.Attribute) -> Edit | None:
+    outer, contrib = module.names.parents[node], node.value
+    public = isinstance(outer, ast.Attribute) and outer.attr in (_MODULES | _CLASSES)
+    if not public or not isinstance(contrib, ast.Attribute):
+        return None
+    source = module.source
+    return Edit(*source.span(node), f"{source.code(contrib.value)}.keras")
 
 
 def _names_another(module: Module) -> bool:
     """Whether a module uses what is something else by its public name."""
     nodes = (node for name in OTHERS for node in module.names.attributes.get(name, ()))
-    return any((module.names.qualname(node) or "").startswith(_INSIDE) for node in nodes)
+    named = (_inside(module.names.qualname(node) or "") for node in nodes)
+    return any(name is not None for name in named)
 
 
-def _edit(module: Module, statement: ast.ImportFrom) -> Edit | None:
+def _edit(module: Module, statement: ast.Import | ast.ImportFrom) -> Edit | None:
     """The import by the public name; None where what it imports is not public, or another."""
     for alias in statement.names:
-        inner = _path(statement, alias)[len(_INSIDE) + 1 :].split(".")
+        inside = _inside(_path(statement, alias))
+        inner = (inside or "").split(".")
         known = inner[0] in _MODULES or (len(inner) == 1 and inner[0] in (*_CLASSES, ""))
-        if not _path(statement, alias).startswith(_INSIDE) or not known:
+        if inside is None or not known or alias.name in ("*", *OTHERS):
             return None
-        if alias.name in ("*", *OTHERS):
-            return None
-    assert statement.module is not None
+    is_import = isinstance(statement, ast.Import)
+    if is_import and (len(statement.names) > 1 or statement.names[0].asname is None):
+        return None
     start, end = module.source.span(statement)
     text = module.source.text[start:end]
-    place = text.index(statement.module)
-    public = statement.module.replace("tensorflow.python", "tensorflow", 1)
-    return Edit(start + place, start + place + len(statement.module), public)
+    old = statement.names[0].name if isinstance(statement, ast.Import) else statement.module
+    assert old is not None
+    place = text.index(old)
+    public = old.replace("tensorflow.python", "tensorflow", 1)
+    public = public.replace("tensorflow.contrib", "tensorflow", 1)
+    return Edit(start + place, start + place + len(old), public)

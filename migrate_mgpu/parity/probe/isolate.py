@@ -117,6 +117,11 @@ class Isolation:
 
         setattr(module, name, overwrite)
 
+    def patch_contrib_config(self, module: Any) -> None:
+        """`learn_runner` compares a RunConfig with that of the Estimator."""
+        parameters = list(inspect.signature(module.RunConfig.__init__).parameters)
+        self._first_argument(module.RunConfig, "__init__", self.map, parameters.index("model_dir"))
+
     def patch_saver(self, module: Any) -> None:
         self._first_argument(module.Saver, "save", self.map, 2)
         self._first_argument(module.Saver, "restore", self.seen, 2)
@@ -124,6 +129,7 @@ class Isolation:
     def patch_checkpoints(self, module: Any) -> None:
         for name in ("latest_checkpoint", "get_checkpoint_state", "checkpoint_exists"):
             self._first_argument(module, name, self.seen)
+        self._first_argument(module.CheckpointManager, "__init__", self.map, 2)
 
     def patch_monitored(self, module: Any) -> None:
         name = "MonitoredTrainingSession"
@@ -171,6 +177,7 @@ class Isolation:
             ".python.training.checkpoint_management": self.patch_checkpoints,
             ".python.training.monitored_session": self.patch_monitored,
             ".python.training.saver": self.patch_saver,
+            ".contrib.learn.python.learn.estimators.run_config": self.patch_contrib_config,
             "tensorflow_estimator.python.estimator.estimator": self.patch_estimator,
         }
 

@@ -69,6 +69,23 @@ class ResultsWatch:
 
         cls.predict = predict
 
+    def patch_monitor(self, module: Any) -> None:
+        """An Experiment evaluates as it trains, by its clock: nobody gets those results."""
+        cls = module.ValidationMonitor
+        original = cls._evaluate_estimator
+
+        @functools.wraps(original)
+        def _evaluate_estimator(monitor: Any) -> Any:
+            self.recorder.pin("evaluations of a ValidationMonitor", "left out")
+            depth = getattr(self._local, "depth", 0)
+            self._local.depth = depth + 1
+            try:
+                return original(monitor)
+            finally:
+                self._local.depth = depth
+
+        cls._evaluate_estimator = _evaluate_estimator
+
     def _name_estimator(self, cls: Any) -> None:
         """What a model_fn builds is its Estimator's."""
         original = cls._call_model_fn

@@ -121,6 +121,13 @@ def test_rows_of_ten_numbers() -> None:
     assert "    test_labels = np.eye(10)[test_labels]\n" in after
 
 
+def test_numpy_is_imported_for_rows_of_labels() -> None:
+    program = TUTORIAL.replace("one_hot=False", "one_hot=True").replace("import numpy as np\n", "")
+    after, said = migrated(whole(program))
+    assert "import numpy as np\nimport tensorflow as tf\n" in after, said
+    assert "np.eye(10)[" in after
+
+
 def test_how_many_examples_there_are() -> None:
     after, said = migrated(whole(FED.replace("steps=100", "steps=mnist.train.num_examples // 100")))
     assert "steps_per_epoch=len(train_labels) // 100" in after, said
@@ -141,7 +148,6 @@ def test_a_variable_that_another_module_may_read_stays() -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        TUTORIAL.replace("one_hot=False", "one_hot=True").replace("import numpy as np\n", ""),
         TUTORIAL.replace("    held", "    print(input_data)\n    held"),
         TUTORIAL.replace("one_hot=False", "validation_size=0"),
         TUTORIAL.replace("one_hot=False", "one_hot=ONE_HOT"),

@@ -35,12 +35,24 @@ estimator = tf.estimator.Estimator(model_fn)
             "from tensorflow.python.keras.layers import Dense as Full\n",
             "from tensorflow.keras.layers import Dense as Full\n",
         ),
+        ("from tensorflow.contrib.keras import layers\n", "from tensorflow.keras import layers\n"),
+        ("from tensorflow.contrib import keras\n", "from tensorflow import keras\n"),
+        ("import tensorflow.contrib.keras as keras\n", "import tensorflow.keras as keras\n"),
+        ("layers = tf.contrib.keras.layers\n", "layers = tf.keras.layers\n"),
+        (
+            "from tensorflow.contrib.keras.python.keras.layers import Dense as Full\n",
+            "from tensorflow.keras.layers import Dense as Full\n",
+        ),
+        (
+            "from tensorflow.contrib.keras.python.keras import layers\n",
+            "from tensorflow.keras import layers\n",
+        ),
     ],
 )
 def test_it_is_imported_by_its_public_name(inside: str, public: str) -> None:
     program = PROGRAM.replace(IMPORT, inside)
     program = program.replace("layers.Dense", "Full") if "Full" in inside else program
-    program = program.replace("layers", "keras.layers") if "import keras" in inside else program
+    program = program.replace("layers", "keras.layers") if "keras\n" in inside else program
     after, said = migrated(whole(program))
     assert public in after, said
     assert "model.compile(" in after
@@ -63,12 +75,25 @@ def test_what_is_not_public_or_another_stays(inside: str) -> None:
     stays(whole(program), reason)
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "from tensorflow.contrib.keras import layers, optimizers\n",
+        "from tensorflow.contrib.keras import layers\ntf.contrib.keras.optimizers.get('adam')\n",
+        "from tensorflow.contrib.keras import layers\nimport tensorflow.contrib.keras\n",
+    ],
+)
+def test_what_tf_keras_has_otherwise_stays(inside: str) -> None:
+    program = PROGRAM.replace(IMPORT, inside)
+    stays(whole(program), "`layers.Dense` does not exist in TF2, or does something else there")
+
+
 CHECK = f"""
 import importlib, types
 import tensorflow as tf
 from tensorflow.python import keras
-def others(public, name):
-    inside = importlib.import_module(name)
+def others(public, name, inside=None):
+    inside = inside or importlib.import_module(name)
     for key in dir(public):
         value = getattr(public, key)
         if key.startswith("_") or isinstance(value, types.ModuleType):
@@ -77,6 +102,8 @@ def others(public, name):
             yield name + "." + key
 for name in {sorted(_MODULES - {"applications", "datasets", "preprocessing"})!r}:
     print(*others(getattr(tf.keras, name), "tensorflow.python.keras." + name))
+for name in {sorted(_MODULES)!r}:
+    print(*others(getattr(tf.contrib.keras, name), name, getattr(tf.keras, name)))
 for name in {sorted(_CLASSES)!r}:
     print(getattr(tf.keras, name) is getattr(keras, name) or name)
 """

@@ -21,6 +21,7 @@ from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
 from migrate_mgpu.models.front.estimators.parts import (
     CANNED,
+    CONTRIB_LEARN,
     CUSTOM,
     KERAS,
     EstimatorFlow,
@@ -84,7 +85,8 @@ class _Finder:
                 KERAS: "train the Keras model itself under the strategy's scope",
                 CANNED: "write its network as a Keras model",
             }.get(flow.kind, "make it a tf.estimator.Estimator first")
-            flow.problem(module, call, f"`{shown}` is not converted", advice)
+            key = CONTRIB_LEARN if name == "contrib.learn.Estimator" else ""
+            flow.problem(module, call, f"`{shown}` is not converted", advice, key)
             return flow
         try:
             flow.arguments = arguments_of(module, call, SIGNATURES[last])

@@ -15,6 +15,7 @@ from migrate_mgpu.models.ir import Construction, Distribution, Driving, Expressi
 
 # Keys of diagnostics that something decides by.
 INSIDE_STATEMENT = "estimator-inside-statement"
+CONTRIB_LEARN = "estimator-of-contrib-learn"
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
 

@@ -1,0 +1,241 @@
+"""An Experiment that `learn_runner.run` runs: its function trains the Estimator and evaluates it.
+
+``return tf.contrib.learn.Experiment(estimator, ...)`` becomes ``estimator.train(...)`` and
+``estimator.evaluate(...)``, which is what `train_and_evaluate` does, the one way to run an
+Experiment on one machine; and ``learn_runner.run(experiment_fn, run_config=...)`` a call of that
+function. A function that only makes it is one with it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.source.import_edit import import_edit
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout, comments, without_paragraph
+
+EXPERIMENT = "experiment"  # the key of what it is in an Estimator's way
+
+_RUN = ("experiment_fn", "output_dir", "schedule", "run_config", "hparams")
+_GIVEN = ("output_dir", "run_config", "hparams")  # what `run` gives the function
+_EXPERIMENT = (
+    "estimator", "train_input_fn", "eval_input_fn", "eval_metrics", "train_steps", "eval_steps",
+    "train_monitors", "eval_hooks", "local_eval_frequency", "eval_delay_secs",
+    "continuous_eval_throttle_secs", "min_eval_frequency", "delay_workers_by_global_step",
+    "export_strategies", "train_steps_per_iteration", "checkpoint_and_export", "saving_listeners",
+    "check_interval_secs",
+)  # fmt: skip
+_OTHERWISE = {"eval_metrics", "export_strategies", "checkpoint_and_export", "saving_listeners"}
+_SCHEDULES = ("train_and_evaluate", "local_run")
+
+
+def experiment_of(flow: EstimatorFlow) -> ast.Call | None:
+    """The Experiment in the module that makes an Estimator."""
+    found = (c for c in flow.module.names.calls if _named(flow.module, c, "Experiment"))
+    return next(found, None)
+
+
+def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits of one run and the function that makes its Experiment; none for another form."""
+    module = flow.module
+    for call in module.names.calls:
+        if _named(module, call, "learn_runner.run"):
+            found = _Run.of(module, call, graph)
+            edits = found.edits() if found is not None else None
+            if edits:
+                return {module: edits}
+    return {}
+
+
+def tell(flow: EstimatorFlow, graph: CallGraph) -> list[Diagnostic]:
+    """What an Experiment does besides."""
+    experiment = experiment_of(flow)
+    assert experiment is not None
+    text = "the model is evaluated once, after training; an Experiment evaluated checkpoints too"
+    return [Diagnostic(EXPERIMENT, Place(flow.module, experiment), text, code="MGPU401")]
+
+
+def _named(module: Module, call: ast.Call, name: str) -> bool:
+    found = tensorflow_name(module, call.func)
+    return found.startswith("contrib.learn.") and f".{found}".endswith(f".{name}")
+
+
+@record(frozen=True, eq=False)
+class _Run:
+    """A call of `learn_runner.run`.
+
+    ``function`` makes the Experiment. Where a call, ``made``, of a function gives it, ``maker`` is
+    that function.
+    """
+
+    module: Module
+    call: ast.Call
+    function: ast.FunctionDef
+    maker: ast.FunctionDef | None
+    made: ast.Call | None
+
+    @classmethod
+    def of(cls, module: Module, call: ast.Call, graph: CallGraph) -> _Run | None:
+        given = by_parameter(call, _RUN).get("experiment_fn")
+        made = given if isinstance(given, ast.Call) else None
+        named = made.func if made is not None else given
+        found = graph.target(module, named) if named is not None else None
+        if found is None or found.module is not module or found.owner is not None:
+            return None
+        node = found.node
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            return None
+        if len(module.names.by_id.get(node.name, ())) != 1:  # something else takes it, too
+            return None
+        if made is None:
+            return cls(module, call, node, None, None)
+        inner = node.body[-2] if len(node.body) > 1 else None
+        if not isinstance(inner, ast.FunctionDef) or inner.decorator_list:
+            return None
+        end = node.body[-1]
+        returned = end.value if isinstance(end, ast.Return) else None
+        alone = isinstance(returned, ast.Name) and returned.id == inner.name
+        own = module.names.scopes
+        apart = not own[node].bindings.keys() & own[inner].bindings.keys()
+        once = len(module.names.by_id.get(inner.name, ())) == 1
+        return cls(module, call, inner, node, made) if alone and apart and once else None
+
+    def edits(self) -> list[Edit] | None:
+        """All edits; None where something is done that they do not say."""
+        names, source = self.module.names, self.module.source
+        given = by_parameter(self.call, _RUN)
+        statement = names.statement(self.call)
+        schedule = given.pop("schedule", None)
+        told = schedule is None or is_none(schedule) or constant(schedule) in _SCHEDULES
+        if "**" in given or not told:
+            return None
+        if not isinstance(statement, ast.Expr) or statement.value is not self.call:
+            return None
+        given = {name: node for name, node in given.items() if name in _GIVEN and not is_none(node)}
+        wanted = ["output_dir"] if "output_dir" in given else ["run_config", "hparams"]
+        own = self.function.args
+        around = self.maker.args if self.maker is not None else None
+        if any(a is not None and (a.vararg or a.kwarg or a.kwonlyargs) for a in (own, around)):
+            return None
+        if [a.arg for a in own.args] != wanted or own.defaults or wanted[0] not in given:
+            return None
+        trains = self._trains()
+        if trains is None:
+            return None
+        unused = self._unused(self.function, "hparams") if "hparams" not in given else None
+        kept = [name for name in wanted if unused is None or name != "hparams"]
+        name = names.fresh(names.module_scope, "run_experiment")
+        arguments = [f"{one}={source.code(given[one]) if one in given else None}" for one in kept]
+        if self.made is not None:
+            before = [*self.made.args, *self.made.keywords]
+            arguments = [*(source.code(one) for one in before), *arguments]
+        start, end = source.span(self.call)
+        indent = source.indent_of(statement)
+        column = source.place(start)[1] - 1
+        run = style_at(self.module, self.call).call(name, arguments, indent, column)
+        block = Block(source, source.indent_of(self.maker or self.function))
+        written = {**trains, **{statement: [] for statement in unused or ()}}
+        function = self._function(block, name, kept, written)
+        return [Edit(start, end, run), function, *self._import()]
+
+    def _unused(self, function: ast.FunctionDef, name: str) -> list[ast.stmt] | None:
+        """The statements that do nothing but name a parameter; None where others do."""
+        names = self.module.names
+        mentions = names.mentions(name, names.scopes[function])
+        found = [names.statement(mention) for mention in mentions]
+        return (
+            found if all(isinstance(s, ast.Delete) and len(s.targets) == 1 for s in found) else None
+        )
+
+    def _trains(self) -> dict[ast.stmt, list[str]] | None:
+        """The last statements of the function, with those that do what the Experiment does."""
+        module, names = self.module, self.module.names
+        *before, last = self.function.body
+        value = last.value if isinstance(last, ast.Return) else None
+        gone = {last: [""]}
+        if isinstance(value, ast.Name) and before:
+            made = before[-1]
+            if not isinstance(made, ast.Assign) or names.only_value(value) is not made.value:
+                return None
+            value, gone = made.value, {made: [""], last: []}
+        if not isinstance(value, ast.Call) or not _named(module, value, "Experiment"):
+            return None
+        if any(isinstance(n, (ast.Return, ast.Yield)) for s in before for n in ast.walk(s)):
+            return None
+        if any(keyword.arg is None for keyword in value.keywords):
+            return None
+        given = by_parameter(value, _EXPERIMENT)
+        if any(not is_none(given[name]) for name in _OTHERWISE & given.keys()):
+            return None
+        code = module.source.code
+        statement = next(iter(gone))
+        lines = [comment.text for comment in comments(code(statement))]
+        estimator = code(given["estimator"])
+        if not isinstance(given["estimator"], ast.Name):
+            name = names.fresh(names.scopes[self.function], "estimator", "model")
+            lines.append(f"{name} = {estimator}")
+            estimator = name
+        steps = given.get("eval_steps")
+        calls = {
+            "train": {
+                "input_fn": given.get("train_input_fn"),
+                "max_steps": given.get("train_steps"),
+                "hooks": given.get("train_monitors"),
+            },
+            "evaluate": {
+                "input_fn": given.get("eval_input_fn"),
+                "steps": steps,
+                "hooks": given.get("eval_hooks"),
+            },
+        }
+        for method, arguments in calls.items():
+            written = [f"{name}={code(v)}" for name, v in arguments.items() if not is_none(v) and v]
+            if method == "evaluate" and steps is None:
+                written.insert(1, "steps=100")
+            lines.append(f"{estimator}.{method}({', '.join(written)})")
+        gone[statement] = lines
+        return gone
+
+    def _function(
+        self, block: Block, name: str, kept: list[str], written: dict[ast.stmt, list[str]]
+    ) -> Edit:
+        """The function that runs the Experiment, in the place of the one that makes it."""
+        source, outer = self.module.source, self.maker or self.function
+        own = [source.code(one) for one in outer.args.args] if self.maker is not None else []
+        block.line(f"def {name}({', '.join([*own, *kept])}):")
+        body = [*self.maker.body[:-2], *self.function.body] if self.maker else self.function.body
+        for statement in body:
+            if statement not in written:
+                block.statement(statement, (), 1)
+                continue
+            block.comments(statement, 1)
+            for line in written[statement]:
+                block.line(line, 1)
+        start, end = Layout(source, outer).line_start, Layout(source, outer).next_line
+        return Edit(start, end, block.text())
+
+    def _import(self) -> list[Edit]:
+        """The import of `learn_runner`, which nothing names any more."""
+        names, source = self.module.names, self.module.source
+        root: ast.expr = self.call.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        binding = names.only_binding(root) if isinstance(root, ast.Name) else None
+        statement = binding.node if binding is not None else None
+        if not isinstance(statement, ast.ImportFrom) or not isinstance(root, ast.Name):
+            return []
+        if len(names.by_id.get(root.id, ())) != 1:
+            return []
+        if len(statement.names) == 1:
+            return [without_paragraph(source, statement)]
+        gone = [alias for alias in statement.names if (alias.asname or alias.name) == root.id]
+        return [import_edit(source, statement, gone)]

@@ -1,0 +1,135 @@
+"""Experiments of tf.contrib.learn's, and its Estimators, as those of tf.estimator."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.normalize.restated import END, HEAD, whole
+from tests.support.migration import migrated, stays
+
+MODEL_FN = f"""\
+def model_fn(features, labels, mode):
+    logits = tf.layers.dense(features, 3)
+{END.format(rate=0.1)}
+
+"""
+RUNNER = "from tensorflow.contrib.learn.python.learn import learn_runner\n"
+START = HEAD.replace("import tensorflow as tf\n", f"import tensorflow as tf\n{RUNNER}") + MODEL_FN
+MAKES = """\
+def experiment_fn(run_config, hparams):
+    estimator = tf.estimator.Estimator(model_fn, config=run_config)
+    return tf.contrib.learn.Experiment(estimator, input_fn, input_fn, train_steps=9)
+
+
+"""
+CONFIG = "tf.contrib.learn.RunConfig(save_summary_steps=9)"
+RUN = f"learn_runner.run(experiment_fn, run_config={CONFIG})\n"
+TRAINED = """\
+    estimator = model_fn()
+    estimator.fit(input_fn(), steps_per_epoch=9, verbose=0)
+    estimator.evaluate(input_fn(), steps=100, return_dict=True, verbose=0)
+"""
+MADE_HERE = "tf.estimator.Estimator(model_fn, config=run_config)"
+MADE = """\
+def make(size):
+    print(size)
+
+    def experiment_fn(run_config, hparams):
+        del hparams
+        estimator = tf.estimator.Estimator(model_fn, config=run_config)
+        experiment = tf.contrib.learn.Experiment(estimator, input_fn, input_fn, train_steps=9)
+        return experiment
+
+    return experiment_fn
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("makes", "run", "after"),
+    [
+        (MAKES, RUN, f"def run_experiment():\n{TRAINED}\n\nrun_experiment()\n"),
+        (
+            MAKES.replace(
+                "estimator, input", "tf.estimator.Estimator(model_fn, config=run_config), input"
+            ).replace("    estimator = tf.estimator.Estimator(model_fn, config=run_config)\n", ""),
+            RUN,
+            f"def run_experiment():\n{TRAINED}\n\nrun_experiment()\n",
+        ),
+        (
+            MADE,
+            RUN.replace("experiment_fn,", "make(4),"),
+            f"def run_experiment(size):\n    print(size)\n{TRAINED}\n\nrun_experiment(4)\n",
+        ),
+        (
+            MAKES.replace("steps=9", "steps=9, eval_steps=None, min_eval_frequency=5"),
+            RUN.replace("\n", "").replace("fn, ", 'fn, schedule="train_and_evaluate", ') + "\n",
+            "def run_experiment():\n"
+            + TRAINED.replace(", steps=100", "")
+            + "\n\nrun_experiment()\n",
+        ),
+        (
+            MAKES.replace("run_config, hparams", "output_dir").replace("config=run_config", "None"),
+            'learn_runner.run(experiment_fn, "out")\n',
+            f'def run_experiment(output_dir):\n{TRAINED}\n\nrun_experiment(output_dir="out")\n',
+        ),
+    ],
+)
+def test_it_trains_and_evaluates(makes: str, run: str, after: str) -> None:
+    found, said = migrated(whole(START + makes + run))
+    assert after in found.replace("\n\n\n\n", "\n\n\n"), said
+    assert "learn_runner" not in found
+    assert any("an Experiment evaluated checkpoints too" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("makes", "run"),
+    [
+        (MAKES.replace("steps=9", "steps=9, export_strategies=[print]"), RUN),
+        (MAKES.replace("steps=9", "steps=9, saving_listeners=[print]"), RUN),
+        (MAKES.replace("steps=9", "**{}"), RUN),
+        (MAKES, f"print({RUN.strip()})\n"),
+        (MAKES, RUN.replace("fn, ", 'fn, schedule="train", ')),
+        (MAKES, RUN.replace("fn, ", "fn, schedule=input(), ")),
+        (MAKES, RUN + "print(experiment_fn)\n"),
+        (MAKES.replace("hparams)", "hparams=None)"), RUN),
+        (
+            MADE.replace("print(size)", "run_config = size"),
+            RUN.replace("experiment_fn,", "make(4),"),
+        ),
+    ],
+)
+def test_experiments_that_stay(makes: str, run: str) -> None:
+    reason = "`tensorflow.contrib.learn.Experiment` does not exist in TF2"
+    stays(whole(START + makes + run), reason)
+
+
+BOXES = (
+    HEAD
+    + MODEL_FN.replace("labels", "targets").replace(
+        "tf.estimator.EstimatorSpec", "tf.contrib.learn.ModelFnOps"
+    )
+    + "estimator = tf.contrib.learn.Estimator(model_fn)\n"
+)
+FIT = "estimator.fit(input_fn=input_fn, steps=9)\n"
+
+
+def test_an_estimator_of_contrib_learn() -> None:
+    found, said = migrated(whole(BOXES + FIT + "estimator.evaluate(input_fn=input_fn, steps=2)\n"))
+    assert "estimator.fit(input_fn(), steps_per_epoch=9, verbose=0)\n" in found, said
+    assert "contrib" not in found
+
+
+@pytest.mark.parametrize(
+    "driven",
+    [
+        FIT + "print(list(estimator.predict(input_fn=input_fn)))\n",
+        "estimator.fit(x=input_fn(), y=None, steps=9)\n",
+        FIT + "estimator.evaluate(input_fn=input_fn, metrics={'a': print})\n",
+        FIT + "print(estimator.get_variable_names())\n",
+    ],
+)
+def test_what_only_contrib_learn_does_stays(driven: str) -> None:
+    reason = "`tensorflow.contrib.learn.Estimator` does not exist in TF2"
+    stays(whole(BOXES + driven), reason)

@@ -25,6 +25,7 @@ from migrate_mgpu.models.normalize import (
     graph_statements,
     late_parts,
     later_graphs,
+    layer_loops,
     made_before_towers,
     returned_collections,
     reused_names,
@@ -232,6 +233,7 @@ def _named(
                 or _each(own_modules, run_names.normalize)
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, late_parts.normalize)
+                or _each(own_modules, partial(layer_loops.normalize, graph=graph))
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.renamed_in_towers)

@@ -99,6 +99,9 @@ MUTANTS: dict[str, Mutant] = {
     "a loop whose state begins anew": Mutant(
         "loop_lists", r"^        before = state$", "        before = begin * 0.5"
     ),
+    "an activation for all layers of a loop": Mutant(
+        "layer_loops", r"tf\.nn\.tanh if i < len\(sizes\) - 1 else None", "tf.nn.tanh"
+    ),
     "the whole copied, not a share": Mutant(
         "soft_target", r"old\.assign\(\(1 - TAU\) \* old \+ TAU \* new\)", "old.assign(new)"
     ),

@@ -12,6 +12,7 @@ from migrate_mgpu.models.keras.towers.steps import comments_of_towers
 from migrate_mgpu.source.blocks import leading, trailing
 
 _WRAPPED = 60  # columns: a shorter line of a comment is not one that goes on below
+_OF_THE_LINE_ABOVE = ("This ", "It ")
 _OF_SESSIONS = ("session", "graph", "launch", "itializ", "itialis")
 
 
@@ -82,8 +83,9 @@ def _comments(lines: list[str]) -> list[list[str]]:
     """Lines of comments, those together that are one which goes on."""
     found: list[list[str]] = []
     for line in lines:
-        goes_on = line.lstrip("# ")[:1].islower() and found and len(found[-1][-1]) > _WRAPPED
-        if goes_on:
+        text = line.lstrip("# ")
+        goes_on = found and text[:1].islower() and len(found[-1][-1]) > _WRAPPED
+        if goes_on or (found and text.startswith(_OF_THE_LINE_ABOVE)):
             found[-1].append(line)
         else:
             found.append([line])

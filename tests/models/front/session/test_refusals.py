@@ -574,16 +574,24 @@ REFUSED = {
         ),
         "one of several values is read here, and there are lists of tensors among them",
     ),
-    "a loop that makes layers": (
+    "a loop that makes layers, and gives two tensors": (
         program(
-            MODEL.replace("loss =", "for k in range(2):\n    out = tf.layers.dense(out, 1)\nloss =")
+            MODEL.replace(
+                "loss =",
+                "more = out * 2\nfor k in range(2):\n    out = tf.layers.dense(out, 1)\n"
+                "    more = more + out\nout += more\nloss =",
+            )
         ),
         "a loop makes a layer, or a schedule, anew each time",
     ),
     "a loop that calls a function which makes layers": (
         program(
             NET.replace("net", "deeper").replace("return", "return x +")
-            + MODEL.replace("loss =", "for k in range(2):\n    out = deeper(out)\nloss =")
+            + MODEL.replace(
+                "loss =",
+                "more = out * 2\nfor k in range(2):\n    out = deeper(out)\n"
+                "    more = more + out\nout += more\nloss =",
+            )
         ),
         "a loop makes a layer, or a schedule, anew each time",
     ),

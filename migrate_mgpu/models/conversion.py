@@ -27,7 +27,7 @@ from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.model.converting import convert
 from migrate_mgpu.models.keras.model_to_estimator import plan
 from migrate_mgpu.models.model_plan import ModelPlan
-from migrate_mgpu.models.properties import evaluated, predicts, shares_batch
+from migrate_mgpu.models.properties import evaluated, predicts, shares_batch, trains
 from migrate_mgpu.source.source import BlockEdit, Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
@@ -68,6 +68,7 @@ class Conversions:
         self._predicted = {node for flow, node in own if predicts(flow.driving)}
         self._distributed = {node for flow, node in own if flow.distribution.training}
         self._towers = {node for flow, node in own if shares_batch(flow.distribution)}
+        self._trained = {node for flow, node in own if trains(flow.driving)}
         self._warm = {node for flow, node in own if "warm_start_from" in flow.arguments}
         lengths = Lengths(graph)
         self._uncounted = {
@@ -181,6 +182,7 @@ class Conversions:
                 node in self._uncounted,
                 self._optional.get(node, ()),
                 node in self._warm,
+                node in self._trained,
             )
         return self._models[node]
 

@@ -272,10 +272,12 @@ class Training:
     update operations, the train_op. ``updates``: the update operations of batch normalization
     run with a step; ``scope`` says which of them, where that are not all. ``beside`` is what
     counts the steps, where it may do so before the optimizer reads the step, or after it.
+
+    Without a ``value`` nothing trains the model.
     """
 
-    value: ast.expr
-    unit: ast.stmt | None
+    value: ast.expr | None = None
+    unit: ast.stmt | None = None
     clipping: Clipping | None = None
     gone: set[ast.stmt] = field(default_factory=set)
     updates: bool = False

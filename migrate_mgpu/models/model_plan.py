@@ -22,10 +22,11 @@ class ModelPlan(EditSet):
     ``callbacks`` are the classes beside the function that ``fit`` needs as callbacks
     (batch normalization's statistics under several replicas). ``by_batch``: the loss of an
     evaluation is the mean over batches, as TF1's. ``labels``: the model_fn asks for the labels,
-    else what it is fed may be features alone. ``has_layer_lists``: a class of the model
-    keeps its layers in a list, or a list that may have layers in it. ``initializes`` is the method
-    that gives its variables what they begin with, where they are not what its layers draw; ``warm``
-    is the one that does so for those that are trained, of a checkpoint that it is given.
+    else what it is fed may be features alone. ``trains``: something trains it.
+    ``has_layer_lists``: a class of the model keeps its layers in a list, or a list that may have
+    layers in it. ``initializes`` is the method that gives its variables what they begin with,
+    where they are not what its layers draw; ``warm`` is the one that does so for those that are
+    trained, of a checkpoint that it is given.
     ``calls`` are the mentions, rewritten, of what became a class; ``elsewhere`` those that it did
     not rewrite, with what keeps the model where no other one's conversion does.
     """
@@ -40,6 +41,7 @@ class ModelPlan(EditSet):
     metrics: tuple[str, ...] = ()
     by_batch: bool = False
     labels: bool = True
+    trains: bool = True
     has_layer_lists: bool = False
     initializes: str = ""
     warm: str = ""

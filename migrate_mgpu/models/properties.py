@@ -172,6 +172,11 @@ def shares_batch(distribution: Distribution) -> bool:
     return any(row_of(one).shares_batch for one in strategies_of(distribution.training))
 
 
+def trains(driving: Driving) -> bool:
+    """Whether a program trains the model."""
+    return any(call.trains for call in driving.calls)
+
+
 def predicts(driving: Driving) -> bool:
     """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
     asks = [call for call in driving.calls if call.kind == PREDICT or call.exporters]

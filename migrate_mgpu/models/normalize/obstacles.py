@@ -21,6 +21,7 @@ PRIVATE_KERAS = "private-keras-import"
 TPU_ARMS = "arms-for-tpus"
 TPU_ESTIMATOR = "tpu-estimator"
 NORMALIZATION_PAIR = "pair-of-normalizations"
+CHANGED_SETTING = "changed-setting"
 
 
 def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:

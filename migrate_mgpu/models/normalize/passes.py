@@ -51,6 +51,7 @@ from migrate_mgpu.models.normalize import (
     widths,
 )
 from migrate_mgpu.models.normalize.obstacles import (
+    CHANGED_SETTING,
     FUNCTION_OF_TABLE,
     MNIST,
     MODEL_FN,
@@ -106,7 +107,7 @@ PASSES = (
     Pass(bidirectional.normalize),
     Pass(closures.normalize),
     Pass(built_objects.normalize, frozenset({MODEL_FN, OWN_CLASS})),
-    Pass(config_copies.normalize),
+    Pass(config_copies.normalize, frozenset({MODEL_FN, CHANGED_SETTING})),
     Pass(callables.normalize),
     Pass(widths.normalize),
     Pass(optimizers.normalize),

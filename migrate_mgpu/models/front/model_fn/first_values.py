@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.dataflow import loaded
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_showing
-from migrate_mgpu.analysis.modes import MODES, TRAIN
+from migrate_mgpu.analysis.modes import MODES
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import names_in, walk
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -36,7 +36,7 @@ def read_first_values(
     Raises:
         Refused: which variables get which values is not known.
     """
-    module, units = reading.module, reading.paths[TRAIN].units
+    module, units = reading.module, reading.paths[reading.base].units
     firsts = [unit for unit in units if _calls(module, unit, _INIT)]
     for mode in MODES:
         for unit in reading.paths[mode].units if mode in reading.specs else ():
@@ -45,7 +45,7 @@ def read_first_values(
                 raise Refused(module, unit, text, "let all modes begin so")
     if not firsts:
         return None
-    flow = reading.flows[TRAIN]
+    flow = reading.flow
     found = {*firsts, *(made for unit in firsts for made in flow.slice([unit], unit))}
     if any(_calls(module, unit, _INIT) for unit in network) or found & network:
         raise Refused(module, firsts[0], "the network and a checkpoint's values share statements")

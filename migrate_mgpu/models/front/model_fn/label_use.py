@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
@@ -39,7 +38,7 @@ def compared_otherwise(reading: Reading, computed: Computation) -> ast.expr | No
     Labels of shape [batch] and an output that is a column give [batch, batch] in TF1, and so do
     labels that are a column and an output without its last axis; `compile` gives both one shape.
     """
-    module, flow, (output, made) = reading.module, reading.flows[TRAIN], reading.output
+    module, flow, (output, made) = reading.module, reading.flow, reading.output
 
     def resolve(node: ast.expr) -> ast.expr:
         return flow.resolve(node, None, made)[0] or node
@@ -69,7 +68,7 @@ def _may_be_column(reading: Reading) -> bool:
 
 
 def _beside(reading: Reading, node: ast.AST, unit: ast.stmt | None) -> dict[ast.Name, ast.expr]:
-    flow, (output, made) = reading.flows[TRAIN], reading.output
+    flow, (output, made) = reading.flow, reading.output
 
     def resolve(value: ast.expr) -> ast.expr:
         return flow.resolve(value, unit, made)[0] or value

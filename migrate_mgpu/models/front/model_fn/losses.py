@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.modes import EVAL, TRAIN
+from migrate_mgpu.analysis.modes import EVAL
 from migrate_mgpu.api.tables import name_of, short_name_of
 from migrate_mgpu.models.front.losses import is_regularization, read_loss
 from migrate_mgpu.models.front.model_fn.decay import read_decay
@@ -32,7 +32,7 @@ class LossReader:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.module = reading.module
-        self.flow = reading.flows[TRAIN]
+        self.flow = reading.flow
         self.terms: set[ast.stmt] = set()
         self.regularized = False
         self.decay: WeightDecay | None = None
@@ -80,9 +80,10 @@ class LossReader:
 
     def _term(self) -> tuple[ast.expr, ast.stmt | None]:
         reading = self.reading
-        loss, unit = reading.argument(TRAIN, "loss"), reading.specs[TRAIN].unit
+        spec = reading.specs[reading.base]
+        loss, unit = reading.argument(reading.base, "loss"), spec.unit
         if loss is None:
-            raise Refused(self.module, reading.specs[TRAIN].call, "the EstimatorSpec has no loss")
+            raise Refused(self.module, spec.call, "the EstimatorSpec has no loss")
         self._same_in_evaluation()
         parts = self._data(loss, unit)
         if len(parts) != 1:
@@ -110,7 +111,7 @@ class LossReader:
         return None
 
     def _same_in_evaluation(self) -> None:
-        loss, unit = self.reading.resolved(TRAIN, "loss")
+        loss, unit = self.reading.resolved(self.reading.base, "loss")
         other, where = self.reading.resolved(EVAL, "loss")
         if other is not None and (other is not loss or where is not unit):
             assert loss is not None
@@ -257,7 +258,7 @@ class LossReader:
 
         None where the value looks at other values of the network too, or at its weights.
         """
-        running = self._running(TRAIN, node, unit)
+        running = self._running(self.reading.base, node, unit)
         running += settings_of(self.flow, [node], unit, running, self.reading.output[1])
         running.sort(key=lambda statement: statement.lineno)
         if self._looks_at_weights(node, unit):
@@ -298,11 +299,14 @@ class LossReader:
 
     def _check_evaluation(self) -> None:
         """An evaluation comes to its loss as training does: from the same labels."""
-        loss, unit = self.reading.resolved(TRAIN, "loss")
+        loss, unit = self.reading.resolved(self.reading.base, "loss")
         other, where = self.reading.resolved(EVAL, "loss")
         if loss is None or other is None:
             return
-        mine, yours = self._running(TRAIN, loss, unit), self._running(EVAL, other, where)
+        mine, yours = (
+            self._running(self.reading.base, loss, unit),
+            self._running(EVAL, other, where),
+        )
         if set(mine) - {unit} != set(yours) - {where}:
             raise Refused(self.module, other, OTHER_WAY, "use one loss for both")
 

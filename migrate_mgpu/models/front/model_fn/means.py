@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.modes import TRAIN
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.losses import read_loss
@@ -20,7 +19,7 @@ def is_size(module: Module, node: ast.expr) -> bool:
 
 def averages(reading: Reading, node: ast.expr, unit: ast.stmt | None) -> bool:
     """Whether a value is the mean over a batch, or made of such by sums and factors."""
-    flow, module = reading.flows[TRAIN], reading.module
+    flow, module = reading.flow, reading.module
     value, where = flow.resolve(node, unit)
     assert value is not None
 

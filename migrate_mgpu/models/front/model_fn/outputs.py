@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.modes import EVAL, PREDICT, TRAIN, Path
+from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN, Path
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -42,33 +42,34 @@ class Outputs:
         self.reading = reading
         self.module = reading.module
         self.helpers = helpers
-        asked: dict[str, list[Place]] = {TRAIN: [(loss.value, loss.unit)]}
-        if EVAL in reading.specs:
-            asked[EVAL] = [
-                (part, where)
-                for metric, where in reading.metrics.values()
-                for part in ast.iter_child_nodes(metric)
-                if isinstance(part, (ast.expr, ast.keyword))
-            ]
-        if predicts and PREDICT in reading.specs:
-            value = reading.argument(PREDICT, "predictions")
-            if value is not None:
-                asked[PREDICT] = [(value, reading.specs[PREDICT].unit)]
-        self.modes = list(asked)
+        metrics: list[Place] = [
+            (part, where)
+            for metric, where in reading.metrics.values()
+            for part in ast.iter_child_nodes(metric)
+            if isinstance(part, (ast.expr, ast.keyword))
+        ]
+        value = reading.argument(PREDICT, "predictions") if predicts else None
+        self.asked: list[tuple[str, list[Place]]] = [
+            (reading.base, [(loss.value, loss.unit)]),
+            (EVAL, metrics),
+            (PREDICT, [(value, reading.specs[PREDICT].unit)] if value is not None else []),
+        ]
+        unpredicted = {PREDICT} if value is None else set()
+        self.modes = [mode for mode in MODES if mode in reading.specs.keys() - unpredicted]
         self.objects = self._objects()
-        self.network = self._network(asked)
-        self._read(asked)
+        self.network = self._network()
+        self._read()
         shared = self._shared() if reading.twins is None else set()
         if shared:
-            flow = reading.flows[TRAIN]
+            flow = reading.flow
             self.network |= shared.union(*(flow.slice([unit], unit) for unit in shared))
-            self._read(asked)
+            self._read()
         if self._problem is not None:
             raise self._problem
         self.names = sorted(self._found, key=lambda name: self._found[name][-1].lineno)
         self._check(loss.value)
 
-    def _read(self, asked: dict[str, list[Place]]) -> None:
+    def _read(self) -> None:
         """Finds what stands behind the network."""
         reading = self.reading
         self.ends = {
@@ -81,16 +82,14 @@ class Outputs:
         self._found: dict[str, tuple[ast.stmt, ...]] = {}
         self._problem: Refused | None = None
         self.settings: set[ast.stmt] = set()
-        self.loss = self._units(TRAIN, asked[TRAIN])
-        self.metrics = self._units(EVAL, asked.get(EVAL, []))
-        self.predictions = self._units(PREDICT, asked.get(PREDICT, []))
+        self.loss, self.metrics, self.predictions = (self._units(*one) for one in self.asked)
         self._check_evaluation()
 
     def _shared(self) -> set[ast.stmt]:
         """Statements about the network's values that several of the steps would have."""
         steps = (self.loss, self.metrics, self.predictions)
         found = {unit for step in steps for unit in step if sum(unit in s for s in steps) > 1}
-        flow = self.reading.flows[TRAIN]
+        flow = self.reading.flow
         return {
             unit
             for unit in found
@@ -101,12 +100,15 @@ class Outputs:
 
     def _check_evaluation(self) -> None:
         """An evaluation comes to its loss as training does."""
-        loss, unit = self.reading.resolved(TRAIN, "loss")
+        loss, unit = self.reading.resolved(self.reading.base, "loss")
         other, where = self.reading.resolved(EVAL, "loss")
         if loss is None or other is None:
             return
         settings = set(self.settings)
-        mine, yours = self._units(TRAIN, [(loss, unit)]), self._units(EVAL, [(other, where)])
+        mine, yours = (
+            self._units(self.reading.base, [(loss, unit)]),
+            self._units(EVAL, [(other, where)]),
+        )
         self.settings = settings
         if set(mine) - {unit} != set(yours) - {where}:
             raise Refused(self.module, other, OTHER_WAY, "use one loss for both")
@@ -116,10 +118,10 @@ class Outputs:
         nodes = [node for unit in units for node in walk(unit)]
         return Objects(self.module, nodes, self.helpers.graph, self.helpers.network)
 
-    def _network(self, asked: dict[str, list[Place]]) -> set[ast.stmt]:
+    def _network(self) -> set[ast.stmt]:
         found: set[ast.stmt] = set()
         twin = self.reading.twins
-        for mode, places in asked.items():
+        for mode, places in self.asked:
             flow = self.reading.flows[mode]
             for node, unit in places:
                 if self._makes_layers(node):
@@ -134,7 +136,7 @@ class Outputs:
         elif all(self._is_weight(s) for s in found if self._makes_layers(s)):
             found |= self._of_weights()
         for statement in sorted(found, key=lambda s: s.lineno):
-            if self.reading.flows[TRAIN].depends(statement, statement, "labels"):
+            if self.reading.flow.depends(statement, statement, "labels"):
                 text = "the network uses the labels"
                 raise Refused(self.module, statement, text, "give them as features too")
         return found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.dataflow import items
+from migrate_mgpu.analysis.dataflow import Dataflow, items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
@@ -39,7 +40,8 @@ def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predic
     if isinstance(found, ast.Name) and found.id == output:
         if made is not None and flow.single(output, where) is made:
             return None
-    if not items(found) and isinstance(found, (ast.Dict, ast.Name)):
+    filled = outputs is not None and _is_filled(flow, found, where)
+    if not items(found) and isinstance(found, (ast.Dict, ast.Name)) and not filled:
         if outputs is None or not _is_tensor(reading.module, found, outputs):
             raise Refused(reading.module, value, "predictions is not a dictionary literal")
     if outputs is None:
@@ -48,7 +50,28 @@ def read_predictions(reading: Reading, outputs: Outputs | None = None) -> Predic
         return None
     units = outputs.predictions
     keys = tuple(items(found))
-    return Predictions(value, spec.unit, units, named=bool(keys), keys=keys, of_output=False)
+    named = filled or bool(keys)
+    return Predictions(value, spec.unit, units, named=named, keys=keys, of_output=False)
+
+
+def _is_filled(flow: Dataflow, node: ast.expr, unit: ast.stmt | None) -> bool:
+    """Whether a variable is a dictionary that is written out, with items set one by one."""
+    statements = flow.definitions(node.id, unit) if isinstance(node, ast.Name) else ()
+    if len(statements) < 2 or not isinstance(node, ast.Name):
+        return False
+    made = statements[0].value if isinstance(statements[0], ast.Assign) else None
+    if not isinstance(made, ast.Dict):
+        return False
+    changes = [name for one in statements[1:] for name in names_in(one) if name.id == node.id]
+    return all(_sets_item(one) for one in statements[1:]) and len(changes) == len(statements) - 1
+
+
+def _sets_item(statement: ast.stmt) -> bool:
+    """`d[key] = value`, also as all that a loop does."""
+    if isinstance(statement, ast.For) and len(statement.body) == 1 and not statement.orelse:
+        return _sets_item(statement.body[0])
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
 
 
 def _is_tensor(module: Module, node: ast.expr, outputs: Outputs) -> bool:

@@ -52,10 +52,11 @@ class Reading:
         function: ast.FunctionDef,
         bound: Collection[str] = (),
         optional: Collection[str] = (),
+        trained: bool = True,
     ) -> None:
         """``bound`` are parameters that something else than the Estimator gives.
 
-        ``optional`` are those of them that may be None.
+        ``optional`` are those of them that may be None; ``trained``: the program trains it.
         """
         self.optional = optional
         self.module = module
@@ -78,9 +79,14 @@ class Reading:
         self.twins = find_twins(self.paths[TRAIN].units)
         if self.twins is not None:
             self.modes.flags.update(self.twins.flags)
-        if TRAIN not in self.specs:
+        if not trained and not self.specs:
+            raise Refused(module, function, "no EstimatorSpec is returned in any mode")
+        if trained and TRAIN not in self.specs:
             text = "no EstimatorSpec is returned for training"
             raise Refused(module, function, text)
+        # What says of the network what training says, where there is none.
+        self.base = next(mode for mode in MODES if mode in self.specs)
+        self.flow = self.flows[self.base]
 
     def _spec(self, mode: str) -> Spec | None:
         found, flow = self.paths[mode], self.flows[mode]
@@ -196,13 +202,16 @@ class Reading:
         features: the logits, as a rule. None where they look at several values of the network,
         or at the features, or not at the labels.
         """
-        loss, unit = self.argument(TRAIN, "loss"), self.specs[TRAIN].unit
+        spec = self.specs[self.base]
+        loss, unit = self.argument(self.base, "loss"), spec.unit
+        if loss is None and self.base == PREDICT:
+            return None
         if loss is None:
-            raise Refused(self.module, self.specs[TRAIN].call, "the EstimatorSpec has no loss")
-        train, evaluation = self.flows[TRAIN], self.flows[EVAL]
+            raise Refused(self.module, spec.call, "the EstimatorSpec has no loss")
+        train, evaluation = self.flow, self.flows[EVAL]
         if self.twins is not None or not train.depends(loss, unit, "labels"):
             return None  # called again by `reuse`, evaluation's loss is of the other network
-        for candidate in reversed(self.paths[TRAIN].units):
+        for candidate in reversed(self.paths[self.base].units):
             name = _assigned_name(candidate)
             if not name:
                 continue

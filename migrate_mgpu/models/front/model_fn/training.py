@@ -433,7 +433,9 @@ def read_optimizers(reading: Reading, training: Training, graph: CallGraph) -> N
     Raises:
         Refused: it is not one of TensorFlow's, or made of another one.
     """
-    module, flow, value = reading.module, reading.flows[TRAIN], training.value
+    module, flow, value = reading.module, reading.flow, training.value
+    if value is None:
+        return
     clipping = training.clipping
     nodes = [value, *([clipping.limit] if clipping is not None else [])]
     units = sorted(flow.slice(nodes, training.unit), key=lambda unit: unit.lineno)
@@ -443,14 +445,14 @@ def read_optimizers(reading: Reading, training: Training, graph: CallGraph) -> N
     if not training.optimizers:
         text = "its optimizer is not one of tf.train"
         raise Refused(module, value, text, "no Keras optimizer is known for it")
-    _check_wrapped(reading, training)
+    _check_wrapped(reading, training, value)
     if clipping is not None and len(training.optimizers) > 1:
         raise Refused(module, value, "several optimizers share a clipping")
 
 
-def _check_wrapped(reading: Reading, training: Training) -> None:
+def _check_wrapped(reading: Reading, training: Training, value: ast.expr) -> None:
     """The optimizer itself is what trains, not something that is made of it."""
-    value, found = training.value, training.optimizers
+    found = training.optimizers
     if value in found:
         return
     wrong: ast.AST | None = None if isinstance(value, ast.Name) else value

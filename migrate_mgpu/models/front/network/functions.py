@@ -24,6 +24,7 @@ from migrate_mgpu.models.front.network.keras_layers import returns_model
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import HelperCall
 from migrate_mgpu.models.front.network.network_classes import (
+    OWN_CLASS,
     NetworkClass,
     read_network_class,
 )
@@ -96,7 +97,8 @@ class Helpers:
                 function = self.target(home, inner)
                 if function is not None and self.makes_layers(function):
                     text = f"{function.name} makes layers for a class that is a network"
-                    raise Refused(home, inner, text, "make them in the class's `__init__`")
+                    advice = "make them in the class's `__init__`"
+                    raise Refused(home, inner, text, advice, OWN_CLASS)
             self.networks[node] = read_network_class(home, node, self.layer_calls, self.regularized)
         return self.networks[node]
 

@@ -74,8 +74,10 @@ def write_checkpoints(
         Refused: the folder, or what is done with the Estimator, lies elsewhere.
     """
     queries, calls = flow.driving.queries, flow.driving.calls
-    if checkpoints.folder is None:
-        if model.initializes or checkpoints.start is not None:
+    begun = bool(model.initializes or checkpoints.start is not None)
+    # What nothing trains is what it begins with, in whichever folder.
+    if checkpoints.folder is None and (model.trains or queries or not begun):
+        if begun:
             raise Refused(
                 flow.module, flow.call, "an Estimator without a model_dir that begins with a "
                 "checkpoint's values", "give the Estimator a model_dir",
@@ -96,23 +98,21 @@ def write_checkpoints(
                     "checkpoints of TF1 went to a temporary folder, in TF2 none are written",
                 )  # fmt: skip
         return None
-    module, node = checkpoints.folder.module, checkpoints.folder.node
     if not calls:
         for query in queries:
             text = f"`{query.kind}` of an Estimator that does nothing"
             raise Refused(query.module, query.node, text)
         return None
-    if any(row_of(one).workers for one in strategies_of(flow.distribution.training)):
-        raise Refused(
-            module, node, "a model_dir under several workers: each would write the same files",
-            "save on the first worker alone",
-        )  # fmt: skip
+    workers = any(row_of(one).workers for one in strategies_of(flow.distribution.training))
+    if workers and checkpoints.folder is not None:
+        text = "a model_dir under several workers: each would write the same files"
+        where = checkpoints.folder.module, checkpoints.folder.node
+        raise Refused(*where, text, "save on the first worker alone")
     point = find_insertion_point(flow, setup)
     names, source = point.module.names, point.module.source
     scope = names.scope_at(point.statement)
     places = [call for call in calls if point.shows(call)]
     strategy, own = point.strategy, point.owner
-    node = known(point, setup.values, checkpoints.folder, "model_dir")
     module = point.module
     for name, text in _UNTIMED.items():
         for one in flow.config.values(name)[:1]:
@@ -130,14 +130,11 @@ def write_checkpoints(
             "what the Estimator is fed is not known where it is made, and it has a model_dir",
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
-    folder = text_of(module, node)
-    if _may_be_none(module, node):  # then TF1 took a temporary folder
-        folder = f"{folder} or tempfile.mkdtemp()"
-        changes.needs(module, "tempfile")
+    folder = _folder(point, checkpoints, setup, changes) if checkpoints.folder is not None else ""
     found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), point.receiver)
     trains, lists = any(call.trains for call in places), _keeps_lists(flow, model)
     restoring = Restoring(
-        flow, checkpoints, setup, point, found, folder, lists, trains, model.labels,
+        flow, checkpoints, setup, point, found, folder, lists, trains, model,
         _begins(checkpoints, model, point, setup, changes),
     )  # fmt: skip
     complete = point.statement if at_once else place
@@ -161,11 +158,9 @@ def write_checkpoints(
         scoped = at_once and point.scoped
         lines = restoring.at_once(made, layout.indent, strategy, scoped)
         changes.edit(module, layout.insert_after(lines) if at_once else layout.insert_before(lines))
-    changes.note(
-        module, node, "checkpoints that TF1 wrote do not load into the Keras model "
-        "as they are: `migrate-mgpu checkpoint` converts them",
-    )  # fmt: skip
     for query in queries:
+        if query.kind == "global_step" and not model.trains:
+            raise Refused(query.module, query.node, "the step of a model that nothing trains")
         elsewhere = query.module is not module or names.scope_at(query.node) is not scope
         if elsewhere and not (own and point.reaches(query.module, query.node)):
             raise Refused(
@@ -187,7 +182,24 @@ def write_checkpoints(
             text = _eval_dir(query, text)
             changes.needs(module, "os")
         changes.edit(query.module, Edit(*source.span(query.node), text))
-    return found
+    return found if folder else None
+
+
+def _folder(
+    point: InsertionPoint, checkpoints: Checkpoints, setup: Setup, changes: DriverEdits
+) -> str:
+    """The expression of a model's folder, where its checkpoints are."""
+    assert checkpoints.folder is not None
+    module, node = point.module, known(point, setup.values, checkpoints.folder, "model_dir")
+    changes.note(
+        module, node, "checkpoints that TF1 wrote do not load into the Keras model "
+        "as they are: `migrate-mgpu checkpoint` converts them",
+    )  # fmt: skip
+    folder = text_of(module, node)
+    if _may_be_none(module, node):  # then TF1 took a temporary folder
+        folder = f"{folder} or tempfile.mkdtemp()"
+        changes.needs(module, "tempfile")
+    return folder
 
 
 def _begins(
@@ -380,7 +392,7 @@ def _fed(
         lines = [line.removeprefix(indent) for line in f"{head}{made}".split("\n")]
         datasets.held[call] = name
     spec_text = f"{name}.element_spec"
-    if call.kind == PREDICT or not restoring.labels:
+    if call.kind == PREDICT or not restoring.model.labels:
         unpack = f"{restoring.tf}.keras.utils.unpack_x_y_sample_weight"
         return lines, f"{unpack}({spec_text})[0]"
     return lines, f"{spec_text}[0]"
@@ -432,7 +444,7 @@ def _batch(
         raise Refused(module, node, text, "make it before the loop")
     given = inputs.dataset(module, node, MODES[call.kind], indent)
     drawn, spec = f"next(iter({given}))", f"{_operand(given)}.element_spec"
-    if call.kind == PREDICT or not restoring.labels:
+    if call.kind == PREDICT or not restoring.model.labels:
         unpack = f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight"
         return _Features(f"{unpack}({drawn})[0]", f"{unpack}({spec})[0]")
     return _Features(f"{drawn}[0]", f"{spec}[0]")

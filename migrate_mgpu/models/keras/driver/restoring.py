@@ -15,9 +15,11 @@ from migrate_mgpu.models.keras.canned.combined import also_built
 from migrate_mgpu.models.keras.driver.checkpoint_insertion import InsertionPoint, known
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.driver.setup import Setup
+from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.style import FileStyle
 
 _WHY = "# The variables must exist before a checkpoint can be restored into them."
+_BEGUN = "# The variables must exist before they can get a checkpoint's values."
 _LISTS = "# Keras 3 leaves the layers of a list out, where only the model is named."
 # Each Estimator of TF1's saves it, and nothing of Keras's is called so.
 _STEP = "global_step"
@@ -43,9 +45,9 @@ class Manager:
 
 
 class Restoring:
-    """Writes these statements for one model; ``folder`` is the expression of its folder.
+    """Writes these statements for one model; ``folder`` is the expression of its folder, if any.
 
-    ``lists``: the model keeps layers in lists. ``labels``: it is fed labels too. ``begins`` are
+    ``lists``: the model keeps layers in lists. ``begins`` are
     calls of its methods for what it begins with. Lines have no indentation of the place where they
     will stand, which is what their length is measured by.
     """
@@ -60,12 +62,12 @@ class Restoring:
         folder: str,
         lists: bool,
         trains: bool,
-        labels: bool,
+        model: ModelPlan,
         begins: Sequence[str],
     ) -> None:
         self.flow = flow
         self.begins = begins
-        self.labels = labels
+        self.model = model
         self.point = point
         self.manager = manager
         self.folder = folder
@@ -99,14 +101,14 @@ class Restoring:
         ``scoped``: what stands above is in the strategy's scope already.
         """
         step = self.unit if strategy is not None else ""
-        lines = [_WHY]
+        lines = [self._why]
         if strategy is not None and scoped:
             lines[0] = step + lines[0]
         elif strategy is not None:
             lines.append(f"with {strategy}.scope():")
         lines += [step + line for line in self._variables(made, indent + step)]
         kept = ""
-        if self.lists:
+        if self.lists and self.folder:
             lines.append(_LISTS)
             kept = f", weights={self.manager.receiver}.weights"
         return [*lines, *self._managing(indent, kept), *self._restore(indent)]
@@ -118,21 +120,28 @@ class Restoring:
     def function(self, name: str, features: str, indent: str) -> list[str]:
         """A function that makes the variables, of ``features``, and restores into them."""
         made = made_of(self.tf, self.manager.receiver, features)
-        lines = [_WHY, *self._variables(made, indent + self.unit)]
-        if self.lists:
+        lines = [self._why, *self._variables(made, indent + self.unit)]
+        if self.lists and self.folder:
             lines += [_LISTS, f"{self.checkpoint}.weights = {self.manager.receiver}.weights"]
         lines += self._restore(indent + self.unit)
         return [f"def {name}({features}):", *(self.unit + line for line in lines)]
 
+    @property
+    def _why(self) -> str:
+        return _WHY if self.folder else _BEGUN
+
     def _variables(self, made: str, indent: str) -> list[str]:
         receiver = self.manager.receiver
-        if not self.labels:
+        if not self.model.labels:
             made = self.style.fitted(made, indent, len(indent), nested=True)
         lines = [line.removeprefix(indent) for line in made.split("\n")]
-        lines += [f"{receiver}.optimizer.build({receiver}.trainable_variables)"]
+        if self.model.trains:
+            lines.append(f"{receiver}.optimizer.build({receiver}.trainable_variables)")
         return [*lines, *also_built(self.flow, receiver, self.style)]
 
     def _managing(self, indent: str, kept: str) -> list[str]:
+        if not self.folder:
+            return []
         found, receiver = self.manager, self.manager.receiver
         lines = [f"{self.checkpoint} = {self.tf}.train.Checkpoint(model={receiver}{kept})"]
         column = len(indent) + len(found.name) + 3
@@ -153,14 +162,16 @@ class Restoring:
         latest, unit, style = f"{self.manager.name}.latest_checkpoint", self.unit, self.style
         inside = indent + 2 * unit
         stops = style.call("raise ValueError", [style.string(_OF_TF1)], inside, len(inside))
-        first = [f"{unit}{self.manager.receiver}.{call}" for call in self.begins]
+        first = [f"{self.manager.receiver}.{call}" for call in self.begins]
+        if not self.folder:
+            return first
         return [
             f"if {latest}:",
             f"{unit}{self.reader} = {self.tf}.train.load_checkpoint({latest})",
             f"{unit}if {self.reader}.has_tensor({style.string(_STEP)}):",
             *(2 * unit + line.removeprefix(inside) for line in stops.split("\n")),
             f"{unit}{self.checkpoint}.restore({latest}).assert_existing_objects_matched()",
-            *(["else:", *first] if first else []),
+            *(["else:", *(unit + line for line in first)] if first else []),
         ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.modes import TRAIN
+from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.model_fn.losses import settings_of
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -63,7 +63,7 @@ class Compiling:
         self.distributed = distributed
         self.clipping = ""
         self._begun: set[ast.stmt] = set()  # blocks whose comments are written
-        self.flow = reading.flows[TRAIN]
+        self.flow = reading.flow
         self.parameters: list[str] = []
         self.units: list[ast.stmt] = []
         names = self.module.names
@@ -79,7 +79,8 @@ class Compiling:
         self.model = self.variable or self._own_name("model", "keras_model")
         settings = self.make_model(body, self.model)
         optimizer = self._statements(body)
-        self._compile(body, optimizer)
+        if {TRAIN, EVAL} & self.reading.specs.keys():
+            self._compile(body, optimizer)
         body.line(f"return {self.model}", 1)
         used = {*settings, *self.context.used}
         self.parameters = [p for p in self.reading.parameters if p in used]
@@ -115,6 +116,12 @@ class Compiling:
         return [unit for rate in self.rates.values() for unit in rate.rate.units]
 
     @property
+    def _trained(self) -> list[ast.expr]:
+        """The author's expressions that training is made of."""
+        value = self.training.value
+        return [*([value] if value is not None else []), *self._limits]
+
+    @property
     def _limits(self) -> list[ast.expr]:
         """The author's expressions that gradients are clipped by."""
         clipping = self.training.clipping
@@ -144,7 +151,7 @@ class Compiling:
         names = self.module.names
         averaged = [result.values for result in self.results.values()]
         plans = (self.loss, *(values for values in averaged if values is not None))
-        written: list[ast.AST] = [*self.units, self.training.value, *self._limits]
+        written: list[ast.AST] = [*self.units, *self._trained]
         for plan in plans:
             written += written_nodes(plan)
         taken = {n.id for node in written for n in ast.walk(node) if isinstance(n, ast.Name)}
@@ -167,13 +174,13 @@ class Compiling:
             call: self._optimizer(call, writer) for call, writer in self.optimizers.items()
         }
         self.context = Context(self.module, self.style, self.reading.modes, {}, made)
-        self.units = self._needed([training.value, *self._limits], training.unit)
+        self.units = self._needed(self._trained, training.unit)
         if fits_compile(self.loss) and self.loss.loss is not None and self.loss.loss.setting:
             self._loss_setting(self.loss.loss.setting)
 
     def _writer(self, call: ast.AST, optimizer: Optimizer) -> OptimizerWriter:
         """What writes an optimizer, whose rate may be a schedule of its own."""
-        units = self.reading.paths[TRAIN].units
+        units = self.reading.paths[self.reading.base].units
         unit = next((one for one in units if call in ast.walk(one)), self.training.unit)
         rate = calculated_rate(self.reading, optimizer, unit)
         if rate is None:
@@ -243,8 +250,9 @@ class Compiling:
         line = loss.unit.lineno if loss.unit is not None else 10**9
         if loss.of_output:
             items.append((line, "loss", loss.unit))
-        name = self.training.value.id if isinstance(self.training.value, ast.Name) else ""
-        if not name:
+        optimizer = self.training.value
+        name = optimizer.id if isinstance(optimizer, ast.Name) else ""
+        if not name and optimizer is not None:
             name = self._own_name("optimizer")
             line = self.training.unit.lineno if self.training.unit is not None else 10**9
             items.append((line, "optimizer", self.training.unit))
@@ -257,10 +265,11 @@ class Compiling:
                 self._comments(body, unit, own=False)
                 body.statement(unit, edits, 1)
             elif kind == "optimizer":
+                assert optimizer is not None
                 if unit is not None:
                     self._comments(body, unit)
                 base = body.indent + self.module.source.indent_unit
-                text = self.context.render(self.training.value, len(base) + len(name) + 3, base)
+                text = self.context.render(optimizer, len(base) + len(name) + 3, base)
                 self._own_class(body)
                 body.line(f"{name} = {bracketed(text)}", 1)
             else:
@@ -340,7 +349,7 @@ class Compiling:
             values = self.results[name].values
             assert values is not None
             self._function(body, values, function)
-        arguments = [f"optimizer={optimizer}"]
+        arguments = [f"optimizer={optimizer}"] * bool(optimizer)
         if self.loss.of_output:
             arguments.append(f"loss={self.loss_name}")
         metrics = [

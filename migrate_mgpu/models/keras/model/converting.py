@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
-from migrate_mgpu.analysis.modes import EVAL, Modes
+from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.api.recurrent import cell_of
@@ -36,7 +36,7 @@ from migrate_mgpu.models.front.network.summaries import (
 from migrate_mgpu.models.front.network.weights import double_weight
 from migrate_mgpu.models.front.own_optimizers import elsewhere
 from migrate_mgpu.models.front.variable_names import check_names
-from migrate_mgpu.models.ir import Predictions, Result, Variation
+from migrate_mgpu.models.ir import Objective, Predictions, Result, Training, Variation
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
@@ -81,6 +81,7 @@ def convert(
     uncounted: bool = False,
     optional: Collection[str] = (),
     warm: bool = False,
+    trained: bool = True,
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
@@ -89,7 +90,8 @@ def convert(
     ``bound`` are parameters that ``functools.partial`` or a lambda gives it,; ``towers``
     share a batch, where replicas draw batches of their own; ``uncounted``: TF2 does not know
     how many batches an evaluation has; ``optional`` are those of ``bound`` that may be None;
-    ``warm``: its trained variables may begin with a checkpoint's values.
+    ``warm``: its trained variables may begin with a checkpoint's values; ``trained``: the program
+    trains it.
 
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
@@ -105,6 +107,7 @@ def convert(
         uncounted,
         optional,
         warm,
+        trained,
     )
     try:
         return _Conversion(*given).plan()
@@ -129,6 +132,7 @@ class _Conversion:
         uncounted: bool,
         optional: Collection[str],
         warm: bool,
+        trained: bool,
         stepwise: bool = False,
     ) -> None:
         self.function = function
@@ -150,7 +154,7 @@ class _Conversion:
         self.lookup: ast.AST | None = None
         self.broadcasts: ast.expr | None = None  # what TF1 may compare with each label
         self.variable = ""  # of the model, where its author gave it one
-        self.reading = Reading(self.module, node, bound, optional)
+        self.reading = Reading(self.module, node, bound, optional, trained)
         self.outputs: Outputs | None = None
         self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
         self.layers: list[tuple[str, Found]] = []  # by the class that they stand in
@@ -158,7 +162,7 @@ class _Conversion:
         self.steps: Steps | None = None
         self.results: dict[str, Result] = {}  # the metrics of `compile`
         self.predictions: Predictions | None = None  # where they are not what the model gives
-        if stepwise or not self._fits_compile(graph):
+        if stepwise or TRAIN not in self.reading.specs or not self._fits_compile(graph):
             self._with_steps(graph)
         self.first = read_first_values(
             self.reading, self.network, self.training.unit, self.helpers.graph
@@ -208,14 +212,20 @@ class _Conversion:
 
     def _with_steps(self, graph: CallGraph) -> None:
         """Reads them as they are, for a model that has steps of its own."""
-        self.loss = LossReader(self.reading).term()
-        self.training = TrainingReader(self.reading, graph).read()
+        modes = self.reading.specs.keys()
+        self.training = Training()
+        if TRAIN in modes:
+            self.training = TrainingReader(self.reading, graph).read()
+        self.loss = Objective(ast.Constant(None), None)  # predictions alone need none
+        if {TRAIN, EVAL} & modes:
+            self.loss = LossReader(self.reading).term()
         self.results = {}
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
         outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
-        self.steps = Steps(
-            self.reading, outputs, self.loss, self.style, self.distributed, self.uncounted
-        )
+        if {TRAIN, EVAL} & modes:
+            self.steps = Steps(
+                self.reading, outputs, self.loss, self.style, self.distributed, self.uncounted
+            )
         self.loss.units = [*outputs.loss, *outputs.metrics, *outputs.settings]
         self.outputs = outputs
         self.network = outputs.network | outputs.settings
@@ -226,6 +236,7 @@ class _Conversion:
         module = self.module
         plan = ModelPlan(module, self.node, metrics=tuple(self.reading.metrics))
         plan.by_batch = self.steps is not None
+        plan.trains = self.training.value is not None
         plan.labels = any(name.id == "labels" for name in names_in(self.node))
         predictions = self.predictions
         read_optimizers(self.reading, self.training, self.helpers.graph)
@@ -367,7 +378,8 @@ class _Conversion:
                 "shares out, each replica compares its own part"
             )
             found.append(Note(self.module, self.broadcasts, text, NETWORK))
-        if self.normalizes and not self.training.updates and not moves_in_place(self.module):
+        never = self.training.value is not None and not self.training.updates
+        if self.normalizes and never and not moves_in_place(self.module):
             text = (
                 "TF1 never updated the moving averages of batch normalization here, for nothing "
                 "ran its UPDATE_OPS; Keras does"
@@ -447,7 +459,8 @@ class _Conversion:
         if self.named is not None:
             network.members.append(self.named.write)
         if self.first is not None:
-            values = FirstValuesWriter(self.first, self._initializer(), self.style)
+            counts = bool({TRAIN, EVAL} & self.reading.specs.keys())
+            values = FirstValuesWriter(self.first, self._initializer(), self.style, counts)
             network.members.append(values.write)
         if self.warm:
             network.members.append(warm_start)

@@ -61,10 +61,14 @@ def warm_start(self, checkpoint):
 
 
 class FirstValuesWriter:
-    """Writes the method; ``function`` is the name of what it calls, beside the class."""
+    """Writes the method; ``function`` is the name of what it calls, beside the class.
 
-    def __init__(self, first: FirstValues, function: str, style: FileStyle) -> None:
+    ``counts``: the model has an optimizer, which counts the steps.
+    """
+
+    def __init__(self, first: FirstValues, function: str, style: FileStyle, counts: bool) -> None:
         self.first = first
+        self.counts = counts
         self.function = function
         self.style = style
 
@@ -87,7 +91,7 @@ class FirstValuesWriter:
         block.line(f"def {METHOD}(self):")
         block.line(f"{quotes}First values, where no checkpoint is restored.{quotes}", 1)
         block.line(f"{named} = dict(self.{NAMES}())", 1)
-        if self.first.roots:
+        if self.first.roots and self.counts:
             step = style.string("global_step")
             block.line(f"{named}[{step}] = self.optimizer.iterations", 1)
         if self.first.listed:

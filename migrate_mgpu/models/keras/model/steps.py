@@ -109,7 +109,9 @@ class Steps:
         for kept in self.metrics:
             made = metric_object(kept.metric, kept.name, self.style)
             network.made.append((f"self.{kept.attribute}", made))
-        network.members += [self._property, self._loss, self._train]
+        network.members += [self._property, self._loss]
+        if TRAIN in self.reading.specs:
+            network.members.append(self._train)
         if EVAL in self.reading.specs:
             network.members.append(self._test)
 
@@ -166,7 +168,7 @@ class Steps:
                 value = last.value
                 units.pop()
         places: list[Place] = [*((unit, unit) for unit in units), (value, plan.unit)]
-        context = self._context(network, places, TRAIN)
+        context = self._context(network, places, self.reading.base)
         block = self._block(indent)
         self._statements(network, block, units, context)
         above = plan.unit if plan.unit is not None and plan.unit not in units else None

@@ -25,6 +25,7 @@ from migrate_mgpu.models.keras.network.input_shapes import INPUT_SHAPE, NeedsSha
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
+from migrate_mgpu.models.normalize.obstacles import CHANGED_SETTING
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -261,7 +262,8 @@ class Network:
                 if behind or not self._moves_to_init(names.statement(part)):
                     where = "behind where" if behind else "where"
                     text = f"`{part.id}` changes {where} the network uses it"
-                    raise Refused(self.module, part, text, "give the new value another name")
+                    advice = "give the new value another name"
+                    raise Refused(self.module, part, text, advice, CHANGED_SETTING)
 
     def _omitted(self) -> list[ast.stmt]:
         """The statements that are left out of others, which stay in part."""

@@ -40,6 +40,9 @@ Estimator that it is else; any other stays, and is bridged to `tf.compat.v1.esti
   default is another one (the table below).
 - The input function's batch stays what it was, the batch of *one replica*:
   `strategy.distribute_datasets_from_function` draws one for each.
+- Where nothing trains the Estimator, the Keras model has no training step, nor an optimizer to
+  train with: it predicts and evaluates with what its folder's checkpoint has, or
+  `tf.train.init_from_checkpoint`.
 - Checkpoints of TF1 do not load into the Keras model as they are:
   [`migrate-mgpu checkpoint`](checkpoints.md) converts them. `tf.train.init_from_checkpoint` reads
   them as before: each class says which variable had which name in TF1 (`tf1_variables`), and what
@@ -97,10 +100,10 @@ The measurements are in [semantics](semantics.md) and, for whole programs, below
 
 ## How near
 
-Largest relative difference of the losses of all steps, TensorFlow 1.15.5 against the migrated
-program (`python tests/estimator_proofs.py`; logical CPUs stand in for the GPUs). All other rungs
-are equal as well: first gradients, weights after one step, final weights, evaluation, printed
-results.
+Largest relative difference of the losses of all steps, or of evaluation and predictions where
+nothing trains, TensorFlow 1.15.5 against the migrated program (`python tests/estimator_proofs.py`;
+logical CPUs stand in for the GPUs). All other rungs are equal as well: first gradients, weights
+after one step, final weights, evaluation, printed results.
 
 """
 
@@ -162,7 +165,8 @@ def _table() -> str:
             by_devices = {one["devices"]: one for one in found.get(target, ())}
             for number in devices:
                 one = by_devices.get(number)
-                value = one["largest_relative"].get("loss curve") if one else None
+                rung = "loss curve" if one and one["steps"] else "evaluation and printed results"
+                value = one["largest_relative"].get(rung) if one else None
                 cells.append("" if value is None else f"{value:.1e}")
         name = program.folder.name
         lines.append(f"| [{name}](../fixtures/estimator/{name}) | {' | '.join(cells)} |")

@@ -85,7 +85,9 @@ class Conversions:
             self._bound.setdefault(node, set()).update(flow.bound)
             absent = (n for n, v in flow.bound.items() if flow.module.names.may_be_none(v))
             self._optional.setdefault(node, set()).update(absent)
+        self._told: set[tuple[ast.AST, str]] = set()
         self.all = [self._convert(flow) for flow in flows]
+        self._tell_alike()
         self._check_alternatives()
         self.share()
         self._set_environment_first()
@@ -120,6 +122,15 @@ class Conversions:
         found = _joined(flow, model, driven)
         found.refused = self._switched_off(found)
         return found
+
+    def _tell_alike(self) -> None:
+        """Functions that train in one model and never in another are told so in the same way."""
+        plans = [one.model for one in self.all if one.model is not None]
+        self._told = {parameter for plan in plans for parameter in plan.tells}
+        for index, one in enumerate(self.all):
+            if one.model is not None and one.model.never & self._told:
+                self._models.pop(one.model.function, None)
+                self.all[index] = self._convert(one.flow)
 
     def _without_other_models(self, flow: EstimatorFlow, driven: DriverEdits) -> None:
         """What stands in another Estimator's model_fn changes with that one."""
@@ -183,6 +194,7 @@ class Conversions:
                 self._optional.get(node, ()),
                 node in self._warm,
                 node in self._trained,
+                self._told,
             )
         return self._models[node]
 

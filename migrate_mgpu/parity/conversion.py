@@ -193,6 +193,9 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
         first = replace(options, steps=1)
         made = run_one(reference, before, devices, first, work / "order").training
         asked["order"] = whole([variable["name"] for variable in made.get("variables", [])])
+        if not asked["order"]:  # it trains nothing
+            asker = run_until_checkpoint(reference, before, devices, options, work / "template")
+            asked["order"] = _saved(asker, request, work / "template" / CHECKPOINT)["order"]
         if asked["order"]:
             side = run_until_checkpoint(target, after, devices, options, work / "2", asked)
             found = _found(side, request)

@@ -59,6 +59,7 @@ class Reading:
         ``optional`` are those of them that may be None; ``trained``: the program trains it.
         """
         self.optional = optional
+        self.trained = trained
         self.module = module
         self.function = function
         self.layers = LayerCalls()
@@ -113,6 +114,9 @@ class Reading:
             loss, _ = flow.resolve(arguments["loss"], unit)
             if isinstance(loss, ast.Constant) and loss.value is None:
                 return None  # TF1 stops: an evaluation needs a loss
+        needs = {TRAIN: "train_op", EVAL: "loss"}.get(mode)
+        if not self.trained and needs is not None and needs not in arguments:
+            return None  # it would stop there, where nothing asks for it
         return Spec(call, unit, arguments)
 
     def _unpacked(

@@ -9,10 +9,10 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.modes import MODES, Value
+from migrate_mgpu.analysis.modes import MODES, TRAIN, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.layers import LAYERS
@@ -49,10 +49,29 @@ class Helper:
     optional: set[str] = field(default_factory=set)  # tensors that some calls leave out: None
 
 
-class Helpers:
-    """The functions and classes of one conversion that make layers."""
+# A parameter of a function of the run.
+Parameter = tuple[ast.AST, str]
+_TRAINS = {mode: mode == TRAIN for mode in MODES}
 
-    def __init__(self, graph: CallGraph, calls: LayerCalls, regularized: bool) -> None:
+
+class Helpers:
+    """The functions and classes of one conversion that make layers.
+
+    ``told`` are parameters by which other conversions say whether a function trains: where this
+    one gives them False, that says the same. Afterwards ``tells`` are its own, and ``never`` those
+    that it gives False.
+    """
+
+    def __init__(
+        self,
+        graph: CallGraph,
+        calls: LayerCalls,
+        regularized: bool,
+        told: Collection[Parameter] = (),
+    ) -> None:
+        self.told = told
+        self.tells: set[Parameter] = set()
+        self.never: set[Parameter] = set()
         self.graph = graph
         self.layer_calls = calls
         self.regularized = regularized
@@ -142,13 +161,21 @@ class Helpers:
             raise Refused(module, call, text, "give its folder as a path too")
         given = self._bind(module, call, function)
         tensors, settings = [], []
+        trains = True
         known: dict[str, dict[str, Value]] = {
             name: dict.fromkeys(MODES, False) for name in reuses or ()
         }
+        asked = {name: times.modes.values(value) for name, value in given.items()}
         for name, value in given.items():
             if name in known:
                 continue
-            values = times.modes.values(value)
+            values = asked[name]
+            if constant(value) is False:
+                self.never.add((function.node, name))
+                if (function.node, name) in self.told and not any(asked.values()):
+                    values, trains = _TRAINS, False
+            elif values == _TRAINS:
+                self.tells.add((function.node, name))
             if values is not None:
                 known[name] = values
             elif times.runs(value):
@@ -196,6 +223,7 @@ class Helpers:
                 for name in parameters
                 if name in settings
             ),
+            trains,
         )
 
     def flags(self, function: Function) -> set[str]:

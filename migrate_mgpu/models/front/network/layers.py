@@ -25,13 +25,14 @@ class HelperCall:
     """A call of a function of the run that makes layers, and what it is given.
 
     ``inputs`` are the tensors, by keyword or position, ``settings`` the rest by parameter, with
-    whether each is given by position.
+    whether each is given by position. ``trains``: where the model does; else it never does.
     """
 
     call: ast.Call
     function: Function
     inputs: tuple[tuple[str | None, ast.expr], ...]
     settings: tuple[tuple[str, ast.expr, bool], ...]
+    trains: bool = True
 
 
 @record(frozen=True)

@@ -25,7 +25,7 @@ from migrate_mgpu.models.front.model_fn.predictions import read_predictions
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.residue import check_residue
 from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
-from migrate_mgpu.models.front.network.functions import Helpers
+from migrate_mgpu.models.front.network.functions import Helpers, Parameter
 from migrate_mgpu.models.front.network.layers import Found, class_name
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
 from migrate_mgpu.models.front.network.summaries import (
@@ -82,6 +82,7 @@ def convert(
     optional: Collection[str] = (),
     warm: bool = False,
     trained: bool = True,
+    told: Collection[Parameter] = (),
 ) -> ModelPlan:
     """The edits that turn a model_fn into a function that makes a compiled model.
 
@@ -91,7 +92,7 @@ def convert(
     share a batch, where replicas draw batches of their own; ``uncounted``: TF2 does not know
     how many batches an evaluation has; ``optional`` are those of ``bound`` that may be None;
     ``warm``: its trained variables may begin with a checkpoint's values; ``trained``: the program
-    trains it.
+    trains it; ``told`` are parameters that say in other models whether a function trains.
 
     Raises:
         Refused: a statement that is not understood; nothing is converted then.
@@ -108,6 +109,7 @@ def convert(
         optional,
         warm,
         trained,
+        told,
     )
     try:
         return _Conversion(*given).plan()
@@ -133,9 +135,11 @@ class _Conversion:
         optional: Collection[str],
         warm: bool,
         trained: bool,
+        told: Collection[Parameter],
         stepwise: bool = False,
     ) -> None:
         self.function = function
+        self.told = told
         self.uncounted = uncounted
         self.module = function.module
         self.style = style
@@ -203,7 +207,7 @@ class _Conversion:
         averaged = [one.values for one in self.results.values() if one.values is not None]
         if any(compared_otherwise(self.reading, values) is not None for values in averaged):
             return False
-        self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
+        self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized, self.told)
         self.network = self.reading.network
         if double_weight(self.module, self.network) is not None:
             return False  # Keras calculates the losses that it compiles in float32
@@ -220,7 +224,7 @@ class _Conversion:
         if {TRAIN, EVAL} & modes:
             self.loss = LossReader(self.reading).term()
         self.results = {}
-        self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized)
+        self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized, self.told)
         outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
         if {TRAIN, EVAL} & modes:
             self.steps = Steps(
@@ -291,6 +295,7 @@ class _Conversion:
         for node in self._new_code(compiling):
             self.plain.visit(module, node)
         self._finish_classes(plan)
+        plan.tells, plan.never = self.helpers.tells, self.helpers.never
         plan.has_layer_lists = self.has_layer_lists
         newline = module.source.newline
         start, end = module.source.span(self.node)

@@ -319,7 +319,9 @@ class Network:
             if found.variable:
                 return name
             helper = found.helper
-            trains = helper is not None and self.classes.of(helper.function).trains
+            trains = helper is not None and helper.trains
+            if trains and helper is not None:
+                trains = self.classes.of(helper.function).trains
             return self.recurrents.application(found, name, context, trains)
 
         return write

@@ -14,6 +14,7 @@ program's ``parity.toml`` says how to run it:
     argv = ["--num_gpus", "{devices}"]
     devices = [1, 2, 4]
     targets = ["tf2.15", "tf2-latest"]
+    trains = true                  # false: it only predicts and evaluates
     workers = 1                    # with more, the tool's output may have been adapted by hand
     reason = "..."                 # of a program that stays: a part of the finding's text;
                                    # its after.py, if there is one, is what it should become
@@ -70,6 +71,7 @@ class Program:
     targets: tuple[str, ...] = TARGETS
     rtol: Mapping[str, float] = field(default_factory=dict)
     workers: int = 1
+    trains: bool = True
     also: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -51,7 +51,7 @@ class Helper:
 
 # A parameter of a function of the run.
 Parameter = tuple[ast.AST, str]
-_TRAINS = {mode: mode == TRAIN for mode in MODES}
+_TRAINS: dict[str, Value] = {mode: mode == TRAIN for mode in MODES}
 
 
 class Helpers:

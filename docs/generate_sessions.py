@@ -63,6 +63,7 @@ TF2 code with those that train.
 | a later session that only computes, without variables | computed where it stands |
 | `tf.reduce_mean(tf.cast(...))` of two arrays, in any function | computed where it stands |
 | `if kind == "lasso": loss = ... else: loss = ...` of a constant | the same branches, in the step |
+| `if METHOD == 'clip':` around parts, and around what runs them | a step for each branch |
 | `x.get_shape()[-1]` as the size of variables | `build(self, input_shape)` of a class |
 | `b = sess.run(b)`, or `b = 0`, and the variable `b` is needed later | `b_value` |
 | `THREADS = 4` below the graph, and a config that reads it | the constant above the graph |

@@ -18,7 +18,7 @@ class Arguments:
         arguments = function.node.args
         self.call = call
         self._open = arguments.vararg is not None or arguments.kwarg is not None
-        self.defaults = dict(_defaults(arguments))
+        self.defaults = dict(defaults_of(arguments))
         self._keyword_only = [a.arg for a in arguments.kwonlyargs]
         self._keywords = {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}
         self._positions = _positions(function)
@@ -90,7 +90,8 @@ def _positions(function: Function) -> list[str]:
     return names[1:] if bound else names
 
 
-def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+def defaults_of(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    """The defaults that a function gives its parameters."""
     positional = [*arguments.posonlyargs, *arguments.args]
     for argument, default in zip(reversed(positional), reversed(arguments.defaults)):
         yield argument.arg, default

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, RunResult
-from migrate_mgpu.core.records import replaced
+from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, ProgramResult, RunResult
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
@@ -22,6 +22,7 @@ from migrate_mgpu.models.normalize import (
     graph_functions,
     graph_objects,
     graph_parameters,
+    graph_settings,
     graph_statements,
     late_parts,
     later_graphs,
@@ -39,6 +40,7 @@ from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.states import State
 from migrate_mgpu.source.history import History
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.two_texts import Unlike, one_text
 
 _ROUNDS = 24  # methods of a class, or functions, that are written where they are called
 _WORDS = (b"Session", b"class ", b"placeholder")
@@ -72,6 +74,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             users.setdefault(path, set()).add(program.entry)
     before = _native(first.result)
     together: dict[Path, Texts] = {}
+    choices: dict[Path, _Chosen] = {}
     for part in first.parts:
         sessions = [one for one in part.states if _may_help(one) and one.program.entry.path in data]
         stops: set[Path] = set()  # the files in which something keeps programs as they are
@@ -92,6 +95,11 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             result = _planned(own, found, plan)
             if entry in _native(result):
                 alone[entry] = found
+                continue
+            both = _chosen(entry, own, free, modules, part.graph, plan)
+            if both is not None:
+                alone[entry] = both.first
+                choices[entry] = both
             else:
                 said += _reasons(first.result, result, {entry, *free}, codes)
                 stops |= {one.path for one in _kept(result, own.keys(), codes)[:1]} or {place}
@@ -102,8 +110,85 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
         if texts:
             result = _planned(data, texts, plan)
             if before | chosen.keys() <= _native(result):
+                for entry in choices.keys() & chosen.keys():
+                    choices[entry].write(result)
                 return replaced(first, result=renamed(result, said))
     return replaced(first, result=renamed(first.result, said))
+
+
+@record(frozen=True, eq=False)
+class _Chosen:
+    """A program that is native with each value of a setting: its texts, and what they become."""
+
+    first: Texts  # where the condition holds
+    after: Mapping[Path, str]  # what becomes of both
+    said: Mapping[Path, Sequence[Finding]]  # where it does not
+
+    def write(self, result: RunResult) -> None:
+        """What becomes of both stands in the place of what becomes of one."""
+        for file in result.files:
+            file.after = self.after.get(file.path, file.after)
+            file.findings += (
+                one for one in self.said.get(file.path, ()) if one not in file.findings
+            )
+            file.findings.sort(key=lambda one: one.position)
+
+
+def _chosen(
+    entry: Path,
+    own: Mapping[Path, bytes],
+    free: Set[Path],
+    modules: Sequence[Module],
+    graph: CallGraph,
+    plan: Callable[[Files], Planned],
+) -> _Chosen | None:
+    """A program with branches that a setting chooses, if it is native with each of its values."""
+    for module in (one for one in modules if one.path in free):
+        for choice in graph_settings.choices(module, modules):
+            texts: list[Texts] = []
+            results: list[RunResult] = []
+            for value in (True, False):
+                new = rewritten({module: graph_settings.resolved(module, choice, value)})
+                if not new:
+                    break
+                layer = module.source, new[module].edits
+                data = {**own, module.path: new[module].data}
+                project = graph.project.again(list(data.items()))
+                inside = list(project.modules.values())
+                found = _named(entry, data, free, inside, CallGraph(project))
+                below = found.pop(module.path, (new[module].data, {module.path: []}))
+                found[module.path] = below[0], {module.path: [layer, *below[1][module.path]]}
+                result = _planned(own, found, plan)
+                if entry not in _native(result):
+                    break
+                texts.append(found)
+                results.append(result)
+            else:
+                after = _merged(choice, results[0], results[1], module)
+                if after is not None and _claims(results[0]) == _claims(results[1]):
+                    said = {file.path: file.findings for file in results[1].files}
+                    return _Chosen(texts[0], after, said)
+    return None
+
+
+def _claims(result: RunResult) -> list[ProgramResult]:
+    return [replaced(one, reasons=()) for one in result.programs]
+
+
+def _merged(
+    choice: graph_settings.Choice, first: RunResult, second: RunResult, module: Module
+) -> dict[Path, str] | None:
+    """The texts of the files that differ, as one each; None where that cannot be written."""
+    ours, theirs = ({file.path: file.after for file in one.files} for one in (first, second))
+    others = {path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path)}
+    after, other = ours.get(module.path), theirs.get(module.path)
+    if others != {module.path} or after is None or other is None:
+        return None
+    try:
+        text = one_text(choice.test, choice.names, after, other, module.source.indent_unit)
+    except Unlike:
+        return None
+    return {module.path: text}
 
 
 def _may_help(state: State) -> bool:

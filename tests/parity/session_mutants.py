@@ -139,7 +139,13 @@ MUTANTS: dict[str, Mutant] = {
         "linear_regression", r"range\(41\)", "range(1, 41)"
     ),
     "one step too many": Mutant("fed_rate", r"range\(8\)", "range(9)", ("step-count",)),
+    "a later call told what it left to its default": Mutant(
+        "shared_defaults", r"samples = generator\(z\)$", "samples = generator(z, alpha=alpha)"
+    ),
     # Losses.
+    "the loss of no method that a setting knows": Mutant(
+        "chosen_loss", r"tf\.minimum\(\n *surrogate,\n *tf\.clip_by_value.*\)\)$", "surrogate)"
+    ),
     "weight decay on biases as well": Mutant("decay_of_all", r" if 'bias' not in v\.name", ""),
     "one layer's regularization terms dropped": Mutant(
         "regularizers", r"\[\*dense\.losses, \*output_layer\.losses\]", "dense.losses"

@@ -46,7 +46,7 @@ class Helper:
     known: dict[str, dict[str, Value]]
     calls: list[tuple[Module, ast.Call]] = field(default_factory=list)
     plain: set[str] = field(default_factory=set)
-    optional: set[str] = field(default_factory=set)  # tensors that some calls leave out: None
+    optional: set[str] = field(default_factory=set)  # tensors that some calls leave out
 
 
 # A parameter of a function of the run.
@@ -183,12 +183,16 @@ class Helpers:
             else:
                 settings.append(name)
         parameters = function.parameters()
+        defaults = bind(call, function).defaults
+        left = [
+            one for one in plain if one not in given and isinstance(defaults.get(one), ast.Constant)
+        ]
+        tensors += left  # other calls of the same layers are given them
         order = [*parameters, *tensors]
         tensors.sort(key=order.index)  # that of `call`, whatever the call's is
         helper = self.found.get(function.node)
         if helper is not None and {*tensors} < {*helper.tensors}:
             more = [name for name in helper.tensors if name not in tensors]
-            defaults = bind(call, function).defaults
             if all(is_none(given.get(name, defaults.get(name))) for name in more):
                 tensors = helper.tensors  # it has none where other calls have tensors
                 helper.optional.update(name for name in more if name not in given)
@@ -199,6 +203,7 @@ class Helpers:
         elif (set(helper.tensors), helper.known) != (set(tensors), known):
             text = f"{function.name} is called in two ways: with tensors, and with settings"
             raise Refused(module, call, text)
+        helper.optional.update(left)
         if (module, call) not in helper.calls:
             helper.calls.append((module, call))
         if reuses is None and len(helper.calls) > 1 and self._shares(function):

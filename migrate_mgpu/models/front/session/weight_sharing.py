@@ -9,13 +9,17 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.session.scope import is_reset, scopes_of
+
+_SIZES = ("units", "filters", "num_outputs")
 
 
 @record(frozen=True, eq=False)
@@ -196,7 +200,10 @@ class WeightSharing:
         return around, None if name is None else ast.dump(name)
 
     def varying(self, function: Function) -> set[str]:
-        """Parameters that calls which share variables are given different values for."""
+        """Parameters that calls which share variables are given different values for.
+
+        A size is none of them: variables that are shared have that of the first call.
+        """
         reuse = self.of(function)
         if reuse is None:
             return set()
@@ -207,8 +214,23 @@ class WeightSharing:
             name
             for name in function.parameters()
             if name not in told
+            and not self._is_size(function, name)
             and len({ast.dump(one[name]) if name in one else None for one in given}) > 1
         }
+
+    def _is_size(self, function: Function, name: str) -> bool:
+        """Whether a parameter only says how many values layers give that have variables."""
+        module, names = function.module, function.module.names
+        home = names.scopes[function.node]
+        mentions = [one for one in names.mentions(name, home) if isinstance(one.ctx, ast.Load)]
+        for mention in mentions:
+            call = names.taker(mention)
+            row = LAYERS.by_name.get(name_of(module, call)) if call is not None else None
+            given = NamedArguments(module, call, row.signature) if call and row else None
+            sizes = [given.get(one) for one in _SIZES] if given is not None else []
+            if mention not in sizes:
+                return False
+        return bool(mentions) and len(home.bindings[name]) == 1
 
 
 def _reuses(module: Module, statement: ast.If) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from migrate_mgpu.analysis.arguments import defaults_of
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
@@ -234,12 +235,20 @@ class Network:
         # A model is always told; other layers take what they use.
         told = context.trains or plan.base == "Model"
         training = ", training=False" if told else ""
-        tensors = [f"{name}=None" if name in plan.optional else name for name in plan.tensors]
-        block.line(f"def call(self, {', '.join(tensors)}{training}):")
+        block.line(f"def call(self, {', '.join(self._tensors())}{training}):")
         while lines.lines and not lines.lines[0]:
             lines.lines.pop(0)
         block.lines += lines.lines
         return _Call(block.text(), self._needs(context), context.trains)
+
+    def _tensors(self) -> Iterator[str]:
+        """The parameters of `call`: from one that some calls leave out on, with their defaults."""
+        plan, left = self.plan, False
+        defaults = dict(defaults_of(plan.function.args))
+        for name in plan.tensors:
+            left |= name in plan.optional
+            default = self.module.source.code(defaults[name]) if name in defaults else "None"
+            yield f"{name}={default}" if left else name
 
     def _check_changes(self, context: Context) -> None:
         """A setting that `call` uses has one value: the last one that `__init__` gives it. What

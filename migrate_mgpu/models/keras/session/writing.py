@@ -113,7 +113,7 @@ class _Writer:
         self.normalization = Normalization(program, self.style)
         self.helper_classes = HelperClassWriter(
             program,
-            bool(unshaped),
+            self._asks_shapes(unshaped),
             self.normalization,
         )
         self.names.attributes.update(self.helper_classes.attributes)
@@ -193,6 +193,12 @@ class _Writer:
             self.found,
         )
         self.comments = KeptComments(program, self.heads.values())
+
+    def _asks_shapes(self, unshaped: AbstractSet[Placeholder]) -> bool:
+        """Whether a layer is applied to what follows from something that is fed without a shape."""
+        applied = {node for made in self.program.layers.values() for node, _ in made.applications}
+        units = (u for step in self.program.steps for u in step.units if u.node in applied)
+        return any(p in unshaped for unit in units for one in closure([unit]) for p in one.feeds)
 
     def _check_ranks(self, unshaped: AbstractSet[Placeholder]) -> None:
         """Keras 3 asks for the rank of what its losses are given.

@@ -42,6 +42,7 @@ from migrate_mgpu.source.history import History
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.two_texts import Unlike, one_text
 
+_CHOICES = 3  # settings of a program that are tried, each with both of its values
 _ROUNDS = 24  # methods of a class, or functions, that are written where they are called
 _WORDS = (b"Session", b"class ", b"placeholder")
 # What a module has whose functions leave something in the graph.
@@ -144,7 +145,7 @@ def _chosen(
 ) -> _Chosen | None:
     """A program with branches that a setting chooses, if it is native with each of its values."""
     for module in (one for one in modules if one.path in free):
-        for choice in graph_settings.choices(module, modules):
+        for choice in graph_settings.choices(module, modules)[:_CHOICES]:
             texts: list[Texts] = []
             results: list[RunResult] = []
             for value in (True, False):

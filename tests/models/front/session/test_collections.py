@@ -55,7 +55,7 @@ STAYS = {
         ADDED + "  tf.losses.mean_squared_error(logits, logits)\n",
     ),
     "it is filled in a loop": changed(PLAIN, ADDED, "  for _ in range(2):\n  " + ADDED),
-    "it is filled perhaps": changed(PLAIN, ADDED, "  if NUM_CLASSES > 2:\n  " + ADDED),
+    "it is filled perhaps": changed(PLAIN, ADDED, "  if labels is not None:\n  " + ADDED),
     "the function may end before": changed(
         PLAIN, ADDED, "  if NUM_CLASSES > 5:\n    return cross_entropy_mean\n" + ADDED
     ),

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import renames, symbol, table
+from migrate_mgpu.api.float_values import is_float
 from migrate_mgpu.api.functions import (
     CONTRIB_DATA,
     EQUAL,
@@ -268,13 +269,7 @@ def _last_activations(module: Module, call: ast.Call, style: FileStyle) -> tuple
 def _div(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:
     """`tf.div` is Python 2's division: of integers it gives an integer."""
     edit = BoundCall(module, call, ("x", "y", "name"))
-    values = [v for v in (edit.get("x"), edit.get("y")) if v is not None]
-    if not any(
-        isinstance(constant(v), float)
-        or name_of(module, v) == "to_float"
-        or (name_of(module, v) == "cast" and "float" in ast.unparse(v))
-        for v in values
-    ):
+    if not any(is_float(module, edit.get(key)) for key in ("x", "y")):
         text = "`tf.div` gives integers for integers, and it cannot be determined what it is given"
         raise Refused(module, call, text, "use tf.divide or tf.floordiv")
     edit.function(f"{style.tensorflow}.divide")

@@ -39,6 +39,7 @@ from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.states import State
 from migrate_mgpu.source.history import History
+from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.two_texts import Unlike, one_text
 
@@ -145,6 +146,8 @@ def _chosen(
 ) -> _Chosen | None:
     """A program with branches that a setting chooses, if it is native with each of its values."""
     for module in (one for one in modules if one.path in free):
+        if isinstance(module.source, Notebook):
+            continue
         for choice in graph_settings.choices(module, modules)[:_CHOICES]:
             texts: list[Texts] = []
             results: list[RunResult] = []

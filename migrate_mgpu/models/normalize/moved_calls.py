@@ -23,7 +23,8 @@ from migrate_mgpu.source.statements import Layout
 # What an argument is that may stand wherever its parameter is mentioned.
 _ATOMS = (ast.Name, ast.Constant, ast.Attribute)
 _PLAIN = (*_ATOMS, ast.List, ast.Tuple, ast.Subscript, ast.Dict)
-_LEAVES = (ast.Return, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
+_RETURNS = (ast.Return, ast.Yield, ast.YieldFrom)
+_LEAVES = (*_RETURNS, ast.Global, ast.Nonlocal)
 _INNER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -88,7 +89,13 @@ class MovedCall:
         while isinstance(last, ast.With):
             last = last.body[-1]
         returned = last if isinstance(last, ast.Return) else None
-        leaves = [part for one in body for part in walk(one) if isinstance(part, _LEAVES)]
+        parts = [part for one in body for part in walk(one)]
+        inner = {p for one in parts if isinstance(one, _INNER) for p in walk(one)}
+        leaves = [
+            part
+            for part in parts
+            if isinstance(part, _LEAVES) and (part not in inner or not isinstance(part, _RETURNS))
+        ]
         if not body or leaves != ([returned] if returned is not None else []):
             return None
         pairs = self._results(returned.value if returned is not None else None)
@@ -274,6 +281,9 @@ class MovedCall:
                 block.line(text)
         layout = Layout(self.caller, self.statement)
         text = block.text() if block.lines else ""
+        names = self.module.names
+        if isinstance(body[0], _INNER) and names.block(self.statement)[0] is not self.statement:
+            text = self.caller.newline + text
         return Edit(layout.line_start, layout.next_line, text)
 
     def _run(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -182,3 +182,13 @@ def test_methods_that_are_no_functions_stay(text: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("the session stays" in message for message in said(result))
+
+
+def test_a_method_with_a_function_of_its_own() -> None:
+    first = "        x = tf.placeholder("
+    own = "        def scaled(value):\n            return value * self.rate\n\n"
+    text = PROGRAM.replace("h * scale, [w]", "scaled(h) * scale, [w]")
+    after = native(text.replace(first, own + first, 1))
+    assert "    def _build" not in after
+    assert f"        self.rate = 0.1\n\n{own}        x_spec = " in after
+    assert "out = scaled(h) * 3.0\n" in after

@@ -88,8 +88,8 @@ class _Piece:
 
 
 def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(one.lineno for one in decorators)])
+    lines: list[int] = [one.lineno for one in getattr(statement, "decorator_list", [])]
+    return min([statement.lineno, *lines])
 
 
 class _Merging:

@@ -281,8 +281,8 @@ class MovedCall:
                 block.line(text)
         layout = Layout(self.caller, self.statement)
         text = block.text() if block.lines else ""
-        names = self.module.names
-        if isinstance(body[0], _INNER) and names.block(self.statement)[0] is not self.statement:
+        above = self.module.names.block(self.statement)[0] is not self.statement
+        if isinstance(body[0], _INNER) and above:
             text = self.caller.newline + text
         return Edit(layout.line_start, layout.next_line, text)
 

@@ -98,22 +98,40 @@ CHANGES: dict[str, dict[str, str]] = {
     "Python 3.11": {"inspect.getargspec": "inspect.getfullargspec"},
     "Python 3.12": {"imp": "importlib"},
 }
+# Arguments of functions, in the same form; `bytes` are those that are no text with a `sep`.
+ARGUMENTS: dict[str, dict[str, str]] = {
+    "NumPy 1.24": {f"numpy.{name}(normed)": "density" for name in ("histogram", "histogram2d")},
+    "NumPy 2.5": {
+        "numpy.fromstring(bytes)": "numpy.frombuffer",
+        "numpy.reshape(newshape)": "the shape as its second argument",
+        **{
+            f"numpy.{name}(interpolation)": "method"
+            for name in ("nanpercentile", "nanquantile", "percentile", "quantile")
+        },
+    },
+}
 _CHANGED = {
     name: (release, instead)
-    for release, names in CHANGES.items()
+    for table in (CHANGES, ARGUMENTS)
+    for release, names in table.items()
     for name, instead in names.items()
 }
-_LAST = {name.rpartition(".")[2] for name in _CHANGED if "." in name}
-# Methods of dict by the number of their arguments.
+_LAST = {name.rpartition(".")[2] for names in CHANGES.values() for name in names if "." in name}
+_GIVEN = [name[:-1].partition("(")[::2] for names in ARGUMENTS.values() for name in names]
+# Methods by the number of their arguments: what has them no more, and what does the same.
 METHODS = {
-    "has_key": (1, "in"),
-    "iteritems": (0, "items"),
-    "iterkeys": (0, "keys"),
-    "itervalues": (0, "values"),
-    "viewitems": (0, "items"),
+    "has_key": (1, "dict of Python 3", "in"),
+    "iteritems": (0, "dict of Python 3", "items"),
+    "iterkeys": (0, "dict of Python 3", "keys"),
+    "itervalues": (0, "dict of Python 3", "values"),
+    "tostring": (0, "array of NumPy 2.5", "tobytes"),
+    "viewitems": (0, "dict of Python 3", "items"),
 }
-_WORDS = "|".join(sorted(_LAST | METHODS.keys() | {"imp"}))
-_MAY_HAVE = re.compile(rf"\.(?:{_WORDS})\b|\bimport\b[^\n]*\b(?:{_WORDS})\b".encode())
+_WORDS = "|".join(sorted(_LAST | METHODS.keys() | {"fromstring", "imp"}))
+_ARGUMENTS = "|".join(sorted({argument for _, argument in _GIVEN}))
+_MAY_HAVE = re.compile(
+    rf"\.(?:{_WORDS})\b|\bimport\b[^\n]*\b(?:{_WORDS})\b|\b(?:{_ARGUMENTS})\s*=".encode()
+)
 
 
 def may_have_changes(data: bytes) -> bool:
@@ -148,7 +166,13 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
             top = name.partition(".")[0]
             if name in _CHANGED or top in _CHANGED:
                 yield (name if name in _CHANGED else top), statement
-    for method, (count, _) in METHODS.items():
+    for function, argument in _GIVEN:
+        for node in names.attributes.get(function.rpartition(".")[2], ()):
+            call = names.parents[node]
+            if isinstance(call, ast.Call) and call.func is node and _gives(call, argument):
+                if names.qualname(node) == function:
+                    yield f"{function}({argument})", node
+    for method, (count, *_) in METHODS.items():
         for node in names.attributes.get(method, ()):
             call = names.parents[node]
             if isinstance(call, ast.Call) and call.func is node and len(call.args) == count:
@@ -156,10 +180,17 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                     yield method, node
 
 
+def _gives(call: ast.Call, argument: str) -> bool:
+    named = {keyword.arg for keyword in call.keywords}
+    if argument == "bytes":
+        return "sep" not in named and len(call.args) < 4
+    return argument in named
+
+
 def _removed_name(place: Place, name: str) -> Diagnostic:
     if name in METHODS:
-        instead = METHODS[name][1]
-        text, advice = f"no dict of Python 3 has `{name}`", f"write `{instead}`"
+        _, owner, instead = METHODS[name]
+        text, advice = f"no {owner} has `{name}`", f"write `{instead}`"
     else:
         release, instead = _CHANGED[name]
         text, advice = f"`{name}` is gone in {release}", f"use {instead}"

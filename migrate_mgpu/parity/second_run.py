@@ -91,7 +91,7 @@ def measure_rounding(
     initial = folder / "initial.npz"
     runs: list[Side] = []
     for count in ROUNDING_RUNS:
-        stored = storage.folder() / "second-runs" / f"{key}.rounding-{count}.npz"
+        stored = storage.folder() / "second-runs" / f"{key}.rounded-{count}.npz"
         found = Rounding.load(stored) if stored.is_file() else None
         if found is None and initial.is_file():
             for number in range(len(runs) + 1, count + 1):
@@ -104,8 +104,6 @@ def measure_rounding(
         if found is None:
             return
         yield found
-        if not any(found.luck.values()):
-            return
 
 
 def of_bridge(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.analysis.library_changes import CHANGES, METHODS
+from migrate_mgpu.analysis.library_changes import ARGUMENTS, CHANGES, METHODS
 from tests.support.migration import run
 
 PROGRAM = """\
@@ -49,6 +49,15 @@ def told(code: str) -> list[tuple[int, str, str]]:
         ("for k, v in {}.iteritems():\n    pass",
          "no dict of Python 3 has `iteritems`", "write `items`"),
         ("x = {}.has_key(1)", "no dict of Python 3 has `has_key`", "write `in`"),
+        ("x = np.zeros(2).tostring()", "no array of NumPy 2.5 has `tostring`", "write `tobytes`"),
+        ("x = np.reshape(np.zeros(2), newshape=[2, 1])",
+         "`numpy.reshape(newshape)` is gone in NumPy 2.5", "use the shape as its second argument"),
+        ("x = np.percentile([1, 2], 50, interpolation='lower')",
+         "`numpy.percentile(interpolation)` is gone in NumPy 2.5", "use method"),
+        ("x = np.histogram([1, 2], normed=True)",
+         "`numpy.histogram(normed)` is gone in NumPy 1.24", "use density"),
+        ("x = np.fromstring(b'abcd', np.uint8)",
+         "`numpy.fromstring(bytes)` is gone in NumPy 2.5", "use numpy.frombuffer"),
     ],
 )  # fmt: skip
 def test_told_at_the_place(code: str, message: str, advice: str) -> None:
@@ -60,6 +69,9 @@ def test_told_at_the_place(code: str, message: str, advice: str) -> None:
     "code",
     [
         "x = np.bool_(1), np.float64(1), float(1)",
+        "x = np.reshape(np.zeros(2), [2, 1]), np.percentile([1, 2], 50, method='lower')",
+        "x = np.fromstring('1 2', sep=' ')",
+        "from xml.etree import ElementTree\nx = ElementTree.tostring(1)",
         "from collections import OrderedDict",
         "from collections.abc import Iterable",
         "try:\n    from collections.abc import Iterable\nexcept ImportError:\n"
@@ -80,6 +92,7 @@ def test_a_name_is_told_once_for_each_file() -> None:
 
 CHECK = """\
 import importlib, json, sys, warnings
+import numpy as np
 
 warnings.simplefilter("ignore")
 
@@ -97,19 +110,42 @@ def has(name):
     return False
 
 
-print(json.dumps([name for name in json.loads(sys.argv[1]) if has(name)]))
+def runs(code):
+    try:
+        eval(code)
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return True
+
+
+names, calls = json.loads(sys.argv[1])
+print(json.dumps([[n for n in names if has(n)], [n for n, code in calls.items() if runs(code)]]))
 """
+# A call that gives each argument.
+CALLS = {
+    "numpy.fromstring(bytes)": "np.fromstring(b'abcd', np.uint8)",
+    "numpy.histogram(normed)": "np.histogram([1, 2], normed=True)",
+    "numpy.histogram2d(normed)": "np.histogram2d([1, 2], [1, 2], normed=True)",
+    "numpy.reshape(newshape)": "np.reshape([1, 2], newshape=[2, 1])",
+    **{
+        f"numpy.{name}(interpolation)": f"np.{name}([1, 2], 0.5, interpolation='lower')"
+        for name in ("nanpercentile", "nanquantile", "percentile", "quantile")
+    },
+}
 
 
 def test_the_runtimes_have_them_no_more(runtime: Callable[[str], runtimes.Runtime]) -> None:
     """2.15's runtime has a NumPy before 2.0, the newest's a Python that has all of it behind it."""
-    present = {}
+    present, called = {}, {}
     names = [n for release in CHANGES for n in CHANGES[release] if not n.startswith("scipy")]
     for name in ("tf2.15", "tf2-latest"):
-        command = [str(runtime(name).python), "-c", CHECK, json.dumps(names)]
+        given = json.dumps([names, {**CALLS, "tostring": "np.zeros(2).tostring()"}])
+        command = [str(runtime(name).python), "-c", CHECK, given]
         ran = subprocess.run(command, capture_output=True, text=True, check=True)
-        present[name] = set(json.loads(ran.stdout))
+        present[name], called[name] = map(set, json.loads(ran.stdout))
     assert present["tf2-latest"] == set(CHANGES["NumPy 1.24 to 1.26"])
     late = {"NumPy 2.0", "NumPy 2.5", "Python 3.12"}
     assert present["tf2.15"] <= {name for release in late for name in CHANGES[release]}
+    assert CALLS.keys() == {name for release in ARGUMENTS.values() for name in release}
+    assert called == {"tf2.15": {*ARGUMENTS["NumPy 2.5"], "tostring"}, "tf2-latest": set()}
     assert not any(hasattr(dict, method) for method in METHODS)

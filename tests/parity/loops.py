@@ -553,6 +553,17 @@ print(loss.numpy(), average.average(variables[1]).numpy()[:3])
 """
 
 
+def _clipped(model: str, kind: str, rate: float) -> Loop:
+    """The weights are clipped between the steps."""
+    one, limits = _loop(model, kind, rate), "-0.3, 0.3"
+    clip = f"clip = [tf.assign(v, tf.clip_by_value(v, {limits})) for v in variables]\n"
+    before = one.before.replace("\nwith", f"{clip}\nwith", 1)
+    before = before.replace("print(step, now)", "sess.run(clip)\n        print(step, now)")
+    clip = f"for v in variables:\n        v.assign(tf.clip_by_value(v, {limits}))\n"
+    after = one.after.replace("print(step, now.numpy())", f"{clip}    print(step, now.numpy())")
+    return Loop(model, before, after)
+
+
 def _two(one: str, other: str, generator_first: bool = False) -> Loop:
     loops = _TWO_BEFORE.format(one=one), _TWO_AFTER.format(other=other)
     made = "d, g = [tf.Variable(v) for v in d_first], [tf.Variable(v) for v in g_first]"
@@ -579,6 +590,7 @@ _RMSPROP = _loop(_CLASSES, "sgd", 0.1)
 LOOPS: dict[str, Loop] = {
     "classes_adam": _loop(_CLASSES, "adam", 0.01, 40),
     "classes_momentum": _loop(_CLASSES, "momentum", 0.05),
+    "classes_clipped": _clipped(_CLASSES, "momentum", 0.05),
     "classes_rmsprop": Loop(
         _CLASSES,
         _SESSION.format(optimizer="tf.train.RMSPropOptimizer(0.01)"),

@@ -17,7 +17,13 @@ from migrate_mgpu.parity import verdict
 from migrate_mgpu.parity.compare import outcome
 
 TARGET = "tf2.15"
-NAMES = ("normalized_adam", "two_fast_optimizers", "two_in_another_order", "towers_adam")
+NAMES = (
+    "classes_clipped",
+    "normalized_adam",
+    "two_fast_optimizers",
+    "two_in_another_order",
+    "towers_adam",
+)
 # name: loop, what is changed in its new program, the rung that must break
 WRONG = {
     "not divided by n under Adam": ("towers_adam", "g / 2.0 for", "g for", 4),

@@ -202,9 +202,8 @@ def _training(
                     continue
                 extra = apart if extra is None else extra + apart
             few = tolerances.OUTLIERS if kind == "final" else 0.0
-            luck = rounding.luck.get(f"{kind}/{i}", 0.0) if rounding else 0.0
             tail = rounding.tails.get(f"{kind}/{i}") if rounding else None
-            rung.outputs.append(numeric.array(name, a, b, rtol, atol, extra, few, luck, tail))
+            rung.outputs.append(numeric.array(name, a, b, rtol, atol, extra, few, tail))
     _conventions(rungs, series, pairs, first, allowed, rounding)
 
 

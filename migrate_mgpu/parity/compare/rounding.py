@@ -31,9 +31,6 @@ FACTOR = 4.0
 LOST = 0.05
 MOST = 90.0  # per cent
 KINDS = ("gradient", "after_one", "final")
-# An equal program's final weight may be called different with this probability, by the number of
-# elements that rounding moves.
-FALSE_ALARM = 1e-3
 _TAIL = "tail/"  # before the key, in the file
 
 
@@ -46,24 +43,21 @@ class Rounding:
       arrays: by the key in the trace, of each element.
       outputs: by the result's number and name, and by the record's label.
       printed: [line, place, difference]; None where the printed text changes.
-      luck: by the key of a final weight, the share of its elements that rounding moved in one run
-        and, by far less, in the other: which ones it moves is chance.
-      tails: by the same key, what the elements may differ by that are moved the furthest, the
-        largest first, whichever they are: of as many as chance may move where it moves that share.
+      tails: by the key of a final weight of which rounding moves some elements in one run and others
+        in another, what those may differ by that are moved the furthest, the largest first,
+        whichever they are: of as many as chance may move.
     """
 
     losses: Mapping[str, Sequence[float]]
     arrays: Mapping[str, Array]
     outputs: Mapping[str, float]
     printed: Sequence[tuple[int, int, float]] | None
-    luck: Mapping[str, float] = field(default_factory=dict)
     tails: Mapping[str, Array] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
         import numpy
 
         rest = {"losses": self.losses, "outputs": self.outputs, "printed": self.printed}
-        rest["luck"] = self.luck
         text = json.dumps(rest).encode()
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as stream:
@@ -118,8 +112,7 @@ def between(first: Side, others: Sequence[Side]) -> Rounding | None:
             for key, value in seen.items():
                 moved[key] = max(FACTOR * value, moved.get(key, 0.0))
     lines = None if moved is None else [(*key, value) for key, value in sorted(moved.items())]
-    luck = _luck(first, others)
-    return Rounding(losses, arrays, outputs, lines, luck, _tails(first, others, luck))
+    return Rounding(losses, arrays, outputs, lines, _tails(first, others))
 
 
 def _finite(value: float) -> float:
@@ -159,15 +152,15 @@ def _allowed(apart: Array) -> Array:
     return allowed
 
 
-def _luck(first: Side, others: Sequence[Side]) -> dict[str, float]:
-    """The share of each final weight's elements that one run moved further than another allows.
+def _moved_by_chance(first: Side, others: Sequence[Side]) -> dict[str, int]:
+    """How many of each final weight's elements one run moved further than another allows.
 
     The reference is one of these runs: where it is the odd one out, the others agree on what
     differs from it, and a further run may be as far from all of them.
     """
     import numpy
 
-    found: dict[str, float] = {}
+    found: dict[str, int] = {}
     runs = [_final_weights(first, side) for side in (first, *others)]
     for one in runs:
         for key, a in one.items():
@@ -176,8 +169,8 @@ def _luck(first: Side, others: Sequence[Side]) -> dict[str, float]:
             least = tolerances.WEIGHT * float(numpy.abs(a).max(initial=0.0))
             limits = [_allowed(distance) + least for distance in apart]
             for limit, distance in permutations(range(len(apart)), 2):
-                share = float(numpy.mean(apart[distance] > limits[limit]))
-                found[key] = max(share, found.get(key, 0.0))
+                count = int(numpy.sum(apart[distance] > limits[limit]))
+                found[key] = max(count, found.get(key, 0))
     return found
 
 
@@ -189,40 +182,24 @@ def _final_weights(first: Side, side: Side) -> dict[str, Array]:
     return {key: array.astype("float64") for key, array in found.items() if array is not None}
 
 
-def _tails(first: Side, others: Sequence[Side], luck: Mapping[str, float]) -> dict[str, Array]:
+def _tails(first: Side, others: Sequence[Side]) -> dict[str, Array]:
     """The largest differences of one run, of as many elements as chance may move."""
     import numpy
 
-    one = first.load_arrays()
+    counts, one = _moved_by_chance(first, others), first.load_arrays()
     found: dict[str, Array] = {}
     for other in others:
         two = other.load_arrays()
         for i, j in matching.pair(first.training["variables"], other.training["variables"])[0]:
             key = f"final/{i}"
             a, b = one.get(key), two.get(f"final/{j}")
-            if not luck.get(key) or a is None or b is None or a.shape != b.shape:
+            if not counts.get(key) or a is None or b is None or a.shape != b.shape:
                 continue
-            most = min(most_by_chance(round(luck[key] * a.size)), a.size)
+            most = min(numeric.most_by_chance(counts[key]), a.size)
             apart = FACTOR * numpy.abs(a.astype("float64") - b.astype("float64"))
             tail = numpy.sort(apart, axis=None)[::-1][:most]
             found[key] = numpy.maximum(tail, found[key]) if key in found else tail
     return found
-
-
-def most_by_chance(expected: int) -> int:
-    """How many rare events may be counted where so many are expected, by Poisson's law: more are
-    less likely than FALSE_ALARM. A run that is measured shows one such count, and another run, or
-    an equal program, has more than that one about every second time."""
-    if expected < 1:
-        return 0
-    found = expected + 20 + int(12 * expected**0.5)  # what is above is less than 1e-9 likely
-    likely = 0.0
-    while True:
-        log = found * math.log(expected) - expected - math.lgamma(found + 1)
-        likely += math.exp(log)
-        if likely >= FALSE_ALARM:
-            return found
-        found -= 1
 
 
 def _outputs(first: Side, other: Side, found: dict[str, float]) -> None:

@@ -46,6 +46,7 @@ import importlib.util
 import json
 import linecache
 import os
+import random
 import runpy
 import sys
 import time
@@ -276,7 +277,10 @@ class ImportHook(importlib.abc.MetaPathFinder):
         execute = loader.exec_module
 
         def exec_module(module: Any) -> None:
+            # Keras 3 imports a module that draws: the program's own draws would be others.
+            state = random.getstate()
             execute(module)
+            random.setstate(state)
             patch(module)
 
         loader.exec_module = exec_module

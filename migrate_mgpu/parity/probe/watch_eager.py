@@ -125,9 +125,8 @@ class EagerWatch:
                 set(other.variables) & set(known.variables)  # another optimizer moves them next
                 and set(other.variables) <= self._applied
             )
-            if other.steps >= 1 and "after_one" not in other.seen_first and shared:
-                other.seen_first.add("after_one")
-                self._read("after_one", number)
+            if other.steps >= 1 and shared:
+                self._read_after_one(number)
         if replica == 0:
             self._batches.keep_taken(series)
         if graph is not None and all(one is not self._function for one in self._differentiate):
@@ -139,6 +138,13 @@ class EagerWatch:
                 self._begun[series, replica] = made
         if replica == 0:
             self._declared.rate(series)
+
+    def _begin(self) -> None:
+        """A further step begins: what it does first, such as clipping, is no part of the first."""
+        for number in set(self._series.values()):
+            series = self.recorder.get_series(number)
+            if series.steps == 1 and set(series.variables) <= self._applied:
+                self._read_after_one(number)
 
     def _leave_out(self) -> None:
         """What a function differentiated is no step where nothing applied the gradients.
@@ -349,6 +355,7 @@ class EagerWatch:
                 self._function = this
                 if any(one is this for one in self._differentiate):
                     self._leave_out()
+                    self._begin()
                 given = _as_declared(this, args, options)
                 self.examples.note(given)
                 self._batches.taken(given)
@@ -395,6 +402,12 @@ class EagerWatch:
         with tools.tf("framework.ops").device("/device:CPU:0"):
             return tools.tf("ops.script_ops").numpy_function(call, inputs, "bool")
 
+    def _read_after_one(self, series: int) -> None:
+        seen = self.recorder.get_series(series).seen_first
+        if "after_one" not in seen:
+            seen.add("after_one")
+            self._read("after_one", series)
+
     def _read(self, kind: str, series: int | None = None) -> None:
         wanted = {i for key, n in self._series.items() if n == series for i in key}
         for index, variable in self._variables.items():
@@ -407,8 +420,8 @@ class EagerWatch:
             self._read("final")
             for number in sorted(set(self._series.values())):
                 series = self.recorder.get_series(number)
-                if series.steps == 1 and "after_one" not in series.seen_first:
-                    self._read("after_one", number)
+                if series.steps == 1:
+                    self._read_after_one(number)
 
 
 def _as_declared(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:

@@ -50,6 +50,9 @@ class GraphWatch:
         self.recorder, self._built = recorder, built
         self._batches = batches
         self._last: tuple[Any, list[tuple[int, Any]]] | None = None
+        # Who made a first step: what its weights are is read before the next one.
+        self._stepped: list[tuple[Any, list[tuple[int, Any]]]] = []
+        self._chance: Any = None  # how a run is rounded otherwise
 
     def patch_session(self, module: Any) -> None:
         session = module.BaseSession
@@ -232,6 +235,7 @@ class GraphWatch:
         return extra
 
     def _before(self, session: Any, plan: Plan) -> None:
+        self._read_after_one()
         recorder = self.recorder
         state, model = getattr(session.graph, building.STATE), plan.train_ops[0].model
         graph_ops = [train_op for train_op in state.train_ops if train_op.model == model]
@@ -242,7 +246,8 @@ class GraphWatch:
             (recorder.variable(v.name, v.shape, v.dtype.base_dtype.name, model), v)
             for v in variables
         ]
-        if "initial" not in recorder.get_series(plan.train_ops[0].index).seen_first:
+        first = "initial" not in recorder.get_series(plan.train_ops[0].index).seen_first
+        if first:
             for train_op in graph_ops:
                 recorder.get_series(train_op.index).seen_first.add("initial")
             if recorder.carries and (model == 0 or recorder.reference_with(model)):
@@ -252,8 +257,9 @@ class GraphWatch:
                             for part in tools.components(variable):
                                 start = tools.assignment(part)
                                 self._run(session, start, {start.inputs[1]: value})
-            if recorder.options.get("rounded"):
-                self._round(session, [v for _, v in known])
+        if recorder.options.get("rounded"):
+            self._round(session, [v for _, v in known])
+        if first:
             self._read(session, known, "initial")
             recorder.publish_initial()
         if self._last is not None and not {i for i, _ in self._last[1]} & {i for i, _ in known}:
@@ -261,10 +267,12 @@ class GraphWatch:
         self._last = (session, known)
 
     def _round(self, session: Any, trained: list[Any]) -> None:
-        """Move every variable's numbers to their neighbours, up or down by chance."""
+        """Move every variable's numbers to their neighbours, up or down by chance: each step
+        rounds anew what it is made of, and what an optimizer keeps."""
         import numpy
 
-        rng = numpy.random.RandomState(self.recorder.options["rounded"])
+        if self._chance is None:
+            self._chance = numpy.random.RandomState(self.recorder.options["rounded"])
         mine = {part.name for variable in trained for part in tools.components(variable)}
         for variable in session.graph.get_collection("variables"):
             for part in tools.components(variable):
@@ -274,7 +282,7 @@ class GraphWatch:
                     continue
                 start = tools.assignment(part)
                 if getattr(value, "dtype", numpy.dtype("O")).kind == "f" and len(start.inputs) > 1:
-                    moved = _neighbours(value, rng, part.name in mine)
+                    moved = _neighbours(value, self._chance, part.name in mine)
                     self._run(session, start, {start.inputs[1]: moved})
 
     def _after(self, session: Any, plan: Plan, found: dict[Any, Any], fed: dict[Any, Any]) -> None:
@@ -319,7 +327,7 @@ class GraphWatch:
                 self._gradients(train_op, found)
                 assert self._last is not None
                 stepped = [(i, v) for i, v in self._last[1] if i in series.variables]
-                self._read(session, stepped, "after_one")
+                self._stepped.append((self._last[0], stepped))
         recorder.check_enough()
 
     def _gradients(self, train_op: Any, found: dict[Any, Any]) -> None:
@@ -347,24 +355,32 @@ class GraphWatch:
         for (index, _), value in zip(known, self._run(session, tensors)):
             self.recorder.array(kind, index, value)
 
+    def _read_after_one(self) -> None:
+        while self._stepped:
+            session, stepped = self._stepped.pop()
+            if not getattr(session, "_closed", False):
+                self._read(session, stepped, "after_one")
+
     def finish(self) -> None:
         """Read what was trained last, where its session is still open."""
+        self._read_after_one()
         if self._last is not None and not getattr(self._last[0], "_closed", False):
             self._read(self._last[0], self._last[1], "final")
 
 
 def _neighbours(value: Any, rng: Any, trained: bool) -> Any:
-    """The next numbers of the type. A trained zero has the rounding of what it is added to; any
-    other, such as an optimizer's moment, is exact."""
+    """The next numbers of the type. A trained zero has the rounding of what it is added to; of any
+    other variable, such as a counter or an optimizer's moment, a whole number is exact."""
     import numpy
 
     up = rng.random_sample(value.shape) < 0.5
     limit = numpy.asarray(numpy.inf, value.dtype)
     moved = numpy.nextafter(value, numpy.where(up, limit, -limit))
+    if not trained:
+        return numpy.where(value == numpy.round(value), value, moved).astype(value.dtype)
     size = (float(numpy.abs(value).max()) if value.size else 0.0) or 1.0
     size *= float(numpy.finfo(value.dtype).eps)
-    near = numpy.where(up, size, -size) if trained else numpy.zeros_like(value)
-    return numpy.where(value == 0, near, moved).astype(value.dtype)
+    return numpy.where(value == 0, numpy.where(up, size, -size), moved).astype(value.dtype)
 
 
 class _Callbacks(dict):  # type: ignore[type-arg]

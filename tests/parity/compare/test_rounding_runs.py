@@ -1,4 +1,4 @@
-"""How often the reference runs to measure what rounding does: more often where it is chance."""
+"""How often the reference runs to measure what rounding does."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from migrate_mgpu.parity.runs.programs import Options
 numpy = pytest.importorskip("numpy")
 
 
-def measured(tmp_path, monkeypatch, moved) -> tuple[list[float], list[int]]:
-    """The luck that is yielded, and the runs that were made, where ``moved`` says which element a
-    run moves."""
+def measured(tmp_path, monkeypatch, moved) -> tuple[list[int], list[int]]:
+    """How many elements chance may move, by what is yielded, and the runs that were made, where
+    ``moved`` says which element a run moves."""
     monkeypatch.setenv("MIGRATE_MGPU_TRACES", str(tmp_path / "traces"))
     (tmp_path / "p.py").write_text("")
     (tmp_path / "initial.npz").touch()
@@ -36,20 +36,30 @@ def measured(tmp_path, monkeypatch, moved) -> tuple[list[float], list[int]]:
     monkeypatch.setattr(second_run, "_place", lambda side: None)
     first = side(tmp_path, "first", **variables(0))
     about = SimpleNamespace(), Path(tmp_path / "p.py"), 1, Options(), tmp_path
-    found = [one.luck["final/0"] for one in second_run.measure_rounding(first, *about)]
-    again = [one.luck["final/0"] for one in second_run.measure_rounding(first, *about)]
-    assert again == found
+
+    def chance() -> list[int]:
+        known = second_run.measure_rounding(first, *about)
+        return [len(one.tails.get("final/0", ())) for one in known]
+
+    found = chance()
+    assert chance() == found  # remembered
     return found, made
 
 
-def test_two_where_rounding_moves_nothing(tmp_path, monkeypatch):
-    assert measured(tmp_path, monkeypatch, lambda run: None) == ([0.0], [1, 2])
+EIGHT = list(range(1, 9))
 
 
-def test_eight_where_each_moves_something_else(tmp_path, monkeypatch):
-    found, made = measured(tmp_path, monkeypatch, lambda run: run)
-    assert found == [1 / 400] * 3 and made == list(range(1, 9))
+def test_none_where_rounding_moves_nothing(tmp_path, monkeypatch):
+    assert measured(tmp_path, monkeypatch, lambda run: None) == ([0] * 3, EIGHT)
 
 
-def test_eight_where_the_reference_is_the_odd_one(tmp_path, monkeypatch):
-    assert measured(tmp_path, monkeypatch, lambda run: 7)[1] == list(range(1, 9))
+def test_a_few_where_each_moves_something_else(tmp_path, monkeypatch):
+    assert measured(tmp_path, monkeypatch, lambda run: run) == ([5] * 3, EIGHT)
+
+
+def test_a_few_where_the_reference_is_the_odd_one(tmp_path, monkeypatch):
+    assert measured(tmp_path, monkeypatch, lambda run: 7) == ([5] * 3, EIGHT)
+
+
+def test_what_only_a_later_run_shows(tmp_path, monkeypatch):
+    assert measured(tmp_path, monkeypatch, {7: 3}.get) == ([0, 0, 5], EIGHT)

@@ -43,9 +43,9 @@ class Rounding:
       arrays: by the key in the trace, of each element.
       outputs: by the result's number and name, and by the record's label.
       printed: [line, place, difference]; None where the printed text changes.
-      tails: by the key of a final weight of which rounding moves some elements in one run and others
-        in another, what those may differ by that are moved the furthest, the largest first,
-        whichever they are: of as many as chance may move.
+      tails: by the key of a final weight of which rounding moves some elements in one run and
+        others in another, what those may differ by that are moved the furthest, the largest
+        first, whichever they are: of as many as chance may move.
     """
 
     losses: Mapping[str, Sequence[float]]

@@ -20,9 +20,10 @@ original. That those two are the same is what TensorFlow's upgrade script to 1.0
 say; the names are in `migrate_mgpu/data/earlier_names.json`. Where `tf.concat(a, b)`, `tf.split(a,
 b, c)` do not show their order, it is that of the others in the file, and in a file with names from
 before 1.0 the old one. A call with arguments that 1.0 does not have stays, and so does its program;
-so do Datasets of `tf.contrib.data` where a `map` has its old arguments (`num_threads`) or a list
-may be a structure of tensors: `tf.data` makes one tensor of it. `--ignore MGPU213` leaves all of
-these programs as they are.
+so do Datasets of `tf.contrib.data` where a `map` has its old arguments (`num_threads`), where they
+have a method that those of `tf.data` have not (`group_by_window`), or where a list may be a
+structure of tensors: `tf.data` makes one tensor of it. `--ignore MGPU213` leaves all of these
+programs as they are.
 
 ## References
 [TensorFlow's upgrade script to 1.0](https://github.com/tensorflow/tensorflow/blob/r1.13/tensorflow/tools/compatibility/tf_upgrade.py)
@@ -111,9 +112,56 @@ with tf.Session() as sess:
 """,
         refused="`tensorflow.scalar_summary` does not exist in TF2",
     ),
+    Case(
+        "a Dataset, imported",
+        """\
+import tensorflow as tf
+from tensorflow.contrib.data import Dataset
+
+data = Dataset.range(9).map(lambda x: x + 1, num_parallel_calls=2).batch(3)
+with tf.Session() as sess:
+    print(sess.run(data.make_one_shot_iterator().get_next()))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from tensorflow.compat.v1.data import Dataset
+
+data = Dataset.range(9).map(lambda x: x + 1, num_parallel_calls=2).batch(3)
+with tf.Session() as sess:
+    print(sess.run(data.make_one_shot_iterator().get_next()))
+""",
+    ),
+    Case(
+        "a Dataset's method that `tf.data` has not",
+        """\
+import tensorflow as tf
+
+data = tf.contrib.data.Dataset.range(9).ignore_errors()
+with tf.Session() as sess:
+    print(sess.run(data.make_one_shot_iterator().get_next()))
+""",
+        refused="`tensorflow.contrib.data.Dataset.range` does not exist in TF2",
+    ),
+    Case(
+        "a Dataset's method with its old arguments",
+        """\
+import tensorflow as tf
+
+data = tf.contrib.data.Dataset.range(9).map(lambda x: x + 1, num_threads=2)
+with tf.Session() as sess:
+    print(sess.run(data.make_one_shot_iterator().get_next()))
+""",
+        refused="`tensorflow.contrib.data.Dataset.range` does not exist in TF2",
+    ),
 )
 
 
+# Methods that a Dataset of `tf.contrib.data` has, and one of 1.15's `tf.data` has not.
+_OLD_METHODS = {
+    "dense_to_sparse_batch", "from_sparse_tensor_slices", "group_by_window", "ignore_errors",
+    "read_batch_features", "rejection_resample",
+}  # fmt: skip
 # What a name that is gone raises, and a call whose arguments have another order.
 _CATCH = {"AttributeError", "TypeError", "ValueError", "Exception", "BaseException"}
 
@@ -124,9 +172,14 @@ def rename(module: Module) -> Renamed:
     unclear: list[tuple[Use, ast.Call, EarlierCall]] = []
     orders: set[bool] = set()  # of the calls whose order is seen, whether it is the old one
     table = earlier()
-    for statement in module.tensorflow_imports:
-        _merge_import(found, module, statement)
+    imported = {
+        name
+        for statement in module.tensorflow_imports
+        for name in _merge_import(found, module, statement)
+    }
     for use in module.uses:
+        if _root(use.node) in imported:
+            continue
         if use.symbol.flavour != "plain" or (use.guarded and not use.lazy):
             continue
         if _is_caught(module, use):
@@ -177,23 +230,30 @@ def _merge(found: Renamed, use: Use, edits: tuple[Edit, ...]) -> None:
         found.names[f"tf.{use.symbol.name}"] = use.node
 
 
-def _merge_import(found: Renamed, module: Module, statement: ast.Import | ast.ImportFrom) -> None:
-    """The module that a statement imports names from, where 1.15 has all of them in another one."""
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _merge_import(
+    found: Renamed, module: Module, statement: ast.Import | ast.ImportFrom
+) -> list[str]:
+    """The names that an import binds, if 1.15 has all of them in another module, which it names."""
     if not isinstance(statement, ast.ImportFrom) or statement.module == "tensorflow":
-        return
+        return []
     head = (statement.module or "").partition(".")[2]
     old = [f"{head}.{alias.name}" for alias in statement.names]
     now = [earlier().now(name) for name in old]
     rooms = {name and name.rpartition(".")[0] for name in now}
     if len(rooms) != 1 or None in now or any(_is_old_pipeline(module, name) for name in old):
-        return
-    if any(
-        name.rpartition(".")[2] != last.name for name, last in zip(now, statement.names) if name
-    ):
-        return
+        return []
+    if [name.rpartition(".")[2] for name in now if name] != [one.name for one in statement.names]:
+        return []
     new = import_edit(module.source, statement, module=f"tensorflow.{rooms.pop()}")
     found.edits += (new,)
     found.names.update((f"tf.{name}", statement) for name in old)
+    return [alias.asname or alias.name for alias in statement.names]
 
 
 def _is_old_pipeline(module: Module, name: str) -> bool:
@@ -206,6 +266,8 @@ def _is_old_pipeline(module: Module, name: str) -> bool:
         if method in ("map", "filter", "flat_map") and (
             given & {"num_threads", "output_buffer_size"} or len(call.args) > 2
         ):
+            return True
+        if method in _OLD_METHODS:
             return True
         if method.startswith("from_tensor") and any(isinstance(a, ast.List) for a in call.args):
             return True

@@ -41,7 +41,7 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(TPU_ARMS)
     if flow.kind == CUSTOM and flow.class_name == "TPUEstimator":
         found.add(TPU_ESTIMATOR)
-    if any(map(is_private, flow.modules)):
+    if is_private(flow):
         found.add(PRIVATE_KERAS)
     return frozenset(found)
 

@@ -26,9 +26,9 @@ _CLASSES = {"Input", "Model", "Sequential"}
 
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
-    """The edits of the imports of a flow's modules; none where one of them is not public."""
+    """The edits of a flow's modules and of those they import; none where one is not public."""
     found: dict[Module, list[Edit]] = {}
-    for module in flow.modules:
+    for module in _reached(flow):
         mentions = [_attribute_edit(module, node) for node in _attributes(module)]
         edits = [*mentions, *(_edit(module, statement) for statement in private_imports(module))]
         if None in edits or (edits and _names_another(module)):
@@ -38,9 +38,16 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     return found
 
 
-def is_private(module: Module) -> bool:
-    """Whether a module has Keras by another name than the public one."""
-    return bool(private_imports(module) or _attributes(module))
+def is_private(flow: EstimatorFlow) -> bool:
+    """Whether some module of an Estimator has Keras by another name than the public one."""
+    return any(private_imports(module) or _attributes(module) for module in _reached(flow))
+
+
+def _reached(flow: EstimatorFlow) -> list[Module]:
+    found = flow.modules
+    for module in found:  # grows as it is walked
+        found += [one for one in module.imported if one.writable and one not in found]
+    return found
 
 
 def private_imports(module: Module) -> list[ast.Import | ast.ImportFrom]:

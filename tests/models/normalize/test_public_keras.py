@@ -88,6 +88,13 @@ def test_what_tf_keras_has_otherwise_stays(inside: str) -> None:
     stays(whole(program), "`layers.Dense` does not exist in TF2, or does something else there")
 
 
+def test_a_module_that_only_makes_the_data_has_it_too() -> None:
+    program = PROGRAM.replace(IMPORT, "import data\n" + IMPORT.replace("python", "contrib"))
+    helper = "import tensorflow as tf\n\nPATH = tf.contrib.keras.utils.get_file('a', 'b')\n"
+    after, said = migrated(whole(program), ("data.py", helper))
+    assert "PATH = tf.keras.utils.get_file('a', 'b')\n" in after, said
+
+
 CHECK = f"""
 import importlib, types
 import tensorflow as tf

@@ -20,10 +20,9 @@ original. That those two are the same is what TensorFlow's upgrade script to 1.0
 say; the names are in `migrate_mgpu/data/earlier_names.json`. Where `tf.concat(a, b)`, `tf.split(a,
 b, c)` do not show their order, it is that of the others in the file, and in a file with names from
 before 1.0 the old one. A call with arguments that 1.0 does not have stays, and so does its program;
-so do Datasets of `tf.contrib.data` where a `map` has its old arguments (`num_threads`), where they
-have a method that those of `tf.data` have not (`group_by_window`), or where a list may be a
-structure of tensors: `tf.data` makes one tensor of it. `--ignore MGPU213` leaves all of these
-programs as they are.
+so do Datasets of `tf.contrib.data` where a `map` has its old arguments (`num_threads`), or where
+they have a method that those of `tf.data` have not (`group_by_window`). `--ignore MGPU213` leaves
+all of these programs as they are.
 
 ## References
 [TensorFlow's upgrade script to 1.0](https://github.com/tensorflow/tensorflow/blob/r1.13/tensorflow/tools/compatibility/tf_upgrade.py)
@@ -269,13 +268,7 @@ def _is_old_pipeline(module: Module, name: str) -> bool:
             return True
         if method in _OLD_METHODS:
             return True
-        if method.startswith("from_tensor") and any(isinstance(a, ast.List) for a in call.args):
-            return True
-    lists = (ast.List, ast.ListComp)
-    return any(
-        isinstance(node, ast.Return) and isinstance(node.value, lists)
-        for node in ast.walk(module.tree)
-    )
+    return False
 
 
 def _called(module: Module, use: Use) -> Iterator[ast.Call]:

@@ -38,6 +38,7 @@ from migrate_mgpu.models.front.session.scope import (
 from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
+from migrate_mgpu.models.normalize.mixed_indents import MIXED
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -286,7 +287,7 @@ class NativeSessions:
                 raise Refused(module, session, f"{other.path.name}, which it imports, stays")
             beside.add(other)
         for node in walk(module.tree):
-            if isinstance(node, ast.stmt) and " \t" in module.source.indent_of(node):
+            if isinstance(node, ast.stmt) and MIXED in module.source.indent_of(node):
                 text = "its lines begin with spaces and tabs"  # moved ones would be ambiguous
                 raise Refused(module, node, text, "indent it by one of the two", "mixed-indent")
         return beside

@@ -5,13 +5,16 @@ They are planned with names for its parts, and with what is left as values.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.findings import KEPT, REFUSED, Finding, ProgramResult, RunResult
+from migrate_mgpu.api.queues import BATCHES, PRODUCERS
+from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.core.findings import KEPT, MANUAL, REFUSED, Finding, ProgramResult, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
@@ -28,6 +31,7 @@ from migrate_mgpu.models.normalize import (
     later_graphs,
     layer_loops,
     made_before_towers,
+    mixed_indents,
     returned_collections,
     reused_names,
     run_names,
@@ -38,7 +42,7 @@ from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.states import State
-from migrate_mgpu.source.history import History
+from migrate_mgpu.source.history import History, place
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.two_texts import Unlike, one_text
@@ -77,6 +81,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
     before = _native(first.result)
     together: dict[Path, Texts] = {}
     choices: dict[Path, _Chosen] = {}
+    lost: dict[Path, Finding] = {}  # summaries that go with the queues of a program
     for part in first.parts:
         sessions = [one for one in part.states if _may_help(one) and one.program.entry.path in data]
         stops: set[Path] = set()  # the files in which something keeps programs as they are
@@ -84,15 +89,16 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             entry = state.program.entry.path
             if entry in before:
                 continue
+            lost.update((entry, one) for one in _of_queues(state, part.graph))
             assert state.session is not None
             refused = state.session.refused
-            place = refused.module.path if refused is not None else entry
+            home = refused.module.path if refused is not None else entry
             modules = [module for module in state.program.modules if module.path in data]
             own = {module.path: data[module.path] for module in modules}
             free = {path for path in own if len(users[path]) == 1}
             found = _named(entry, own, free, modules, part.graph.within(modules))
             if not found:
-                stops.add(place)
+                stops.add(home)
                 continue
             result = _planned(own, found, plan)
             if entry in _native(result):
@@ -104,7 +110,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
                 choices[entry] = both
             else:
                 said += _reasons(first.result, result, {entry, *free}, codes)
-                stops |= {one.path for one in _kept(result, own.keys(), codes)[:1]} or {place}
+                stops |= {one.path for one in _kept(result, own.keys(), codes)[:1]} or {home}
         if any(len(users[path]) > 1 for path in stops):
             together.update(_together(sessions, data, users, part.graph, plan))
     for chosen in ([{**alone, **together}] if together else []) + [alone]:
@@ -114,6 +120,10 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             if before | chosen.keys() <= _native(result):
                 for entry in choices.keys() & chosen.keys():
                     choices[entry].write(result)
+                told = [one for entry, one in lost.items() if entry in chosen]
+                for file in result.files:
+                    file.findings += (one for one in told if one.path == file.path)
+                    file.findings.sort(key=lambda one: one.position)
                 return replaced(first, result=renamed(result, said))
     return replaced(first, result=renamed(first.result, said))
 
@@ -193,6 +203,31 @@ def _merged(
     except Unlike:
         return None
     return {module.path: text}
+
+
+def _of_queues(state: State, graph: CallGraph) -> Iterator[Finding]:
+    """What is said where a program gathers summaries, if TF1's queues add some of their own."""
+    program = state.program
+
+    def calls(*names: str) -> Iterator[tuple[Module, ast.Call]]:
+        for module in program.modules:
+            known = calls_of_names(module)
+            for call in (call for name in names for call in known.get(name, ())):
+                if graph.runs_in(program, module, call):
+                    yield module, call
+
+    gathered = (
+        (module, call)
+        for module, call in calls("summary.merge_all", "get_collection")
+        if not call.args or name_of(module, call.args[0]) == "GraphKeys.SUMMARIES"
+    )
+    found = next(gathered, None) if next(calls(*PRODUCERS, *BATCHES), None) else None
+    if found is not None:
+        module, call = found
+        cell, line, column = place(module.source, module.source.span(call)[0])
+        text = "TF1's queues add summaries of how full they are to these: no dataset does"
+        code = only(SessionRewriter).rule.code
+        yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
 
 
 def _may_help(state: State) -> bool:
@@ -315,7 +350,8 @@ def _named(
         if not edits:
             own_modules = [module for module in modules if module in own]
             edits = (
-                _each(own_modules, bidirectional.parted)
+                _each(own_modules, mixed_indents.normalize)
+                or _each(own_modules, bidirectional.parted)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
                 or _each(own_modules, static_sizes.normalize)

@@ -139,8 +139,9 @@ def _moved(
     first, *lines = edit.new.split("\n")
     for index, line in enumerate(lines):
         space = line[: len(line) - len(line.lstrip())]
-        if space in known:
-            lines[index] = known[space] + line[len(space) :]
+        outer = max((one for one in known if space.startswith(one)), key=len, default=None)
+        if outer is not None:
+            lines[index] = known[outer] + line[len(outer) :]
     return Edit(edit.start, edit.end, "\n".join([first, *lines]))
 
 
@@ -249,3 +250,18 @@ class Block:
         newline = self.source.newline
         joined = "\n".join(line.replace("\r\n", "\n") for line in self.lines)
         return "".join(line + newline for line in joined.split("\n"))
+
+
+def lines_in_strings(source: Source, block: ast.AST) -> set[int]:
+    """The lines of a block that begin inside of a string."""
+    return {
+        line
+        for part in ast.walk(block)
+        if isinstance(part, ast.JoinedStr)
+        or (isinstance(part, ast.Constant) and isinstance(part.value, (str, bytes)))
+        for line in range(part.lineno + 1, (part.end_lineno or part.lineno) + 1)
+        if not isinstance(part, ast.Constant)
+        or not isinstance(part.value, str)
+        or "\n" in part.value
+        or source.line_text(line - 1).endswith("\\")
+    }

@@ -181,7 +181,8 @@ for gpu in tf.config.list_physical_devices("GPU"):
     tf.config.experimental.set_memory_growth(gpu, True)
 
 x_spec = tf.TensorSpec([None, 2], tf.float32)
-weight = tf.Variable(tf.keras.initializers.GlorotUniform()([2, 1]), name="weight")
+weight = tf.Variable(
+    tf.keras.initializers.GlorotUniform()([2, 1]), name="weight")
 
 
 @tf.function(input_signature=[x_spec])

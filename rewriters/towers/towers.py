@@ -42,10 +42,11 @@ moved by the tower whose updates the program runs: ``tf.get_collection(tf.GraphK
 scope)`` in the loop are the last tower's, under ``if i == 0`` the first one's. Where the updates
 of all towers are run, TF1 moves the averages in any order, and two runs of it differ; here each
 replica moves them from what they were before the step, and a finding says so.
-Losses that a tower's function collects and asks for by its scope
-(``tf.get_collection('losses', scope)``) are a list: the mean over the replicas counts weight decay
-once, as TF1's mean over the towers did. A collection that is asked for without the scope, where
-that is used, has those of the towers before, and keeps the program on the bridge.
+Losses that a tower's function collects and asks for by its scope (``tf.get_collection('losses',
+scope)``) are a list: the mean over the replicas counts weight decay once, as TF1's mean over the
+towers did. A regularizer of contrib's that functions are handed and apply themselves is the number
+that it has, and its term. A collection that is asked for without the scope, where that is used, has
+those of the towers before, and keeps the program on the bridge.
 
 A function that tells operations their devices (``tf.device(assign_to_device('/gpu:%d' % i))``),
 in any module of the program, counts by what it gives all operations but the variables; one that

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Union
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.support import servers
@@ -13,8 +14,12 @@ from tests.support import servers
 DEVICES = 2
 
 
+# A program: its text, or those of its modules by their names.
+Text = Union[str, Mapping[str, str]]
+
+
 def run(
-    runtime: str, programs: Mapping[str, tuple[str, str]], folder: Path, rounded: int = 0
+    runtime: str, programs: Mapping[str, tuple[str, Text]], folder: Path, rounded: int = 0
 ) -> None:
     """Leaves ``<name>.json`` and its arrays and output in the folder.
 
@@ -28,12 +33,15 @@ def run(
         for name, (reference, text) in programs.items():
             copy = Path(work) / name
             copy.mkdir()
-            (copy / "program.py").write_text(text, encoding="utf-8")
+            modules = {"program.py": text} if isinstance(text, str) else text
+            entry = "main.py" if "main.py" in modules else "program.py"
+            for module, own in modules.items():
+                (copy / module).write_text(own, encoding="utf-8")
             side = "publish" if name == reference else "initial"
             watch = {"steps": None, "dropout": "mask", "isolate": str(copy), "rounded": rounded}
             jobs.append(
                 {
-                    "program": str(copy / "program.py"),
+                    "program": str(copy / entry),
                     "argv": [],
                     "cwd": str(copy),
                     "out": str(folder / f"{name}.json"),

@@ -1,8 +1,8 @@
 """Wrong migrations of the pairs in ``fixtures/parity``, each a mistake that people make.
 
-A mutant is a textual replacement in a pair's ``after.py``. ``rung`` is the one that must
-break, ``causes`` the names of diagnoses that are right; with ``rung`` None the change changes
-no number, and nothing may break.
+A mutant is a textual replacement in a pair's ``after.py``, or in its modules. ``rung`` is the
+one that must break, ``causes`` the names of diagnoses that are right; with ``rung`` None the
+change changes no number, and nothing may break.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ MUTANTS: dict[str, Mutant] = {
     "replicas_unscaled": _one("split_and_mean", _SHARE, "", 4, "loss-reduction"),
     "replicas_scaled_twice": _one("split_and_mean", _SHARE, _SHARE * 2, 4, "loss-reduction"),
     "one_batch_for_all_replicas": _one(
-        "split_and_mean", "x_parts[i], y_parts[i]", "x_parts[0], y_parts[0]", 4, "model"
+        "split_and_mean", "x_parts[i], y_parts[i]", "x_parts[0], y_parts[0]", 3, "batch-size"
     ),
     "labels_of_another_replica": _one(
         "split_and_mean", "x_parts[i], y_parts[i]", "x_parts[i], y_parts[1 - i]", 4, "model"
@@ -247,6 +247,30 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "gradients_averaged_twice": _one(
         "gradient_summaries", "ReduceOp.SUM, tensor", "ReduceOp.MEAN, tensor", 9, "printed"
+    ),
+    # Towers of several modules.
+    "decay_in_a_module_halved": _one(
+        "handed_regularizer",
+        "tf.multiply(self.regularizer_scale,",
+        "tf.multiply(0.5 * self.regularizer_scale,",
+        4,
+        "regularization",
+    ),
+    "decay_counted_for_each_replica": _one(
+        "handed_regularizer", "entropy + held", "entropy + 2.0 * held", 4, "regularization"
+    ),
+    "loss_of_a_module_unscaled": _one(
+        "two_modules", "loss / strategy.num_replicas_in_sync", "loss", 4, "loss-reduction"
+    ),
+    "last_loss_instead_of_mean": _one(
+        "prefetched_batches", "tf.reduce_mean(tf.stack(losses))", "losses[-1]", 9, "printed"
+    ),
+    "prefetched_batches_unscaled": _one(
+        "prefetched_batches",
+        "scaled_loss = loss / strategy.num_replicas_in_sync",
+        "scaled_loss = loss",
+        4,
+        "loss-reduction",
     ),
     "accuracy_of_another_replica": _one(
         "reuse_flag", "local_results(accuracy)[0]", "local_results(accuracy)[-1]", 9, "printed"

@@ -46,17 +46,21 @@ def reference_of(name: str) -> str:
     return f"{name}.before" if MUTANTS[name].before else MUTANTS[name].case
 
 
-def texts(name: str) -> tuple[str, str]:
-    """The TF1 program and the mutant's."""
+def texts(name: str) -> tuple[live.Text, live.Text]:
+    """The TF1 program and the mutant's; those of several modules by these."""
     mutant = MUTANTS[name]
-    found = []
+    found: list[live.Text] = []
     for side, changes in (("before", mutant.before), ("after", mutant.changes)):
         (folder,) = (one / mutant.case for one in PAIRS if (one / mutant.case).is_dir())
-        text = (folder / f"{side}.py").read_text(encoding="utf-8")
+        alone = folder / f"{side}.py"
+        files = [alone] if alone.exists() else sorted((folder / side).glob("*.py"))
+        modules = {file.name: file.read_text(encoding="utf-8") for file in files}
         for old, new in changes:
-            assert old in text, f"{name}: {old!r} is not in {mutant.case}/{side}.py"
-            text = text.replace(old, new)
-        found.append(text)
+            assert any(old in text for text in modules.values()), (
+                f"{name}: {old!r} is not in {mutant.case}/{side}"
+            )
+            modules = {file: text.replace(old, new) for file, text in modules.items()}
+        found.append(modules[alone.name] if alone.exists() else modules)
     return found[0], found[1]
 
 
@@ -66,9 +70,13 @@ def keys(names: Collection[str]) -> dict[str, str]:
     for name in names:
         before, after = texts(name)
         for record, text in ((reference_of(name), ""), (name, after)):
-            whole = f"{DEVICES}\n{before}\n{text}".encode()
+            whole = f"{DEVICES}\n{_whole(before)}\n{_whole(text)}".encode()
             found[record] = hashlib.sha256(whole).hexdigest()[:16]
     return found
+
+
+def _whole(text: live.Text) -> str:
+    return text if isinstance(text, str) else "\n".join(f"{k}\n{v}" for k, v in text.items())
 
 
 # Running -----------------------------------------------------------------------------------

@@ -66,10 +66,11 @@ def _edits(
     for reference in references:
         home, call = reference.module, reference.call
         statement = home.names.parents.get(call) if call is not None else None
-        if call is None or not isinstance(statement, ast.Assign) or statement.value is not call:
+        if call is None or not isinstance(statement, (ast.Assign, ast.Return)):
             return {}
         layout = Layout(home.source, statement)
-        if len(statement.targets) != 1 or not layout.owns_lines:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if statement.value is not call or len(targets) > 1 or not layout.owns_lines:
             return {}
         if end.behind:
             around = home.names.scope_at(call).function()
@@ -85,10 +86,10 @@ def _edits(
         wished = ["iterator", f"{node.name}_iterator", *(f"iterator_{i}" for i in range(2, 9))]
         name = home.names.fresh(scope, *(one for one in wished if one not in own))
         own.add(name)
-        target = home.source.code(statement.targets[0])
+        given = f"{home.source.code(targets[0])} =" if targets else "return"
         lines = (
             f"{name} = {home.source.code(call)}.{_MAKER}()",
-            f"{target} = {name}.{_NEXT}()",
+            f"{given} {name}.{_NEXT}()",
         )
         text = f"{home.source.newline}{layout.indent}".join(lines)
         found.setdefault(home, []).append(Edit(*home.source.span(statement), text))

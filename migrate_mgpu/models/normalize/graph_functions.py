@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.models.normalize.applied_regularizers import written_out
 from migrate_mgpu.models.normalize.batching_functions import written_where_called
 from migrate_mgpu.models.normalize.collection_lists import threaded
 from migrate_mgpu.models.normalize.coordinators import without_coordinators
@@ -31,8 +32,8 @@ def normalize(
     """
     passes = (
         written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
-        dropped, inlined, told, threaded, named_by_text, called_once, spread, as_functions,
-        variables_from_first,
+        dropped, written_out, inlined, told, threaded, named_by_text, called_once, spread,
+        as_functions, variables_from_first,
     )  # fmt: skip
     free = [module for module in modules if module in own]
     for one in passes:
@@ -49,6 +50,6 @@ def _without_coordinators(modules: Sequence[Module], graph: CallGraph) -> dict[M
 
 # These must know what all modules do with threads, and what they collect.
 _READ_ALL = (
-    as_datasets, _without_coordinators, drawn_by_towers, dropped, told, threaded,
+    as_datasets, _without_coordinators, drawn_by_towers, dropped, written_out, told, threaded,
     variables_from_first,
 )  # fmt: skip

@@ -279,10 +279,27 @@ def map_strategy(module: Any, machine: Machine, chosen: Callable[[str], None]) -
         if devices is None:
             devices = module.all_devices()
         if machine.split_mib is None:
+            if module.context.executing_eagerly():
+                _check_there(devices, len(machine.totals_mib))
             devices = [map_device(d) for d in devices]
         original(self, strategy, devices, cross_device_ops)
 
     extended.__init__ = __init__
+
+
+def _check_there(devices: Any, count: int) -> None:
+    """Replicas on devices that are not there would wait for each other for ever.
+
+    Raises:
+      ValueError: the machine has no such GPU.
+    """
+    for device in devices:
+        found = re.search(r"(?i)gpu:(\d+)$", device) if isinstance(device, str) else None
+        if found and int(found.group(1)) >= count:
+            raise ValueError(
+                f"the strategy names {device}, and --devices gives the program {count}: "
+                "let its own arguments ask for as many"
+            )
 
 
 def map_workers(module: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -392,3 +393,13 @@ with tf.Session() as sess:
 """
     )
     assert "tf.io.decode_raw" in after
+
+
+def test_summaries_that_go_with_a_queue_are_told() -> None:
+    fixtures = Path(__file__).parents[3] / "fixtures"
+    before = fixtures / "towers" / "queue_in_each_tower" / "before"
+    files = [(path.name, path.read_text()) for path in sorted(before.glob("*.py"))]
+    told = [one for one in run(*files, native_sessions=True).findings if "full" in one.message]
+    assert [(one.path.name, one.state) for one in told] == [("main.py", "manual")]
+    without = [(name, text.replace("tf.GraphKeys.SUMMARIES", "'own'")) for name, text in files]
+    assert not any("full" in message for message in said(run(*without, native_sessions=True)))

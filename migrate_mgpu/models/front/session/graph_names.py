@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
@@ -257,8 +258,15 @@ class GraphNames:
     @cached_property
     def modules(self) -> list[Module]:
         """All modules of the program."""
-        programs = (p for p in self.graph.project.programs() if p.entry is self.module)
-        return [module for program in programs for module in program.modules]
+        return [module for program in self._programs for module in program.modules]
+
+    @cached_property
+    def _programs(self) -> list[Program]:
+        return [one for one in self.graph.project.programs() if one.entry is self.module]
+
+    def may_run(self, module: Module, node: ast.AST) -> bool:
+        """Whether the program may run the code at a node of a module of its own."""
+        return any(self.graph.runs_in(one, module, node) for one in self._programs)
 
     @cached_property
     def _apart(self) -> bool:

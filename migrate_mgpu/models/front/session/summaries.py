@@ -221,7 +221,10 @@ class SummaryReader:
             scope, towers = self._tower_scope(statement), self.found.scope.towers
             assert towers is not None
             tower, tag = TowerSummary(scope.own), scope.path + clean_tag(name)
-            check_free(self.names.modules, self.module, towers, scope, told, clean_tag(name))
+            check_free(
+                self.names.modules, self.module, towers, scope, told, clean_tag(name),
+                self.names.may_run,
+            )  # fmt: skip
         else:
             tag = self.names.fresh(statement, clean_tag(name), variable is not None)
         self._check_tag(tag, self.module, told)

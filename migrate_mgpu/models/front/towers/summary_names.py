@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -70,9 +70,11 @@ def _is_of_number(towers: Towers, node: ast.expr) -> bool:
 
 def check_free(
     modules: Iterable[Module], module: Module, towers: Towers, scope: TowerScope, told: ast.expr,
-    name: str,
+    name: str, runs: Callable[[Module, ast.AST], bool],
 ) -> None:  # fmt: skip
     """Nothing else in a tower has the name that a summary is given: TF1 would number one of them.
+
+    ``runs`` says whether the program may run the code at a node of a module.
 
     Raises:
         Refused: something may have it.
@@ -92,7 +94,8 @@ def check_free(
                 for value in (one for one in values if id(one) not in own):
                     text = constant(value)
                     texts = (part.lower(), part.lower().rpartition("/")[2])
-                    if isinstance(text, str) and text.lower().rstrip("/") in texts:
+                    same = isinstance(text, str) and text.lower().rstrip("/") in texts
+                    if same and runs(other, call):
                         why = f"TF1's tag of `{name}` cannot be determined: something has `{part}`"
                         raise Refused(module, told, why, "give the summary another name")
         around = block or around

@@ -83,8 +83,9 @@ def _comments(lines: list[str]) -> list[list[str]]:
     """Lines of comments, those together that are one which goes on."""
     found: list[list[str]] = []
     for line in lines:
-        text = line.lstrip("# ")
-        goes_on = found and text[:1].islower() and len(found[-1][-1]) > _WRAPPED
+        text, above = line.lstrip("# "), found[-1][-1] if found else ""
+        ended = above.endswith((".", ":", "!", "?")) and not text[:1].islower()
+        goes_on = len(above) > _WRAPPED and not ended
         if goes_on or (found and text.startswith(_OF_THE_LINE_ABOVE)):
             found[-1].append(line)
         else:

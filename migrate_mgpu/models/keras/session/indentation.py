@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry, Header
 from migrate_mgpu.models.keras.session.devices import VariableDevices
 from migrate_mgpu.models.keras.session.places import header_end
+from migrate_mgpu.source.blocks import lines_in_strings
 from migrate_mgpu.source.source import Edit
 
 
@@ -59,7 +59,7 @@ class Indentation:
         for block in blocks:
             unit = len(self.source.indent_of(block.body[0])) - len(self.source.indent_of(block))
             first = self.source.place(header_end(self.source, block))[0]
-            inside |= _string_lines(block)
+            inside |= lines_in_strings(self.source, block)
             stays = self.devices.lines.get(block, set())
             for number in range(first, self._last_line(block) + 1):
                 lost[number] = lost.get(number, 0) + unit * (number not in stays)
@@ -83,19 +83,3 @@ class Indentation:
                 break
             last = number if comment else last
         return last
-
-
-def _string_lines(block: ast.stmt) -> set[int]:
-    """The lines of a block that begin inside a string."""
-    return {
-        line
-        for part in walk(block)
-        if isinstance(part, (ast.Constant, ast.JoinedStr))
-        and (isinstance(part, ast.JoinedStr) or isinstance(part.value, (str, bytes)))
-        for line in range(part.lineno + 1, (part.end_lineno or part.lineno) + 1)
-        if not (
-            isinstance(part, ast.Constant)
-            and isinstance(part.value, str)
-            and "\n" not in part.value
-        )
-    }

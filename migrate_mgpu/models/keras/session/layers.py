@@ -337,7 +337,8 @@ def _is_number(module: Module, node: ast.expr, units: Mapping[str, ast.expr]) ->
     """Whether an expression is one number: schedules are, and what is calculated of numbers."""
     if isinstance(node, ast.Name):
         value = units.get(node.id) or module.names.only_value(node)
-        return value is not None and _is_number(module, value, units)
+        others = {name: one for name, one in units.items() if name != node.id}  # `x = x - 0.5`
+        return value is not None and _is_number(module, value, others)
     if isinstance(node, ast.BinOp):
         return all(_is_number(module, one, units) for one in (node.left, node.right))
     if isinstance(node, ast.Call):

@@ -149,6 +149,7 @@ class SummaryWriter:
 
         def write(context: Context) -> str:
             unit = self.source.indent_unit
+            outer = len(self._indent(merge.statement)) + len(unit)  # it stands in a function
             lines: list[str] = []
             told: set[ast.stmt] = set()
             for apart, group in itertools.groupby(merge.summaries, lambda one: one.in_each):
@@ -160,7 +161,8 @@ class SummaryWriter:
                         told.add(summary.statement)
                         above = self._comments(summary.statement)
                         lines += [inside + text for text in above if text]
-                    lines.append(f"{inside}{self._text(summary, context)},")
+                    text, column = self._text(summary, context), outer + len(inside)
+                    lines.append(f"{inside}{self.style.fitted(text, inside, column, 1)},")
                 lines += [f"{unit})],"] if apart else []
             head = f"{context.tf}.raw_ops.MergeSummary(inputs=["
             return "\n".join([head, *lines, "])"])

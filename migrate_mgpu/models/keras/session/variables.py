@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -55,10 +56,16 @@ def sample_text(made: Placeholder, context: Context, is_number: bool) -> str:
     return f"{context.tf}.ones([{', '.join(texts)}]{more})"
 
 
-def variable_replacement(made: Operation, scope: str = "") -> Replacement:
+def variable_replacement(
+    made: Operation,
+    scope: str = "",
+    indent_at: Callable[[ast.AST], str] | None = None,
+    moves: bool = False,
+) -> Replacement:
     """A variable with its first value, which TF2 computes where it stands.
 
-    ``scope`` is what TF1 put before its name.
+    ``scope`` is what TF1 put before its name, ``indent_at`` the indentation that a statement gets.
+    ``moves``: it is written elsewhere.
     """
 
     def write(context: Context) -> str:
@@ -66,7 +73,7 @@ def variable_replacement(made: Operation, scope: str = "") -> Replacement:
             name = f"name={context.style.string('global_step')}"
             return f"{context.tf}.Variable(0, trainable=False, {name}, dtype={context.tf}.int64)"
         if made.kind == "get_variable":
-            return _get_variable(made, context, scope)
+            return _fitted(_get_variable(made, context, scope), made, context, indent_at, moves)
         assert isinstance(made.node, ast.Call)
         edit = CallEdit(made.module.source, made.node, ("initial_value", "trainable"))
         edit.function(f"{context.tf}.Variable")
@@ -84,6 +91,23 @@ def variable_replacement(made: Operation, scope: str = "") -> Replacement:
         return context.render_call(made.node, edit.edits())
 
     return write
+
+
+def _fitted(
+    text: str,
+    made: Operation,
+    context: Context,
+    indent_at: Callable[[ast.AST], str] | None,
+    moves: bool,
+) -> str:
+    """What makes a variable, broken where it does not fit, as its statement stands now."""
+    source, statement = made.module.source, made.module.names.statement(made.node)
+    indent = (indent_at or source.indent_of)(statement)
+    column = len(indent) + source.span(made.node)[0] - source.span(statement)[0]
+    fitted = context.style.fitted(text, indent, column, nested=True)
+    if moves and statement.end_lineno != statement.lineno:  # lines of several move along
+        return fitted.replace(f"\n{indent}", f"\n{source.indent_of(statement)}")
+    return fitted
 
 
 def assignment_replacement(made: Assignment) -> Replacement:

@@ -94,7 +94,10 @@ class _Writer:
         for operation in program.made:
             if not isinstance(operation, Placeholder):
                 scope = program.scopes.get(operation.node, "")
-                self.context.replaced[operation.node] = variable_replacement(operation, scope)
+                indent_at = self._indent_at if operation.module is self.module else None
+                self.context.replaced[operation.node] = variable_replacement(
+                    operation, scope, indent_at, self._owns
+                )
         nodes = [entry.statement for entry in self.scope.entries if not entry.opens]
         functions = [
             node
@@ -168,14 +171,18 @@ class _Writer:
         self.context.replaced.update(self.functions.without_reuse())
         self.context.replaced.update(self.functions.with_captures())
         self.classes: list[str] = []
-        # What only names things, or says that these are there, by the unit behind: it has
-        # their comments.
+        # What only names things, or says that these are there, by the unit behind it, or behind
+        # variables that a strategy owns: it has their comments.
         self.heads: dict[ast.AST, ast.stmt] = {}
         pairs = list(zip(self.scope.entries, program.roles))
+        head: ast.stmt | None = None
         for (entry, _), (first, role) in zip(pairs, pairs[1:]):
             names = entry.opens and first.scopes != entry.scopes
-            if role is Role.UNIT and (names or shares(self.module, entry.statement)):
-                self.heads[first.statement] = entry.statement
+            if names or shares(self.module, entry.statement):
+                head = entry.statement
+            if head is not None and role is Role.UNIT:
+                self.heads[first.statement] = head
+            head = head if self._owns and role in OWNED else None
         for place, (entry, role) in enumerate(pairs):
             if role is Role.PLACEHOLDER and self._is_known(entry.statement):
                 program.roles[place] = Role.GONE
@@ -199,6 +206,13 @@ class _Writer:
         applied = {node for made in self.program.layers.values() for node, _ in made.applications}
         units = (u for step in self.program.steps for u in step.units if u.node in applied)
         return any(p in unshaped for unit in units for one in closure([unit]) for p in one.feeds)
+
+    def _indent_at(self, statement: ast.AST) -> str:
+        """The indentation that a statement which makes variables gets: a strategy's are in it."""
+        if not self._owns:
+            return self.source.indent_of(statement)[self.indentation.lost_at(statement) :]
+        home, unit = self.scope.node, self.source.indent_unit
+        return unit if isinstance(home, ast.Module) else self.source.indent_of(home) + 2 * unit
 
     def _check_ranks(self, unshaped: AbstractSet[Placeholder]) -> None:
         """Keras 3 asks for the rank of what its losses are given.

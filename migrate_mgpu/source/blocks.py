@@ -198,6 +198,15 @@ def leading(source: Source, statement: ast.stmt) -> list[str]:
     return found if line >= 1 else [text for text in found if text]
 
 
+def behind_header(source: Source, block: ast.With) -> str:
+    """The comment behind the header of a block, on its last line."""
+    last = block.items[-1].optional_vars or block.items[-1].context_expr
+    line, column = source.place(source.span(last)[1])
+    rest = source.line_text(line)[column - 1 :]
+    mark = rest.find("#")
+    return rest[mark:].strip() if mark >= 0 and not rest[:mark].strip(" \t)\\:") else ""
+
+
 def trailing(source: Source, statement: ast.stmt) -> str:
     """The comment behind a statement on its last line, with the space before it."""
     _, end = source.span(statement)

@@ -26,7 +26,7 @@ from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
-from migrate_mgpu.source.blocks import Block, bracketed, leading, outermost
+from migrate_mgpu.source.blocks import Block, behind_header, bracketed, leading, outermost
 from migrate_mgpu.source.style import FileStyle
 
 
@@ -146,8 +146,11 @@ class StepWriter:
             elif item.node in self.program.copies:
                 self._copied(item.node, deeper)
             elif isinstance(item.node, ast.stmt):
-                if item.node in self.heads:
-                    self.block.comments(self.heads[item.node], deeper)
+                head = self.heads.get(item.node)
+                if head is not None:
+                    self.block.comments(head, deeper)
+                if isinstance(head, ast.With) and (told := behind_header(self.block.source, head)):
+                    self.block.line(told, deeper)
                 above = self.recurrents.masks(item.node, self.context)
                 draws = any(unit.node in self.program.drawn for unit in closure([item]))
                 above = [*above, *self.metrics.added(item.node, self.context, draws)]

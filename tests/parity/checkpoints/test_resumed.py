@@ -92,6 +92,7 @@ OPTIMIZERS = {
     ),
     "adagrad": "tf.train.AdagradOptimizer(0.05)",
     "rmsprop_centered": "tf.train.RMSPropOptimizer(0.01, momentum=0.8, centered=True)",
+    "adadelta": "tf.train.AdadeltaOptimizer(2.0, rho=0.9)",
     "ftrl": "tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.001)",
 }
 # Three layers of one shape, whose names are other ones: which is whose, the old program tells.

@@ -102,6 +102,9 @@ def measure_rounding(
             if found is not None:
                 found.save(stored)
         if found is None:
+            for crash in [run.crash for run in runs if run.failure][:1]:
+                text = f"what rounding does was not measured: a run {crash}"
+                side.training["notes"].append(text)
             return
         yield found
 

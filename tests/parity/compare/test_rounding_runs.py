@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,9 +15,9 @@ from migrate_mgpu.parity.runs.programs import Options
 numpy = pytest.importorskip("numpy")
 
 
-def measured(tmp_path, monkeypatch, moved) -> tuple[list[int], list[int]]:
+def measured(tmp_path, monkeypatch, moved, told=()) -> tuple[list[int], list[int]]:
     """How many elements chance may move, by what is yielded, and the runs that were made, where
-    ``moved`` says which element a run moves."""
+    ``moved`` says which element a run moves; it is over its limit where that is -1."""
     monkeypatch.setenv("MIGRATE_MGPU_TRACES", str(tmp_path / "traces"))
     (tmp_path / "p.py").write_text("")
     (tmp_path / "initial.npz").touch()
@@ -30,7 +31,9 @@ def measured(tmp_path, monkeypatch, moved) -> tuple[list[int], list[int]]:
 
     def run_one(runtime, program, devices, options, folder, *more):
         made.append(options.rounded)
-        return side(tmp_path, f"run{options.rounded}", **variables(options.rounded))
+        found = side(tmp_path, f"run{options.rounded}", **variables(options.rounded))
+        late = moved(options.rounded) == -1
+        return replace(found, ended="timed out after 600 s", status=-9) if late else found
 
     monkeypatch.setattr(second_run.programs, "run_one", run_one)
     monkeypatch.setattr(second_run, "_place", lambda side: None)
@@ -42,7 +45,9 @@ def measured(tmp_path, monkeypatch, moved) -> tuple[list[int], list[int]]:
         return [len(one.tails.get("final/0", ())) for one in known]
 
     found = chance()
-    assert chance() == found  # remembered
+    notes = first.training["notes"]
+    assert notes == [f"what rounding does was not measured: {why}" for why in told]
+    assert told or chance() == found  # remembered
     return found, made
 
 
@@ -63,3 +68,8 @@ def test_a_few_where_the_reference_is_the_odd_one(tmp_path, monkeypatch):
 
 def test_what_only_a_later_run_shows(tmp_path, monkeypatch):
     assert measured(tmp_path, monkeypatch, {7: 3}.get) == ([0, 0, 5], EIGHT)
+
+
+def test_a_run_over_its_limit_measures_nothing_and_that_is_told(tmp_path, monkeypatch):
+    told = ["a run did not finish: timed out after 600 s"]
+    assert measured(tmp_path, monkeypatch, {3: -1}.get, told) == ([0], [1, 2, 3, 4])

@@ -76,6 +76,9 @@ def compare(
     if not one.get("declared") and not other.get("declared"):
         for rung in rungs[1:8]:
             rung.reason = "neither program trains"
+    elif not one or not other:
+        for rung in rungs[1:8]:
+            rung.reason = f"the {'target' if one else 'reference'} recorded nothing"
     elif unseen(reference, target):
         for rung in rungs[1:8]:
             rung.reason = unseen(reference, target)

@@ -623,3 +623,15 @@ def test_what_another_tensorflow_computes_otherwise_is_no_difference_of_programs
     assert with_bridge(side(tmp_path, "f", series=series(3.0, 2.002, 1.002))) is judged
     crashed = replace(side(tmp_path, "g", series=series(3.0, 2.001, 1.001)), trace=None)
     assert crashed.failure and with_bridge(crashed) is judged
+
+
+@pytest.mark.parametrize(("silent", "expected"), [(0, "not compared"), (1, "not equivalent")])
+def test_a_side_that_ends_before_it_records_anything(tmp_path, silent, expected):
+    sides = [side(tmp_path, "a"), side(tmp_path, "b")]
+    late = replace(sides[silent], trace=None, arrays=None, ended="timed out after 5 s", status=-9)
+    sides[silent] = late
+    found = verdict.judge(1, *sides, Tolerances())
+    name = ("reference", "target")[silent]
+    assert found.verdict == expected
+    assert found.reason == f"the {name} did not finish: timed out after 5 s"
+    assert found.as_data()["headline"] is None

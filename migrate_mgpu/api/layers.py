@@ -392,29 +392,34 @@ LAYERS = Table(
         {"initializer": "{tf}.keras.initializers.GlorotUniform()"},
     ),
 )  # fmt: skip
-# Keras 3 has not the factor n / (n - 1) with which TF1's variance of an image batch is a sample's.
-SAMPLE_NORMALIZATION = Definition(
-    "BatchNormalization",
-    '''\
+# Batch normalization as the fused kernel of TF1 computes it: the variance of a batch that moves
+# the average is a sample's, n / (n - 1) times the batch's. Keras 2 has the factor for images
+# alone, Keras 3 for nothing.
+_FUSED = """\
+outputs, mean, variance, *_ = {tf}.raw_ops.FusedBatchNormV3(
+    x=INPUTS,
+    scale=ones if self.gamma is None else self.gamma,
+    offset={tf}.zeros_like(ones) if self.beta is None else self.beta,
+    mean=[],
+    variance=[],
+    epsilon=self.epsilon,
+)"""
+_FORMAT = "    epsilon=self.epsilon,\n"
+_ANY_AXIS = """\
+    data_format="NCHW" if inputs.shape.rank == 4 and self.axis in (1, [1]) else "NHWC",
+"""
+_SAMPLES = '''\
 class {name}({tf}.keras.layers.BatchNormalization):
-    """Batch normalization whose moving variance is that of a sample, as TF1's is of images."""
+    """Batch normalization WHERE."""
 
     def call(self, inputs, training=False):
-        if not training or inputs.shape.rank != 4:
+        if not training or inputs.shape.rank CHECK:
             return super().call(inputs, training=training)
         ones = {tf}.ones_like(self.moving_mean)
-        outputs, mean, variance, *_ = {tf}.raw_ops.FusedBatchNormV3(
-            x=inputs,
-            scale=ones if self.gamma is None else self.gamma,
-            offset={tf}.zeros_like(ones) if self.beta is None else self.beta,
-            mean=[],
-            variance=[],
-            epsilon=self.epsilon,
-        )
+        FUSED
         for moving, value in [(self.moving_mean, mean), (self.moving_variance, variance)]:
             moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
-        return outputs''',
-)
+        return OUTPUTS'''
 # In towers: TF1 moves the averages by the batches of one tower, or by those of all, each from
 # what the others left, in any order; here each from what there was. Keras 2 keeps averages for
 # each replica, Keras 3 lets them drift apart.
@@ -438,16 +443,10 @@ class {name}({tf}.keras.layers.BatchNormalization):
         replica = {tf}.distribute.get_replica_context()
         if not training or replica is None:  # outside of the replicas nothing trains
             return super().call(inputs, training=False)
-        if inputs.shape.rank == 4:  # the variance is that of a sample, as TF1's is of images
+        if inputs.shape.rank CHECK:  # the variance is WHERE
             ones = {tf}.ones_like(self.moving_mean)
-            outputs, mean, variance, *_ = {tf}.raw_ops.FusedBatchNormV3(
-                x=inputs,
-                scale=ones if self.gamma is None else self.gamma,
-                offset={tf}.zeros_like(ones) if self.beta is None else self.beta,
-                mean=[],
-                variance=[],
-                epsilon=self.epsilon,
-            )
+            FUSED
+            AGAIN
         else:
             mean, variance = {tf}.nn.moments(inputs, [*range(inputs.shape.rank - 1)])
             outputs = {tf}.nn.batch_normalization(
@@ -457,24 +456,57 @@ class {name}({tf}.keras.layers.BatchNormalization):
         for moving, value in [(self.moving_mean, mean), (self.moving_variance, variance)]:
             moving.assign_sub((moving - value) * rate)
         return outputs'''
-
-
-def _of_towers(moved: str, aggregation: str, *rate: str) -> Definition:
-    lines = "\n        ".join(rate or ["rate = 1.0 - self.momentum"])
-    text = _TOWERS.replace("MOVED", moved).replace("AGGREGATION", aggregation)
-    return Definition("BatchNormalization", text.replace("RATE", lines))
-
-
-TOWER_NORMALIZATION = {
-    "first": _of_towers("the first replica moves", "ONLY_FIRST_REPLICA"),
-    "last": _of_towers(
-        "the last replica moves",
-        "SUM",
-        "last = replica.replica_id_in_sync_group == replica.num_replicas_in_sync - 1",
-        "rate = {tf}.where(last, 1.0 - self.momentum, 0.0)",
-    ),
-    "all": _of_towers("all replicas move", "SUM"),
+# By what moves the averages: what is said of it, how replicas' changes are put together, and a
+# replica's rate.
+_RATE = ("rate = 1.0 - self.momentum",)
+_LAST = (
+    "last = replica.replica_id_in_sync_group == replica.num_replicas_in_sync - 1",
+    "rate = {tf}.where(last, 1.0 - self.momentum, 0.0)",
+)
+_MOVERS = {
+    "first": ("the first replica moves", "ONLY_FIRST_REPLICA", _RATE),
+    "last": ("the last replica moves", "SUM", _LAST),
+    "all": ("all replicas move", "SUM", _RATE),
 }
+
+
+def normalization(ranks: tuple[int, ...], mover: str = "", any_axis: bool = False) -> Definition:
+    """The class of batch normalization with TF1's averages.
+
+    ``ranks`` are those of inputs that the fused kernel normalizes, 4 or 2 and 4. ``mover`` is
+    which towers move the averages (``first``, ``last``, ``all``), empty where there are none.
+    ``any_axis``: the channels may be the second axis.
+    """
+    matrices = 2 in ranks
+    given = "inputs[:, {tf}.newaxis, {tf}.newaxis] if inputs.shape.rank == 2 else inputs"
+    fused = _FUSED.replace("INPUTS", given if matrices else "inputs")
+    if any_axis:
+        fused = fused.replace(_FORMAT, _FORMAT + _ANY_AXIS)
+    again = "{tf}.reshape(outputs, {tf}.shape(inputs))" if matrices else "outputs"
+    name = "FusedBatchNormalization" if matrices else "BatchNormalization"
+    if not mover:
+        check = "not in (2, 4)" if matrices else "!= 4"
+        text = _SAMPLES.replace("CHECK", check).replace("OUTPUTS", again)
+        where = "whose moving variance is that of a sample, as TF1's is"
+        where = f"{where} here" if matrices else f"{where} of images"
+        return Definition(name, _filled(text, "FUSED", fused).replace("WHERE", where))
+    moved, aggregation, rate = _MOVERS[mover]
+    text = _TOWERS.replace("MOVED", moved).replace("AGGREGATION", aggregation)
+    text = text.replace("CHECK", "in (2, 4)" if matrices else "== 4")
+    where = "a sample's, as TF1's is" if matrices else "that of a sample, as TF1's is of images"
+    text = text.replace("WHERE", where)
+    text = _filled(_filled(text, "FUSED", fused), "RATE", "\n".join(rate))
+    again = f"            outputs = {again}\n" if matrices else ""
+    return Definition(name, text.replace("            AGAIN\n", again))
+
+
+def _filled(text: str, mark: str, lines: str) -> str:
+    """A text with lines where a mark stands, at its indentation."""
+    start = text.index(mark)
+    indent = " " * (start - text.rindex("\n", 0, start) - 1)
+    return text.replace(mark, lines.replace("\n", "\n" + indent), 1)
+
+
 CHANNELS = {
     "NHWC": "channels_last", "NWC": "channels_last", "NDHWC": "channels_last",
     "NCHW": "channels_first", "NCW": "channels_first", "NCDHW": "channels_first",

@@ -41,17 +41,34 @@ class Operation:
 # -- the network ----------------------------------------------------------------
 
 
+@record(frozen=True)
+class Averaging:
+    """How batch normalization moves its averages in TF1.
+
+    ``sample_ranks`` are the ranks of inputs for which the fused kernel computes it: the moving
+    variance is then that of a sample, n / (n - 1) times the batch's. None where the author's
+    code computes whether it is fused. ``in_place``: they move wherever it is computed, with no
+    UPDATE_OPS. ``last_axis``: what is normalized is seen to be the last axis.
+    """
+
+    sample_ranks: tuple[int, ...] | None
+    in_place: bool
+    last_axis: bool
+
+
 @record(frozen=True, eq=False)
 class Layer(Operation):
     """A layer that is made, and applied: ``tf.layers.dense(net, 10, name='fc')``.
 
     ``arguments`` are those that it is made with, ``inputs`` what it is applied to (nothing
     where a class is only called), ``training`` what tells it whether it trains. A call without
-    a layer's state (``tf.layers.flatten``) is one all the same.
+    a layer's state (``tf.layers.flatten``) is one all the same. ``averaging`` is batch
+    normalization's.
     """
 
     inputs: tuple[ast.expr, ...] = ()
     training: ast.expr | None = None
+    averaging: Averaging | None = None
 
 
 @record(frozen=True, eq=False)

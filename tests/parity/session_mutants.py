@@ -332,6 +332,15 @@ MUTANTS: dict[str, Mutant] = {
     "another momentum of the averages": Mutant(
         "batch_norm", r"momentum=0\.9", "momentum=0.99", ("batch-norm", "printed")
     ),
+    "the batch's variance for a sample's": Mutant(
+        "averages_of_matrices",
+        r"= FusedBatchNormalization",
+        "= tf.keras.layers.BatchNormalization",
+        ("batch-norm", "printed"),
+    ),
+    "averages in place that are never moved": Mutant(
+        "averages_in_place", r"moving\.assign\(.*\)", "pass", ("batch-norm", "printed")
+    ),
     "evaluated as in training": Mutant(
         "batch_norm", r"^    training = False$", "    training = True", ("batch-norm", "printed")
     ),

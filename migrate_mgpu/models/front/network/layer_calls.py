@@ -14,8 +14,9 @@ from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.models.front.network.name_scopes import repeats_scope
 from migrate_mgpu.models.front.network.recurrent import read_recurrent
 from migrate_mgpu.models.front.network.variables import read_weight
-from migrate_mgpu.models.ir import Layer, Recurrent, Weight
+from migrate_mgpu.models.ir import Averaging, Layer, Recurrent, Weight
 
+_UPDATE_OPS = "GraphKeys.UPDATE_OPS"
 _GLOROT = ("kernel_initializer", "depthwise_initializer", "pointwise_initializer")
 
 
@@ -80,8 +81,36 @@ def read_layer(
     if row.keras == "LayerNormalization" and given.given("begin_norm_axis") is None:
         text = f"`{given.shown}` normalizes all axes but the first"
         raise Refused(module, call, text, "give it begin_norm_axis=-1")
+    averaging = read_averaging(given, row) if row.keras == "BatchNormalization" else None
     _check(given, row, regularized)
-    return Layer(row.kind, module, call, given.rest, (inputs,), training)
+    return Layer(row.kind, module, call, given.rest, (inputs,), training, averaging)
+
+
+def read_averaging(given: NamedArguments, row: LayerRow) -> Averaging:
+    """How a call of batch normalization moves its averages.
+
+    Raises:
+        Refused: it keeps its updates in a collection of the author's.
+    """
+    kept = given.get("updates_collections")
+    in_place = kept is not None and is_none(kept)
+    if kept is not None and not in_place:
+        named = name_of(given.module, kept) == _UPDATE_OPS or constant(kept) == "update_ops"
+        if not named:
+            text = "batch normalization keeps its updates in a collection of its own"
+            raise Refused(given.module, kept, text, "leave them to UPDATE_OPS")
+    fused = given.given("fused")
+    known = constant(fused) if fused is not None else True
+    contrib = row.kind.startswith("contrib.")
+    ranks: tuple[int, ...] | None = (2, 4) if contrib else (4,)
+    if known is False:
+        ranks = ()
+    elif known is not True:
+        ranks = None
+    axis, channels = given.given("axis"), given.given("data_format")
+    last = axis is None or constant(axis) in (-1, 3)
+    last = last and (channels is None or CHANNELS.get(str(constant(channels))) == "channels_last")
+    return Averaging(ranks, in_place, last)
 
 
 def read_layer_class(module: Module, call: ast.Call) -> Layer | None:

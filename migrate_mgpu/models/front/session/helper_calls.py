@@ -25,6 +25,7 @@ from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.session.weight_sharing import WeightSharing
+from migrate_mgpu.models.ir import Averaging, Layer
 
 # Functions that give no more dimensions than they take.
 _KEEP_DIMENSIONS = {
@@ -148,29 +149,26 @@ class HelperReader:
 
     def normalizers(
         self, function: Function, seen: frozenset[ast.AST] = frozenset()
-    ) -> list[ast.expr]:
-        """What tells each batch normalization in a function whether it trains, as named there.
+    ) -> list[tuple[ast.expr, Averaging]]:
+        """Each batch normalization in a function: what tells it whether it trains, as named there.
 
         Raises:
             Refused: that cannot be determined.
         """
         module = function.module
-        found: list[ast.expr] = []
+        found: list[tuple[ast.expr, Averaging]] = []
         for call in (node for node in walk(function.node) if isinstance(node, ast.Call)):
             row = LAYERS.by_name.get(name_of(module, call))
             inner = self.helpers.target(module, call)
-            if row is not None and row.keras == "BatchNormalization":
-                given = NamedArguments(module, call, row.signature)
-                for keyword in call.keywords:
-                    if keyword.arg == "updates_collections":
-                        text = "batch normalization says where its updates are kept"
-                        raise Refused(module, keyword.value, text, "leave it to UPDATE_OPS")
-                found.append(self._flag_value(function, given.get(row.training)))
+            if row is not None and row.inputs and row.keras == "BatchNormalization":
+                layer = self.calls.read(module, call, self.regularized)
+                assert isinstance(layer, Layer) and layer.averaging is not None
+                found.append((self._flag_value(function, layer.training), layer.averaging))
             elif inner is not None and inner.node not in seen and self.helpers.makes_layers(inner):
                 own = bind(call, inner).values()
-                for flag in self.normalizers(inner, seen | {function.node}):
+                for flag, averaging in self.normalizers(inner, seen | {function.node}):
                     flag = own.get(flag.id, flag) if isinstance(flag, ast.Name) else flag
-                    found.append(self._flag_value(function, flag))
+                    found.append((self._flag_value(function, flag), averaging))
         return found
 
     def _flag_value(self, function: Function, flag: ast.expr | None) -> ast.expr:

@@ -18,7 +18,15 @@ from migrate_mgpu.models.front.session.layer_calls import scope_of
 from migrate_mgpu.models.front.session.program import MadeLayer, NamedInitializer, targets_of
 from migrate_mgpu.models.front.session.scope import scopes_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
-from migrate_mgpu.models.ir import Collected, Layer, Placeholder, Recurrent, Unit, Variables
+from migrate_mgpu.models.ir import (
+    Averaging,
+    Collected,
+    Layer,
+    Placeholder,
+    Recurrent,
+    Unit,
+    Variables,
+)
 from migrate_mgpu.models.properties import has_weights
 
 # Functions whose value has the shape of what they are given.
@@ -87,10 +95,10 @@ class UnitLayerReader(StatementReader):
         """
         if found.helper is None:
             return []
-        flags = self.layers.functions.normalizers(found.helper.function)
+        normalizers = self.layers.functions.normalizers(found.helper.function)
         given = bind(found.call, found.helper.function).values()
         told: list[ast.expr | None] = []
-        for flag in flags:
+        for flag, _ in normalizers:
             flag = given.get(flag.id, flag) if isinstance(flag, ast.Name) else flag
             self._training(flag)
             told.append(flag)
@@ -118,18 +126,46 @@ class UnitLayerReader(StatementReader):
     ) -> MadeLayer:
         layer = found.layer
         for keyword in found.call.keywords if found.helper is None else ():
-            if found.normalizes and keyword.arg == "updates_collections":
-                text = "batch normalization says where its updates are kept"
-                raise Refused(self.module, keyword.value, text, "leave it to UPDATE_OPS")
             if keyword.arg == "seed" and not is_none(keyword.value):
                 text = "a layer with its own seed: TF1 draws its numbers from a separate stream"
                 raise Refused(self.module, keyword.value, text)
+        in_place = self._moves_in_place(found, image) if normalizes else False
         trained = not isinstance(layer, Layer) or has_weights(layer)
         assert isinstance(node, ast.stmt)
         variables = Variables(found.name or "", node, Collected.LAYER, (), trained)
         self.found.variables.append(variables)
-        self.found.layers[found.call] = MadeLayer(found, variables, image, normalizes, bound=bound)
+        made = MadeLayer(found, variables, image, normalizes, in_place, bound=bound)
+        self.found.layers[found.call] = made
         return self.found.layers[found.call]
+
+    def _moves_in_place(self, found: Found, image: bool) -> bool:
+        """Whether batch normalization moves its averages wherever it is computed.
+
+        Raises:
+            Refused: its averages are not those of any class that is written.
+        """
+        averagings: list[Averaging] = []
+        if isinstance(found.layer, Layer) and found.layer.averaging is not None:
+            averagings = [found.layer.averaging]
+        elif found.helper is not None:
+            normalizers = self.layers.functions.normalizers(found.helper.function)
+            averagings = [averaging for _, averaging in normalizers]
+        for averaging in averagings:
+            if averaging.sample_ranks is None:
+                text = "whether batch normalization is fused is computed"
+                raise Refused(self.module, found.call, text, "leave `fused` out, or write it out")
+            if averaging.sample_ranks == () and image:
+                text = "batch normalization of images that is not fused"
+                advice = "leave `fused` out: the averages of the variance are n / (n - 1) as large"
+                raise Refused(self.module, found.call, text, advice)
+        in_place = any(averaging.in_place for averaging in averagings)
+        if in_place and not all(averaging.in_place for averaging in averagings):
+            text = "a function's batch normalization moves averages in place, and by UPDATE_OPS"
+            raise Refused(self.module, found.call, text, "leave all of them to UPDATE_OPS")
+        if in_place and self.scope.towers is not None:
+            text = "each tower moves the averages of batch normalization, in no fixed order"
+            raise Refused(self.module, found.call, text, "leave them to UPDATE_OPS")
+        return in_place
 
     # -- functions that make layers ---------------------------------------------
 

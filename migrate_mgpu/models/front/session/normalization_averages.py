@@ -31,7 +31,7 @@ class AverageReader(StatementReader):
         self._asked: dict[ast.Call, AverageUpdates] = {}
 
     def _normalizers(self) -> list[Variables]:
-        return [m.variables for m in self.found.layers.values() if m.normalizes]
+        return [m.variables for m in self.found.layers.values() if m.normalizes and not m.in_place]
 
     def asked(self, node: ast.expr) -> AverageUpdates:
         """What moves averages, as it is asked for here.
@@ -114,7 +114,7 @@ class AverageReader(StatementReader):
                     text = "averages of batch normalization move before it is computed"
                     raise Refused(self.module, entry.statement, text)
         for made in self.found.layers.values():
-            if not made.normalizes:
+            if not made.normalizes or made.in_place:
                 continue
             self._check_named(made)
             if any(line < made.variables.unit.lineno for line in asked):

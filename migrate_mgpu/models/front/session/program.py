@@ -249,7 +249,8 @@ class MadeLayer:
     """A layer that a unit makes and applies: the call, and the variables that it has.
 
     ``image``: it may be applied to tensors of four dimensions. ``normalizes``: it is batch
-    normalization, or a function that has some. ``applications`` are the units that
+    normalization, or a function that has some, which moves its averages ``in_place`` or waits for
+    UPDATE_OPS. ``applications`` are the units that
     apply it, with what tells it there whether it trains. ``calls`` are those of the function that
     it stands in, ``bound`` is what that function's parameters are.
     """
@@ -258,6 +259,7 @@ class MadeLayer:
     variables: Variables
     image: bool
     normalizes: bool
+    in_place: bool = False
     applications: list[tuple[ast.AST, ast.expr | None]] = field(default_factory=list)
     calls: list[ast.Call] = field(default_factory=list)
     bound: Mapping[str, ast.expr] = field(default_factory=dict)

@@ -234,8 +234,9 @@ class _Reader(StatementReader):
         if any(others) or found.datasets or found.iterators:
             text = "it builds several graphs, and has more than their steps"
             raise Refused(self.module, self.scope.resets[0], text)
-        normalizes = any(made.normalizes for made in found.layers.values())
-        if (normalizes and found.moves_averages) or self.scope.towers:
+        normal = [made for made in found.layers.values() if made.normalizes]
+        moves = any(made.in_place or found.moves_averages for made in normal)
+        if moves or self.scope.towers:
             text = "it builds several graphs, and moves averages of them, or has towers"
             raise Refused(self.module, self.scope.resets[0], text)
         for use in self.module.uses:

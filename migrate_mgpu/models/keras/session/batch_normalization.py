@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.layers import SAMPLE_NORMALIZATION, TOWER_NORMALIZATION
+from migrate_mgpu.api.layers import normalization
 from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.ir import Averaging
 from migrate_mgpu.models.keras.network.layer_texts import Making
 from migrate_mgpu.source.style import FileStyle
 
@@ -15,37 +16,42 @@ class Normalization:
     def __init__(self, program: SessionProgram, style: FileStyle) -> None:
         self.program = program
         self.style = style
-        self._names: dict[Module, str] = {}
-        self._classes: dict[Module, str] = {}
+        self._made: dict[Module, dict[str, str]] = {}  # text by name
 
     @property
     def classes(self) -> list[str]:
         """Those of the module that builds the graph."""
-        module = self.program.scope.module
-        return [self._classes[module]] if module in self._classes else []
+        return [*self._made.get(self.program.scope.module, {}).values()]
 
-    def beside(self) -> dict[Module, str]:
-        """Those of the program's other modules, by the module that has one."""
+    def beside(self) -> dict[Module, list[str]]:
+        """Those of the program's other modules, by the module that has some."""
         home = self.program.scope.module
-        return {module: text for module, text in self._classes.items() if module is not home}
+        return {
+            module: [*made.values()] for module, made in self._made.items() if module is not home
+        }
 
-    def making(self, image: bool, module: Module | None = None) -> Making:
+    def making(self, averaging: Averaging, image: bool, module: Module | None = None) -> Making:
         """``image``: it may be applied to tensors of four dimensions.
 
         ``module``: where it is made, if that is not the module that builds the graph.
         """
         program = self.program
-        more = {} if program.moves_averages else {"momentum": "1.0"}
-        of_towers = program.scope.towers is not None and program.moves_averages
-        if not image and not of_towers:
-            return Making(settings=more)
+        if not (program.moves_averages or averaging.in_place):
+            return Making(settings={"momentum": "1.0"})
+        ranks = averaging.sample_ranks or ()
+        mover = ""
+        if program.scope.towers is not None and program.moves_averages:
+            assert program.mover is not None
+            mover = program.mover.value
+        if not mover and not (2 in ranks or image):
+            return Making()
+        made = normalization(ranks, mover, not averaging.last_axis)
         module = module or program.scope.module
-        if module not in self._names:
-            names = module.names
-            assert program.mover is not None or not of_towers
-            made = SAMPLE_NORMALIZATION
-            if of_towers and program.mover is not None:
-                made = TOWER_NORMALIZATION[program.mover.value]
-            self._names[module] = names.fresh(names.module_scope, made.name)
-            self._classes[module] = made.written(self._names[module], self.style)
-        return Making(self._names[module], more)
+        own = self._made.setdefault(module, {})
+        names, tried = module.names, made.name
+        while True:
+            name = names.fresh(names.module_scope, tried)
+            text = made.written(name, self.style)
+            if own.setdefault(name, text) == text:
+                return Making(name)
+            tried += "OfAnyAxis"  # another class of that name

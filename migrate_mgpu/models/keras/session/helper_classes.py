@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.network.name_scopes import left_out
 from migrate_mgpu.models.front.session.expressions import descriptions
 from migrate_mgpu.models.front.session.helper_calls import summaries_in
 from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.ir import Layer
 from migrate_mgpu.models.keras.losses import definitions, replacements
 from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.class_plan import Plan
@@ -71,8 +72,9 @@ class HelperClassWriter:
         )
         network = Network(plan, style_at(module, node), self.classes, built)
         for found in network.layers.values():
-            if found.normalizes:
-                network.making[found.call] = self.normalization.making(self.images, module)
+            if isinstance(found.layer, Layer) and found.layer.averaging is not None:
+                made_so = self.normalization.making(found.layer.averaging, self.images, module)
+                network.making[found.call] = made_so
             if found.helper is not None:
                 inner = self.classes.of(found.helper.function)
                 if not inner.text and inner is not made:
@@ -118,9 +120,9 @@ class HelperClassWriter:
         for module in (one for one in nodes if one is not home):
             style = style_at(module, nodes[module][0])
             found.edit(module, *class_edits(module, nodes[module], style))
-        for module, text in self.normalization.beside().items():
+        for module, texts in self.normalization.beside().items():
             place = below_imports(module)
             if place is None:
                 reason = "there is no place for the class that batch normalization needs"
                 raise Refused(module, nodes[module][0], reason)
-            found.edit(module, defined_above(module, place, [text]))
+            found.edit(module, defined_above(module, place, texts))

@@ -15,9 +15,10 @@ from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.program import SessionProgram, closure
+from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram, closure
 from migrate_mgpu.models.ir import (
     Collected,
+    Layer,
     Placeholder,
     Stage,
     TowerInput,
@@ -90,11 +91,16 @@ class LayerWriter:
                 if made.found.helper is not None:
                     text = helper_constructor(made.found, self.helpers, context)
                 else:
-                    normal = made.found.normalizes
-                    making = self.normalization.making(made.image) if normal else Making()
+                    making = self._making(made)
                     text = constructor(made.found, own, len(head), indent, making)
                 lines += f"{head}{text}".split("\n")
         return lines
+
+    def _making(self, made: MadeLayer) -> Making:
+        layer = made.found.layer
+        if not isinstance(layer, Layer) or layer.averaging is None:
+            return Making()
+        return self.normalization.making(layer.averaging, made.image)
 
     def trained(self, update: Update, context: Context, head: str, indent: str) -> str:
         """A line that gives the variables of an update a name, as a list."""

@@ -45,9 +45,11 @@ def tell(program: SessionProgram, found: EditSet) -> None:
     """Notes on what is otherwise in TF2, or left out."""
     module = program.scope.module
     for layer in program.layers.values():
-        if layer.normalizes and not program.moves_averages:
+        if not layer.normalizes or layer.in_place:
+            continue
+        if not program.moves_averages:
             found.note(module, layer.found.call, _FORGOTTEN, AVERAGES)
-        elif layer.normalizes and program.mover is Mover.ALL:
+        elif program.mover is Mover.ALL:
             found.note(module, layer.found.call, _RACING, AVERAGES)
     for unit in program.units.values():
         if isinstance(unit, TowerInput) and unit.drawn and not program.drawn[unit.node].each:

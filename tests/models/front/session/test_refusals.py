@@ -296,16 +296,35 @@ REFUSED = {
         ),
         "it is made after tf.GraphKeys.UPDATE_OPS is read",
     ),
-    "updates in place": (
+    "updates of their own": (
         program(
             NORMALIZED.replace(
                 "layers.batch_normalization(tf.matmul(x, w), training=flag)",
                 "contrib.layers.batch_norm(tf.matmul(x, w), is_training=flag, "
-                "updates_collections=None)",
+                "updates_collections='moves')",
             ),
             "sess.run(train, {x: rows, flag: True})\n",
         ),
-        "batch normalization says where its updates are kept",
+        "batch normalization keeps its updates in a collection of its own",
+    ),
+    "fused as computed": (
+        program(
+            NORMALIZED.replace(
+                "layers.batch_normalization(tf.matmul(x, w), training=flag)",
+                "contrib.layers.batch_norm(tf.matmul(x, w), is_training=flag, fused=rows is None)",
+            ),
+            "sess.run(train, {x: rows, flag: True})\n",
+        ),
+        "whether batch normalization is fused is computed",
+    ),
+    "images that are not fused": (
+        program(
+            NORMALIZED.replace("training=flag", "training=flag, fused=False").replace(
+                "tf.matmul(x, w)", "tf.reshape(tf.matmul(x, w), [-1, 1, 1, 1])"
+            ),
+            "sess.run(train, {x: rows, flag: True})\n",
+        ),
+        "batch normalization of images that is not fused",
     ),
     "a layer's own seed": (
         program(MODEL.replace("loss =", "out = tf.layers.dropout(out, seed=1)\nloss =", 1)),

@@ -22,7 +22,7 @@ from migrate_mgpu.models.ir import (
     Variables,
 )
 
-_FEW_UNITS, _FEW_LINES = 2, 4  # of which each step has its own
+_REPEATED = 6  # lines in all steps together: fewer are no function, each step has its own
 
 
 @record(frozen=True, eq=False)
@@ -139,11 +139,10 @@ class Sharing:
             if len(steps[unit]) > 1:
                 groups.setdefault((frozenset(steps[unit]), unit.stage), []).append(unit)
         found = list(networks)
-        for units in groups.values():
+        for (sharing, _), units in groups.items():
             lines = sum((u.node.end_lineno or 0) - u.node.lineno + 1 for u in units)
-            if len(units) <= _FEW_UNITS and lines <= _FEW_LINES:
-                continue
-            found.append(self._part(units))
+            if len(sharing) * lines >= _REPEATED:
+                found.append(self._part(units))
         return found
 
     def _part(self, units: Sequence[Unit]) -> Part:

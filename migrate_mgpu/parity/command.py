@@ -147,7 +147,8 @@ def parser(
     parser.add_argument(
         "--devices",
         metavar="N,N",
-        help="numbers of GPUs, by commas (1,2; without those that are too few for the program)",
+        help="numbers of GPUs, by commas (1,2; 1 for programs that say nothing of devices, and "
+        "without those that are too few)",
     )
     parser.add_argument(
         "--workers",

@@ -24,6 +24,7 @@ from migrate_mgpu.parity.diagnose import LIKELY, POSSIBLE
 from migrate_mgpu.parity.runs import written_for
 from migrate_mgpu.parity.runs.devices import NoGpus
 from migrate_mgpu.parity.runs.programs import Options, copied, copy_folder, home, search_path
+from migrate_mgpu.parity.verdict import Judged
 from migrate_mgpu.runtimes import Runtime
 
 
@@ -64,7 +65,8 @@ class Pair:
 
     Attributes:
       after: None for the old program, migrated in a copy.
-      adapt: leave out numbers of devices that the program cannot run on (``comparison.Request``).
+      adapt: leave out numbers of devices that the program cannot run on (``comparison.Request``),
+        or that make no difference to it.
       root: the folder that is copied with the programs; each program's own when None.
       reference: a runtime's name or an interpreter; None for the best one that is there.
       target: the same, of the new program.
@@ -121,6 +123,7 @@ def compare(
       NotCompared: there is no recorded trace of this program, it could not be migrated, or the
         runs could not be written.
     """
+    asked, pair = pair.devices, adapted(pair)
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work, explained():
         if not make:  # nothing is said of a program that cannot be run here
             _present(wanted(pair, only_recorded))
@@ -164,7 +167,8 @@ def compare(
         "comparison": int(place.name),
         "results": [one.as_data() for one in judged],
         "left_out": [
-            {"devices": one.devices, "reason": str(one.reference.crash)} for one in too_few
+            *({"devices": one.devices, "reason": _too_few(one)} for one in too_few),
+            *({"devices": n, "reason": ONE_DEVICE} for n in asked if n not in pair.devices),
         ],
     }
     if migration is not None:
@@ -173,6 +177,24 @@ def compare(
             one["diagnosis"] = with_announced(one, migration)
     storage.write(place, result)
     return result
+
+
+ONE_DEVICE = "no module of the program says anything of GPUs, devices or strategies"
+
+
+def adapted(pair: Pair) -> Pair:
+    """The pair on one device, where nobody chose their numbers and more make no difference."""
+    if not pair.adapt or any("{devices}" in word for word in pair.options.argv):
+        return pair
+    for program in filter(None, (pair.before, pair.after)):
+        path = search_path(program, (pair.root or home(program)).resolve())
+        if program.suffix == NOTEBOOK or written_for.names_devices(program, *path):
+            return pair
+    return replace(pair, devices=pair.devices[:1])
+
+
+def _too_few(judged: Judged) -> str:
+    return f"the program names more devices than that: {judged.reference.crash}"
 
 
 # How many findings a cause names.
@@ -232,6 +254,7 @@ def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None
       Missing: its runtime is not here.
       NotCompared: the program crashes, or the trace cannot be written.
     """
+    pair = adapted(pair)
     with explained():
         # A trace is written anew with what it was written with.
         name = pair.reference or recorded.runtime_of(pair.before, pair.devices)
@@ -246,7 +269,8 @@ def keep_reference(pair: Pair, make: bool = True, progress: TextIO | None = None
 
 def recorded_problem(pair: Pair) -> str | None:
     """Why the traces beside the old program cannot be its reference, or None."""
-    problems = (recorded.problem(pair.before, n, pair.options) for n in pair.devices)
+    numbers = adapted(pair).devices
+    problems = (recorded.problem(pair.before, n, pair.options) for n in numbers)
     return next((problem for problem in problems if problem is not None), None)
 
 

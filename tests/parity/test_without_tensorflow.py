@@ -177,6 +177,14 @@ def test_default_numbers_of_devices_are_those_a_program_can_run_on(
     assert f"--devices {','.join(map(str, compared))}" in result["command"]
 
 
+def test_a_program_that_says_nothing_of_devices_runs_on_one(tmp_path):
+    status, stdout, _ = run(*pair(tmp_path / "p", "print('loss', 0.5)\n"), *HERE[:4])
+    result = valid(kept(tmp_path / "records"))
+    assert status == 0 and [one["devices"] for one in result["results"]] == [1]
+    assert [one["devices"] for one in result["left_out"]] == [2]
+    assert "2 devices: left out, no module of the program says anything of GPUs" in stdout
+
+
 def test_numbers_of_devices_that_were_asked_for_are_compared(tmp_path):
     programs = pair(tmp_path / "p", _WANTS.format(2))
     status, stdout, _ = run(*programs, *HERE[:4], "--devices", "1,2", "--", "{devices}")

@@ -104,7 +104,7 @@ def stand_in(monkeypatch) -> StandIn:
 
 
 def write(pytester: pytest.Pytester, after: str = "equal", more: str = "") -> None:
-    pytester.makefile(".py", train_v1="old = 1", train_v2=f"# {after}")
+    pytester.makefile(".py", train_v1="num_gpus = 2", train_v2=f"# {after}")
     pytester.makepyfile(TEST.format(more=more))
 
 
@@ -215,7 +215,7 @@ def test_a_trace_of_another_program_is_written_anew_and_fails_once(pytester, sta
     write(pytester, more=", recorded=True")
     run(pytester).assert_outcomes(failed=1)
     run(pytester).assert_outcomes(passed=1)
-    pytester.makefile(".py", train_v1="changed")
+    pytester.makefile(".py", train_v1="num_gpus = 1")
     stand_in.runtimes.discard("tf1.15")
     result = run(pytester)  # it cannot be recorded here: no pass, and no skip that hides it
     result.assert_outcomes(failed=1)

@@ -146,10 +146,7 @@ def told(result: Mapping[str, Any]) -> list[str]:
 def left_out(result: Mapping[str, Any]) -> list[str]:
     """A line for each number of devices that was left out, with the reason."""
     found = result.get("left_out", ())
-    return [
-        f"{devices(one)}: left out, the program names more devices than that: {one['reason']}"
-        for one in found
-    ]
+    return [f"{devices(one)}: left out, {one['reason']}" for one in found]
 
 
 def new_program(result: Mapping[str, Any]) -> str:

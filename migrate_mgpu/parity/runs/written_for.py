@@ -1,8 +1,9 @@
-"""Which TensorFlow an old program was written for, by its names: 1, or 2 with ``compat.v1``."""
+"""What a program was written for, by its names: which TensorFlow, several workers, devices."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from migrate_mgpu.analysis.symbols import symbol, table
 
 _LATER = ("v2_only", "v2_shared")
 _OF_WORKERS = ("CollectiveAllReduceStrategy", "MultiWorkerMirroredStrategy")
+_OF_DEVICES = re.compile(r"gpu|device|strateg|replica|tower|distribut|horovod|hvd|cluster", re.I)
 
 
 def says_compat_v1(program: Path, *folders: Path) -> bool:
@@ -48,6 +50,38 @@ def names_workers(program: Path, *folders: Path) -> bool:
     )
 
 
+def names_devices(program: Path, *folders: Path) -> bool:
+    """Whether a module of the program may do something else where there are more devices.
+
+    Where none has a name or a text about GPUs, devices, strategies or their like, it does the same
+    on one device as on several. What Python 3 cannot parse may.
+
+    Args:
+      folders: where modules are looked for, after the program's own.
+    """
+    return any(
+        tree is None or any(map(_OF_DEVICES.search, _words(tree)))
+        for tree in _trees(program, (program.parent, *folders))
+    )
+
+
+def _words(tree: ast.Module) -> Iterator[str]:
+    """The names and the texts of a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield node.name
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, (ast.arg, ast.keyword)):
+            yield node.arg or ""
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
 def _names_later_ones(tree: ast.Module) -> bool:
     names, known = Names(tree), table()
     found = (symbol(names.qualname(n)) for n in ast.walk(tree) if isinstance(n, ast.Attribute))
@@ -55,7 +89,14 @@ def _names_later_ones(tree: ast.Module) -> bool:
 
 
 def _modules(program: Path, folders: tuple[Path, ...]) -> Iterator[ast.Module]:
-    """The program and the modules of its own that it imports."""
+    """The program and the modules of its own that it imports, those of Python 3."""
+    for tree in _trees(program, folders):
+        if tree is not None:
+            yield tree
+
+
+def _trees(program: Path, folders: tuple[Path, ...]) -> Iterator[ast.Module | None]:
+    """The program and the modules of its own that it imports; None for one that does not parse."""
     waiting, seen = [program], set()
     while waiting:
         path = waiting.pop()
@@ -64,7 +105,8 @@ def _modules(program: Path, folders: tuple[Path, ...]) -> Iterator[ast.Module]:
         seen.add(path)
         try:
             tree = ast.parse(path.read_bytes())
-        except (SyntaxError, ValueError):  # Python 2 has no compat.v1
+        except (SyntaxError, ValueError):  # Python 2
+            yield None
             continue
         yield tree
         for name, level in _imported(tree):

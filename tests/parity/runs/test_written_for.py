@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from migrate_mgpu.parity.runs.written_for import names_later_ones, says_compat_v1
+from migrate_mgpu.parity.runs.written_for import names_devices, names_later_ones, says_compat_v1
 
 TF1 = "import tensorflow as tf\ntf.Session()\n"
 COMPAT = "import tensorflow.compat.v1 as tf\ntf.Session()\n"
@@ -85,3 +85,23 @@ tf.disable_v2_behavior()
 )
 def test_names_that_1_15_does_not_have(tmp_path: Path, line: str, later: bool) -> None:
     assert names_later_ones(folder(tmp_path, train=BRIDGED.format(line)), tmp_path) is later
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("with tf.device('/cpu:0'):\n    pass\n", True),
+        ("count = len(get_available_gpus())\n", True),
+        ("config.gpu_options.allow_growth = True\n", True),
+        ("os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n", True),
+        ("strategy = tf.distribute.MirroredStrategy()\n", True),
+        ("tf.ConfigProto(log_device_placement=True)\n", True),
+        ("from towers import build\n", True),
+        ("print 'Python 2, which may say anything'\n", True),
+        ("sess = tf.Session()  # on a GPU, where there is one\n", False),
+        ("sess.run(train)\n", False),
+    ],
+)
+def test_what_may_use_several_devices(tmp_path, text, found):
+    program = folder(tmp_path, train="import tensorflow as tf\nimport model\n", model=text)
+    assert names_devices(program) is found

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
@@ -102,7 +102,12 @@ def _always_training(module: Module) -> Iterator[Edit]:
         row = LAYERS.by_name.get(name_of(module, call))
         if row is None or row.training != "is_training":
             continue
-        if NamedArguments(module, call, row.signature).get(row.training) is None and call.args:
+        given = by_parameter(call, row.signature)
+        # What `*` and `**` stand for may say it.
+        starred = "**" in given or any(isinstance(one, ast.Starred) for one in call.args)
+        flag = given.get(row.training)
+        silent = flag is None or (isinstance(flag, ast.Constant) and flag.value is None)
+        if silent and not starred and call.args:
             end = module.source.span([*call.args, *(k.value for k in call.keywords)][-1])[1]
             yield Edit(end, end, f", {row.training}=True")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from migrate_mgpu.source.source import Edit, Source, splice
 from migrate_mgpu.source.statements import is_comment
@@ -198,6 +198,11 @@ def leading(source: Source, statement: ast.stmt) -> list[str]:
     return found if line >= 1 else [text for text in found if text]
 
 
+def right_above(lines: list[str]) -> list[str]:
+    """Of the lines above a statement those behind the last blank one."""
+    return lines[len(lines) - lines[::-1].index("") :] if "" in lines else lines
+
+
 def behind_header(source: Source, block: ast.With) -> str:
     """The comment behind the header of a block, on its last line."""
     last = block.items[-1].optional_vars or block.items[-1].context_expr
@@ -216,12 +221,23 @@ def trailing(source: Source, statement: ast.stmt) -> str:
 
 
 class Block:
-    """Lines being written, each statement at the block's indentation."""
+    """Lines being written, each statement at the block's indentation.
 
-    def __init__(self, source: Source, indent: str) -> None:
+    Args:
+      parted: statements from which a blank line parts comments that stay where they are.
+    """
+
+    def __init__(
+        self, source: Source, indent: str, parted: Collection[ast.stmt] = frozenset()
+    ) -> None:
         self.source = source
         self.indent = indent
+        self.parted = parted
         self.lines: list[str] = []
+
+    def beside(self) -> Block:
+        """An empty one of the same code."""
+        return Block(self.source, self.indent, self.parted)
 
     def line(self, text: str = "", deeper: int = 0) -> None:
         """One line of new code (or several, with their own line ends)."""
@@ -233,7 +249,10 @@ class Block:
 
     def comments(self, statement: ast.stmt, deeper: int = 0) -> None:
         """What stands above a statement: its comments, and a blank line where one was."""
-        for text in leading(self.source, statement):
+        above = leading(self.source, statement)
+        if statement in self.parted and "" in above:
+            above = ["", *right_above(above)]
+        for text in above:
             begins = not self.lines or self.lines[-1].endswith(":")
             if text or not begins:
                 self.line(text, deeper if text else 0)

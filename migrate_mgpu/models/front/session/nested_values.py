@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 
@@ -37,21 +38,22 @@ def is_nested(
     name: str,
     statement: ast.AST,
     seen: frozenset[ast.AST] = frozenset(),
+    key: object = None,
 ) -> bool:
-    """Whether what a statement gives a name is a structure of tensors."""
+    """Whether what a statement gives a name, or its item of a key, is a structure of tensors."""
     if isinstance(statement, (ast.For, ast.If)):
         inside = [one for one in walk(statement) if isinstance(one, ast.stmt)]
         if any((one := appended(part)) is not None and one[0] == name for part in inside):
             return True
         given = [one for one in inside if isinstance(one, ast.Assign)]
-        return any(is_nested(module, graph, name, one, seen) for one in given)
+        return any(is_nested(module, graph, name, one, seen, key) for one in given)
     if not isinstance(statement, ast.Assign):
         return False
     for target in statement.targets:
         if isinstance(target, ast.Name) and target.id == name:
-            return holds_several(module, graph, statement.value, None, seen)
+            return holds_several(module, graph, statement.value, key, seen)
         for index, part in enumerate(getattr(target, "elts", ())):
-            if isinstance(part, ast.Name) and part.id == name:
+            if isinstance(part, ast.Name) and part.id == name and key is None:
                 return holds_several(module, graph, statement.value, index, seen)
     return False
 
@@ -60,16 +62,19 @@ def holds_several(
     module: Module,
     graph: CallGraph,
     node: ast.expr | None,
-    index: int | None = None,
+    index: object = None,
     seen: frozenset[ast.AST] = frozenset(),
 ) -> bool:
-    """Whether an expression, or its item of an index, is a structure."""
+    """Whether an expression, or its item of an index or key, is a structure."""
     if node is None or node in seen:
         return False
     seen = seen | {node}
-    if isinstance(node, (ast.List, ast.Tuple)) and index is not None:
-        known = index < len(node.elts)
+    if isinstance(node, (ast.List, ast.Tuple)) and isinstance(index, int):
+        known = -len(node.elts) <= index < len(node.elts)
         return known and holds_several(module, graph, node.elts[index], None, seen)
+    if isinstance(node, ast.Dict) and index is not None:
+        items = [one for key, one in zip(node.keys, node.values) if constant(key) == index]
+        return any(holds_several(module, graph, one, None, seen) for one in items)
     if isinstance(node, _STRUCTURES):
         return index is None
     if isinstance(node, ast.IfExp):
@@ -82,11 +87,14 @@ def holds_several(
         )
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return holds_several(module, graph, node.value, index, seen)
+    if isinstance(node, ast.Subscript) and index is None:
+        key = constant(node.slice)
+        return key is not None and holds_several(module, graph, node.value, key, seen)
     if isinstance(node, ast.Name):
         names = module.names
         bindings = names.bindings_of(node) if node in names.scope_of_name else []
         return any(
-            is_nested(module, graph, node.id, names.statement(one.node), seen)
+            is_nested(module, graph, node.id, names.statement(one.node), seen, index)
             for one in bindings
             if one.kind == "assign"
         )

@@ -9,11 +9,15 @@ from functools import cached_property
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
 from migrate_mgpu.models.keras.towers.steps import comments_of_towers
-from migrate_mgpu.source.blocks import leading, trailing
+from migrate_mgpu.source.blocks import leading, right_above, trailing
+from migrate_mgpu.source.statements import is_comment
 
 _WRAPPED = 60  # columns: a shorter line of a comment is not one that goes on below
 _OF_THE_LINE_ABOVE = ("This ", "It ")
-_OF_SESSIONS = ("session", "graph", "launch", "itializ", "itialis")
+_OF_SESSIONS = (
+    *("session", "graph", "launch", "itializ", "itialis"),
+    *("会话", "启动", "初始化", "세션", "초기화", "セッション", "初期化"),  # the same
+)
 
 
 class KeptComments:
@@ -43,11 +47,11 @@ class KeptComments:
             return []
         if entry.statement in self.program.lists.values():  # above the list that is written
             return []
-        if entry.statement in self._listing:
+        if entry.statement in self._listing or self._ends_with(entry):
             return []
         above = leading(self.source, entry.statement)
-        if first and "" in above:
-            above = above[len(above) - above[::-1].index("") :]
+        if first:
+            above = right_above(above)
         found = [text for text in above if text.startswith("#")]
         behind = "" if entry.opens else trailing(self.source, entry.statement).strip()
         found += [behind] if behind else []
@@ -57,6 +61,27 @@ class KeptComments:
             if not any(word in line.lower() for word in _OF_SESSIONS for line in comment)
             for line in comment
         ]
+
+    def _ends_with(self, entry: Entry) -> bool:
+        """Whether all that a comment stands above goes away, up to a blank line."""
+        if entry.opens or not any(leading(self.source, entry.statement)):
+            return False
+        home = next((one for one in self._entries if entry in one), ())
+        last = entry
+        for below in home[home.index(entry) + 1 :]:
+            end = last.statement.end_lineno or last.statement.lineno
+            if not self.source.line_text(end + 1).strip():
+                return True
+            if below.opens or below.statement not in self._gone_statements:
+                return False
+            if is_comment(self.source.line_text(end + 1)):
+                return True
+            last = below
+        return False
+
+    @cached_property
+    def _entries(self) -> list[tuple[Entry, ...]]:
+        return [self.program.scope.entries, *(one.entries for one in self.program.clients)]
 
     @cached_property
     def _listing(self) -> set[ast.stmt]:
@@ -71,7 +96,7 @@ class KeptComments:
         found = (update.averages for update in self.program.updates)
         return {self.module.names.statement(one.node) for one in found if one is not None}
 
-    @property
+    @cached_property
     def _gone_statements(self) -> set[ast.stmt]:
         pairs = [*zip(self.program.scope.entries, self.program.roles)]
         for client in self.program.clients:

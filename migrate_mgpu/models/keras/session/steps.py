@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
@@ -44,8 +44,9 @@ class StepWriter:
         heads: Mapping[ast.AST, ast.stmt],
         recurrents: Recurrents,
         metrics: MetricWriter,
+        parted: Collection[ast.stmt],
     ) -> None:
-        """``heads`` are the blocks whose comments units have."""
+        """``heads`` are the blocks whose comments units have, ``parted`` as ``Block`` says."""
         self.heads = heads
         self.gradients = names.gradients  # what those are called that are limited
         self.metrics = metrics
@@ -55,7 +56,7 @@ class StepWriter:
         self.sharing = sharing
         self.context = context
         self.style = style
-        self.block = Block(program.scope.module.source, indent)
+        self.block = Block(program.scope.module.source, indent, parted)
 
     def part(self, part: Part) -> str:
         """A shared function, with ``\\n`` between its lines."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
+from functools import cached_property, partial
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
@@ -397,6 +397,19 @@ class _Writer:
                 self._keep(entries[end], roles[end])
             index = end + 1
 
+    @cached_property
+    def _parted(self) -> set[ast.stmt]:
+        """The first statements of regions: what is above a blank line above them stays there."""
+        scope, roles = self.scope, self.program.roles
+        home = GraphClient(scope.node, scope.entries, scope.blocks, roles)
+        return {
+            entry.statement
+            for index, entry in enumerate(home.entries)
+            if not index
+            or not self._goes(roles[index - 1])
+            or self._part(home, index) != self._part(home, index - 1)
+        }
+
     def _part(self, client: GraphClient, index: int) -> tuple[int, int] | None:
         """What is around the statement at an index: of a notebook its cell."""
         entries = client.entries
@@ -571,6 +584,7 @@ class _Writer:
             self.heads,
             self.layers.recurrents,
             self.metrics,
+            self._parted,
         )
         if isinstance(made, Part):
             texts = [writer.part(made)]

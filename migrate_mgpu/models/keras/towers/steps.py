@@ -217,7 +217,7 @@ class TowerStepWriter(StepWriter):
 
     def _split(self, plan: _Plan, name: str) -> str:
         """A function that gives each replica its part of a batch."""
-        block = self.block = Block(self.block.source, self.block.indent)
+        block = self.block = self.block.beside()
         block.line(f"def {name}({', '.join(self._parameters(plan))}):")
         self._items(plan.split, 1)
         if plan.split:
@@ -279,7 +279,7 @@ class TowerStepWriter(StepWriter):
     # -- a replica ------------------------------------------------------------------------
 
     def _replica(self, step: Step, plan: _Plan) -> str:
-        block = self.block = Block(self.block.source, self.block.indent)
+        block = self.block = self.block.beside()
         if step.updates:
             self._comments(Above.REPLICA, 0)
         block.line(f"def {self.names.replica(step)}({', '.join([*plan.take, *plan.given])}):")
@@ -351,7 +351,7 @@ class TowerStepWriter(StepWriter):
         self.block.lines.append(f"{indent}{gradients} = [{each}]")
 
     def _whole(self, step: Step, plan: _Plan, split: str) -> str:
-        self.block = Block(self.block.source, self.block.indent)
+        self.block = self.block.beside()
         block, strategy = self.block, self.names.strategy
         self._header(step)
         self._items(plan.whole, 1)

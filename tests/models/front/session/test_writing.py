@@ -46,6 +46,43 @@ def test_a_list_of_tensors_gives_a_list_of_arrays() -> None:
     assert f"a, value = {arrays}" in after
 
 
+def test_an_item_of_a_dictionary_may_be_several_tensors() -> None:
+    """A tuple, as TF1 gave it; only the item that is asked for counts."""
+    network = """\
+def network(x):
+    return {"layers": (x, x * scale), "out": tf.matmul(x, w)}
+
+
+parts = network(x)
+both = {"one": tf.matmul(x, w), "two": [x, x * scale]}
+"""
+    text = program(
+        MODEL.replace("out = tf.matmul(x, w) * scale\n", network + 'out = network(x)["out"]\n'),
+        STEP
+        + 'layers = sess.run(network(x)["layers"], {x: rows})\n'
+        + 'print(sess.run(parts["layers"], {x: rows}), sess.run(both["two"], {x: rows}))\n'
+        + 'print(sess.run(parts["out"], {x: rows}), sess.run(both["one"], {x: rows}))\n',
+    )
+    after = native(text)
+    assert "layers = tf.nest.map_structure(lambda value: value.numpy(), evaluate(rows))\n" in after
+    assert after.count("tf.nest.map_structure(") == 3
+    assert "print(evaluate_4(rows).numpy(), evaluate_5(rows).numpy())\n" in after
+
+
+def test_a_comment_goes_with_all_that_it_stands_above() -> None:
+    """Up to a blank line; and what a blank line parts from what moves stays where it was, once."""
+    text = program(
+        "# of the rows\n\n# the network\n" + MODEL,
+        STEP,
+        start="# Setting up\ninit = tf.global_variables_initializer()\nsess = tf.Session()\n"
+        "sess.run(init)\n\n# 初始化变量\nprint(1)\n",
+    )
+    after = native(text)
+    assert "Setting up" not in after
+    assert after.count("# of the rows\n") == 1 and "# the network\n" in after
+    assert "# 初始化变量\nprint(1)\n" in after
+
+
 def test_feeds_are_evaluated_in_their_own_order() -> None:
     text = program(
         MODEL.replace("1.0", "y"),

@@ -150,8 +150,7 @@ def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:
         if f"{module.names.absolute(statement)}.{alias.name}" in (
             f"tensorflow.{h}" for h in _HOMES
         ):
-            local = alias.asname or alias.name
-            return f"import {name}" if local == name else f"import {name} as {local}"
+            return _as(name, alias.asname or alias.name)
         if alias.name == "read_data_sets":
             return f"from {name} import read_data_sets" + (
                 f" as {alias.asname}" if alias.asname else ""
@@ -159,8 +158,12 @@ def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:
     if isinstance(statement, ast.Import) and len(statement.names) == 1:
         (alias,) = statement.names
         if alias.asname:
-            return f"import {name} as {alias.asname}"
+            return _as(name, alias.asname)
     return None
+
+
+def _as(name: str, local: str) -> str:
+    return f"import {name}" if local == name else f"import {name} as {local}"
 
 
 REWRITER = NamesRewriter(RULE, CASES, plan)

@@ -96,6 +96,16 @@ def test_a_file_of_the_author_stays(tmp_path: Path) -> None:
     assert "\nimport mnist_input_data as input_data\n" in after["train.py"]
 
 
+def test_a_name_is_not_imported_as_itself(tmp_path: Path) -> None:
+    home = "tensorflow.examples.tutorials.mnist"
+    line = f"from {home} import input_data"
+    assert line in PROGRAM
+    (tmp_path / "train.py").write_text(
+        PROGRAM.replace(line, f"import {home}.input_data as input_data")
+    )
+    assert "\nimport input_data\n" in run(tmp_path)["train.py"]
+
+
 def test_a_program_whose_file_cannot_be_written_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

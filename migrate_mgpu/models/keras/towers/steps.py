@@ -26,7 +26,7 @@ from migrate_mgpu.models.ir import (
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.session.sharing import Part
 from migrate_mgpu.models.keras.session.steps import StepWriter
-from migrate_mgpu.source.blocks import Block, bracketed, leading
+from migrate_mgpu.source.blocks import bracketed, leading
 
 Items = Sequence["Unit | Part"]
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-# How messages tell to install what parity needs. Until there is a release, from the repository.
-INSTALL = "in a checkout of migrate-mgpu: pip install '.[parity]'"
+# How messages tell to install what parity needs, and a TensorFlow beside it. Until there is a
+# release, from the repository.
+INSTALL = "in a checkout of migrate-mgpu: pip install '.[runtimes]'"
+INSTALL_TENSORFLOW = "in a checkout of migrate-mgpu: pip install '.[parity]'"
 
 
 def record(name: str, value: object) -> None:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
-from migrate_mgpu import INSTALL
+from migrate_mgpu import INSTALL, INSTALL_TENSORFLOW
 
 # The newest TensorFlow that the tests pass on. Raise it here, and nowhere else.
 NEWEST_TENSORFLOW = "2.21.0"
@@ -307,7 +307,9 @@ def remove(name: str) -> bool:
 def _current() -> Runtime:
     found = Runtime(CURRENT, Path(sys.executable))
     if "tensorflow" not in describe(found):
-        raise RuntimeUnavailable(f"{CURRENT}: there is no TensorFlow in it; to have one, {INSTALL}")
+        raise RuntimeUnavailable(
+            f"{CURRENT}: there is no TensorFlow in it; to have one, {INSTALL_TENSORFLOW}"
+        )
     return found
 
 

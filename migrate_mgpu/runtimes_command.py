@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from migrate_mgpu import INSTALL, runtimes
+from migrate_mgpu import INSTALL_TENSORFLOW, runtimes
 from migrate_mgpu.core.options import meant
 from migrate_mgpu.core.parser import Parser
 
@@ -89,7 +89,7 @@ def _list(stdout: TextIO) -> int:
     versions = runtimes.describe(here)
     text = f"{runtimes.ability(versions)}: {_versions(here)}"
     if "tensorflow" not in versions:
-        text += f"; to have one, {INSTALL}"
+        text += f"; to have one, {INSTALL_TENSORFLOW}"
     print(f"  {runtimes.CURRENT:<{width}} {text}", file=stdout)
     return OK
 

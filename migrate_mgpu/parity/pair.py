@@ -129,6 +129,8 @@ def compare(
             _present(wanted(pair, only_recorded))
         _say_size(pair.whole, progress)
         before, after, roots, migration = programs(pair, Path(work), migrate)
+        if migration is not None and not migration.diff and progress is not None:
+            print(_same_text(pair.before), file=progress, flush=True)
         # All of them before the first run.
         packages = [] if migration is None else added(pair, migration, progress)
         names = wanted(pair, only_recorded, make, progress, packages)
@@ -305,6 +307,16 @@ def _about(pair: Pair, command: str) -> dict[str, Any]:
         "migrated": pair.after is None,
         "command": command,
     }
+
+
+def _same_text(program: Path) -> str:
+    """That a program is compared with itself, and how with what it was before it was migrated."""
+    old = Path("..", "before", program.name if program.is_absolute() else program)
+    return (
+        f"there is nothing to migrate in {program}: both sides run the same text; if it was "
+        "migrated in place, compare it with what it was (git worktree add ../before HEAD; "
+        f"migrate-mgpu parity {old} {program})"
+    )
 
 
 _MUCH_BYTES, _MUCH_FILES = 500 * 10**6, 20_000

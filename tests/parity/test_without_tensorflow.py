@@ -446,6 +446,23 @@ def test_a_program_among_temporary_files_is_copied_once(tmp_path, monkeypatch):
     assert "migrate-mgpu-" not in printed(stdout, tmp_path / "records")
 
 
+def test_a_program_that_was_migrated_in_place_is_told(tmp_path):
+    """It would be compared with itself; where the old version is, git knows."""
+    from migrate_mgpu.cli import migrate_copy
+    from migrate_mgpu.parity.pair import Pair, compare
+
+    program = tmp_path / "train.py"
+    alone = Pair(program, devices=(1,), reference=sys.executable, target=sys.executable)
+    old = Path(__file__).parents[2].joinpath("fixtures/seed/allow_growth/before.py").read_text()
+    for text, told in (("print(1)\n", True), (old, False)):
+        program.write_text(text)
+        stderr = io.StringIO()
+        compare(alone, migrate_copy, progress=stderr)
+        said = stderr.getvalue()
+        assert (f"there is nothing to migrate in {program}: both sides run" in said) is told
+        assert (f"migrate-mgpu parity ../before/train.py {program})" in said) is told
+
+
 def test_that_much_is_copied_is_said(unequal, tmp_path, monkeypatch):
     from migrate_mgpu.parity import pair as pairs
 

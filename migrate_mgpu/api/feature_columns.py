@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migrate_mgpu.api.schema import Parameter, Row, Table
+from migrate_mgpu.api.schema import Definition, Parameter, Row, Table
 from migrate_mgpu.core.records import record
 
 
@@ -69,3 +69,104 @@ COLUMNS = Table(
     ),
     _category("categorical_column_with_hash_bucket", "hash", "key", "hash_bucket_size", "dtype"),
 )  # fmt: skip
+
+# -- columns that a program makes when it runs ----------------------------------
+
+# What columns ask for what they read of a batch (TF1's FeatureTransformationCache).
+COLUMN_VALUES = Definition(
+    "ColumnValues",
+    '''\
+class {name}:
+    """What feature columns read of a batch: each value is made once."""
+
+    def __init__(self, features):
+        self.features = features
+        self.made = {{}}
+
+    def get(self, key, state_manager=None, training=None):
+        if key not in self.made:
+            if isinstance(key, str):
+                value = self.features[key]
+                if not isinstance(value, {tf}.SparseTensor) and len(value.shape) == 1:
+                    value = {tf}.expand_dims(value, -1)
+            else:
+                value = key.transform_feature(self, state_manager)
+            self.made[key] = value
+        return self.made[key]
+''',
+)
+# Columns keep their variables and tables in it (TF1's StateManager). Variables are read as a whole,
+# so that their gradients are: Keras 3 has no place for those of some rows.
+COLUMN_TENSORS = Definition(
+    "FeatureColumns",
+    '''\
+class {name}({tf}.keras.layers.Layer):
+    """The tensors of feature columns, in the order of the columns' names."""
+
+    def __init__(self, columns):
+        super().__init__()
+        self.columns = sorted(columns, key=lambda column: column.name)
+        self.kept = {{}}
+        for column in self.columns:
+            column.create_state(self)
+
+    def create_variable(self, feature_column, name, shape, dtype=None, **settings):
+        settings.pop({quote}use_resource{quote}, None)
+        self.kept[f{quote}{{feature_column.name}}/{{name}}{quote}] = self.add_weight(
+            name=name, shape=shape, dtype=dtype, **settings
+        )
+
+    def get_variable(self, feature_column, name):
+        variable = self.kept[f{quote}{{feature_column.name}}/{{name}}{quote}]
+        return {tf}.reshape(variable, variable.shape)  # its gradient has all rows
+
+    def has_resource(self, feature_column, name):
+        return f{quote}{{feature_column.name}}/{{name}}{quote} in self.kept
+
+    def add_resource(self, feature_column, name, resource):
+        self.kept[f{quote}{{feature_column.name}}/{{name}}{quote}] = resource
+
+    def get_resource(self, feature_column, name):
+        return self.kept[f{quote}{{feature_column.name}}/{{name}}{quote}]
+
+    def call(self, features):
+        values = {values}(features)
+        tensors = [column.get_dense_tensor(values, self) for column in self.columns]
+        sizes = [column.variable_shape.num_elements() for column in self.columns]
+        tensors = [{tf}.reshape(tensor, [-1, size]) for tensor, size in zip(tensors, sizes)]
+        return {tf}.concat(tensors, axis=-1)
+''',
+)
+WEIGHTED_COLUMNS = Definition(
+    "WeightedColumns",
+    '''\
+class {name}({columns}):
+    """The sum of feature columns, each with weights: those of its categories, if it has some."""
+
+    def __init__(self, columns, units):
+        super().__init__(columns)
+        for column in self.columns:
+            size = getattr(column, {quote}num_buckets{quote}, None)
+            size = size or column.variable_shape.num_elements()
+            zeros = {quote}zeros{quote}
+            self.create_variable(column, {quote}weights{quote}, [size, units], initializer=zeros)
+
+    def call(self, features):
+        values = {values}(features)
+        terms = []
+        for column in self.columns:
+            weights = self.get_variable(column, {quote}weights{quote})
+            if hasattr(column, {quote}num_buckets{quote}):
+                ids, counts = column.get_sparse_tensors(values, self)
+                ids = {tf}.sparse.reshape(ids, [ids.dense_shape[0], -1])
+                if counts is not None:
+                    counts = {tf}.sparse.reshape(counts, [counts.dense_shape[0], -1])
+                summed = {quote}sum{quote}
+                term = {tf}.nn.safe_embedding_lookup_sparse(weights, ids, counts, combiner=summed)
+            else:
+                tensor = column.get_dense_tensor(values, self)
+                term = {tf}.matmul({tf}.reshape(tensor, [-1, weights.shape[0]]), weights)
+            terms.append(term)
+        return {tf}.add_n(terms)
+''',
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES
 from migrate_mgpu.api.schema import Definition, Parameter, Row, Table
 from migrate_mgpu.core.records import record
 
@@ -33,6 +34,7 @@ class LayerRow(Row):
     function is given what the layer is applied to, ``training`` the one that tells it whether
     it trains; both are empty where there is none. ``scope`` is what TF1 calls the first one of a
     scope that is given no name, ``variables`` are those below it, None where that is not known.
+    ``definitions``: the class stands beside the model, the last of these.
     """
 
     stem: str = ""
@@ -40,6 +42,7 @@ class LayerRow(Row):
     training: str = ""
     scope: str = ""
     variables: tuple[LayerVariable, ...] | None = None
+    definitions: tuple[Definition, ...] = ()
 
     @property
     def keras(self) -> str:
@@ -300,6 +303,14 @@ def _pool(name: str, keras: str, order: tuple[str, ...] = ()) -> LayerRow:
 
 LAYERS = Table(
     *_rows(),
+    LayerRow(
+        ("keras.layers.DenseFeatures",),
+        "keras.DenseFeatures",
+        (Parameter("feature_columns"),),
+        "keras.layers.DenseFeatures",
+        stem="columns",
+        definitions=(COLUMN_VALUES, COLUMN_TENSORS),
+    ),
     _dense("fully_connected", _RELU),
     _dense("relu", _RELU),
     _dense("relu6", {"activation_fn": "{tf}.nn.relu6"}),

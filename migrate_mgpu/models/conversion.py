@@ -21,7 +21,7 @@ from migrate_mgpu.models.front.estimators.finding import KERAS, EstimatorFlow, f
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import read_keras_model
 from migrate_mgpu.models.front.rewriters import ModelPartRewriter
-from migrate_mgpu.models.keras.canned.estimator import CannedClasses, write_canned
+from migrate_mgpu.models.keras.canned.estimator import CannedClasses, CannedPlan, write_canned
 from migrate_mgpu.models.keras.driver.driver_calls import write_driver
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits
 from migrate_mgpu.models.keras.model.converting import convert
@@ -86,8 +86,10 @@ class Conversions:
             absent = (n for n, v in flow.bound.items() if flow.module.names.may_be_none(v))
             self._optional.setdefault(node, set()).update(absent)
         self._told: set[tuple[ast.AST, str]] = set()
+        self._objects: set[Module] = set()
         self.all = [self._convert(flow) for flow in flows]
         self._tell_alike()
+        self._keep_columns()
         self._check_alternatives()
         self.share()
         self._set_environment_first()
@@ -132,6 +134,16 @@ class Conversions:
                 self._models.pop(one.model.function, None)
                 self.all[index] = self._convert(one.flow)
 
+    def _keep_columns(self) -> None:
+        """Where one canned Estimator takes its columns as they are made, a module's others do."""
+        plans = [one.model for one in self.all if isinstance(one.model, CannedPlan)]
+        self._objects = {plan.module for plan in plans if plan.keeps_columns}
+        for index, one in enumerate(self.all):
+            plan = one.model
+            if isinstance(plan, CannedPlan) and one.refused is None and not plan.keeps_columns:
+                if plan.module in self._objects:
+                    self.all[index] = self._convert(one.flow)
+
     def _without_other_models(self, flow: EstimatorFlow, driven: DriverEdits) -> None:
         """What stands in another Estimator's model_fn changes with that one."""
         for other in self.flows:
@@ -175,7 +187,8 @@ class Conversions:
         style = style_at(flow.module, flow.call)
         if flow.kind == KERAS:
             return plan(flow, read_keras_model(flow, self.graph), style)
-        return write_canned(read_canned(flow, self.graph), style, self._classes)
+        as_objects = flow.module in self._objects
+        return write_canned(read_canned(flow, self.graph, as_objects), style, self._classes)
 
     def _model(self, function: Function) -> ModelPlan:
         node = function.node
@@ -209,13 +222,13 @@ class Conversions:
     def _check_alternatives(self) -> None:
         """Estimators of which a run makes one are driven by the same statements."""
         values = ValueFlow(self.graph)
-        found = {one.flow.call: one for one in self.all}
+        found = {one.flow.made: one for one in self.all}
         for one in self.all:
             for flow in one.flow.alternatives:
-                other = found[flow.call]
+                other = found[flow.made]
                 if one.refused is not None or other.refused is not None:
                     continue
-                passed = values.places(one.flow.module, one.flow.call)
+                passed = values.places(one.flow.module, one.flow.made)
                 places = [
                     (value.module, value.module.names.statement(value.node))
                     for value in passed

@@ -544,6 +544,7 @@ class PartOptimizer:
 class Part:
     """A linear or a dense part of a canned Estimator, over ``numbers`` or ``columns``.
 
+    ``objects`` stands for columns that the program makes when it runs: the model asks them.
     ``settings`` are those of its layers, by TF1's names of the parameters, to which ``prefix``
     belongs. ``statements`` are those that make nothing but columns, ``comments`` the author's
     about the list of them.
@@ -555,6 +556,7 @@ class Part:
     settings: Mapping[str, ast.expr]
     numbers: PlainNumbers | None = None
     columns: tuple[FeatureColumn, ...] = ()
+    objects: ast.expr | None = None
     statements: tuple[ast.stmt, ...] = ()
     comments: tuple[str, ...] = ()
 
@@ -564,7 +566,9 @@ class CannedModel:
     """What a canned Estimator trains: the sum of its parts' logits, behind a head.
 
     ``results`` are the keys that a program reads of an evaluation; None where it may read any.
-    ``statements`` made nothing but columns, an optimizer or a head, and go.
+    ``statements`` made nothing but columns, an optimizer or a head, and go. ``exports``: a
+    SavedModel gives its predictions, with what TF1 had in these alone. ``added`` are metrics
+    that are not the head's, by their names.
     """
 
     module: Module
@@ -574,8 +578,10 @@ class CannedModel:
     parts: tuple[Part, ...]
     results: frozenset[str] | None
     predicts: bool
+    exports: bool
     distributed: bool
     statements: tuple[ast.stmt, ...] = ()
+    added: Mapping[str, Result] = field(default_factory=dict)
 
 
 # -- devices ------------------------------------------------------------------

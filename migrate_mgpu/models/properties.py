@@ -179,8 +179,12 @@ def trains(driving: Driving) -> bool:
 
 def predicts(driving: Driving) -> bool:
     """Whether anything asks for the model's predictions: a SavedModel gives them as well."""
-    asks = [call for call in driving.calls if call.kind == PREDICT or call.exporters]
-    return bool(driving.exports or asks)
+    return exports(driving) or any(call.kind == PREDICT for call in driving.calls)
+
+
+def exports(driving: Driving) -> bool:
+    """Whether the model becomes a SavedModel."""
+    return bool(driving.exports or any(call.exporters for call in driving.calls))
 
 
 def inputs(driving: Driving) -> list[tuple[Module, ast.expr]]:

@@ -2,10 +2,10 @@
 
 ## What it does
 ``DNNClassifier``, ``DNNRegressor``, ``LinearClassifier`` and ``LinearRegressor`` become a class
-with the same network, loss, metrics and predictions. A list of plain number columns becomes
-the list of their keys; other feature columns are written out in the class: numbers with a
-shape or a ``normalizer_fn``, buckets, and categories by vocabulary list, identity, hash or
-cross, as indicators or embeddings (a linear model takes them bare, too).
+with the same network, loss, metrics and predictions. A list of plain number columns becomes the
+list of their keys; other feature columns are written out in the class: numbers with a shape or a
+``normalizer_fn``, buckets, and categories by vocabulary list, identity, hash or cross, as
+indicators or embeddings (a linear model takes them bare, too).
 
 ``DNNLinearCombinedClassifier`` and ``DNNLinearCombinedRegressor`` become a model of two layers,
 a dense and a linear one, with a ``train_step`` that gives each its own optimizer.
@@ -13,8 +13,15 @@ a dense and a linear one, with a ``train_step`` that gives each its own optimize
 heads for classes and for one number (``tf.estimator.BinaryClassHead``,
 ``tf.contrib.estimator.multi_class_head`` and so on). A ``weight_column`` becomes the weights of
 the model's steps, and its metrics are ``weighted_metrics``; a ``label_vocabulary`` becomes a
-``StringLookup`` of the model. Columns may stand in lists, in
-loops over what is written out, and in functions that make nothing else.
+``StringLookup`` of the model. Columns may stand in lists, in loops over what is written out, and
+in functions that make nothing else. All others stay as the program makes them, in functions,
+dictionaries or loops over what it reads: ``tf.feature_column`` is in TF2, and a layer asks its
+objects for their tensors (``FeatureColumns``, of a linear model ``WeightedColumns``).
+
+``tf.contrib.estimator.add_metrics(estimator, metric_fn)`` becomes metrics of the model, where the
+function is given labels and predictions. ``export_savedmodel`` and exporters write the signature
+``predict`` of TF1, with ``all_class_ids`` and ``all_classes``; Keras gives it the name
+``serving_default`` as well.
 
 ``tf.keras.estimator.model_to_estimator(model)`` goes: the Keras model itself is made under the
 strategy's scope and trained. Where the strategy is made below the model, the model's
@@ -26,18 +33,19 @@ TF 2.16 and later have no Estimators, and their ``tensorflow_estimator`` does no
 
 ## Safety
 Losses, weights, metrics and predictions are equal to 1.15.5's on 1, 2 and 4 devices
-(``fixtures/estimator/canned_*``, ``keras_*``). The loss is the sum of a batch, as 1.15 takes
-it; the Estimators of TF2 by the same names took the mean: a finding says which was assumed, and
-in a file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers
-by default are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005.
-A cross hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories
-out of range of an identity column are all zeros, where 1.15 stopped. Predictions have all of
-1.15's names but ``all_class_ids`` and ``all_classes``. Not converted: columns of other kinds, or
-whose names are not written out, ``batch_norm``, partitioners, more than one number to predict,
-texts under a strategy (Keras 3 gives none to several replicas), Ftrl under a strategy (1.15
-does not run it), optimizers that remember gradients (momentum, RMSProp) where TF1 updates the
-rows of a category that a batch uses and no others, BoostedTrees, heads of other kinds or with
-thresholds, losses or names of their own.
+(``fixtures/estimator/canned_*``, ``keras_*``). The loss is the sum of a batch, as 1.15 takes it;
+the Estimators of TF2 by the same names took the mean: a finding says which was assumed, and in a
+file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers by
+default are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005. A cross
+hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories out of range of an
+identity column are all zeros, where 1.15 stopped. Predictions have all of 1.15's names, but
+``all_class_ids`` and ``all_classes`` where nothing is exported. Not converted: columns of other
+packages, sequences and shared embeddings, columns that are not written out where the model is
+exported or has a strategy, exports for serialized examples, ``batch_norm``, partitioners, more
+than one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl
+under a strategy (1.15 does not run it), optimizers that remember gradients (momentum, RMSProp)
+where TF1 updates the rows of a category that a batch uses and no others, BoostedTrees, heads of
+other kinds or with thresholds, losses or names of their own.
 
 Of Keras models, what was not compared keeps its program: layers, optimizers, losses and metrics
 outside of the tables (RMSprop adds its epsilon elsewhere, recurrent layers have other
@@ -328,15 +336,15 @@ regressor.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
     ),
     Case(
-        "a column of another kind",
+        "columns that are shared",
         _FEATURES
         + """\
 hours = tf.feature_column.categorical_column_with_identity('hours', 24)
-weighted = tf.feature_column.weighted_categorical_column(hours, 'age')
-estimator = tf.estimator.LinearClassifier([weighted])
+shared = tf.feature_column.shared_embedding_columns([hours], 2)
+estimator = tf.estimator.DNNClassifier([4], shared)
 estimator.train(input_fn, steps=100)
 """,
-        refused="`tf.feature_column.weighted_categorical_column`",
+        refused="which feature columns these are cannot be determined",
     ),
     Case(
         "momentum for a category",
@@ -350,12 +358,14 @@ estimator.train(input_fn, steps=100)
         refused="TF1 updates only the rows of a category that a batch uses",
     ),
     Case(
-        "columns whose order is not known",
+        "columns that are known when the program runs, under a strategy",
         _FEATURES
         + """\
 names = open('names.txt').read().split()
 columns = [tf.feature_column.numeric_column(name, shape=[1]) for name in names]
-estimator = tf.estimator.LinearClassifier(columns)
+strategy = tf.distribute.MirroredStrategy()
+config = tf.estimator.RunConfig(train_distribute=strategy)
+estimator = tf.estimator.DNNClassifier([4], columns, config=config)
 estimator.train(input_fn, steps=100)
 """,
         refused="which feature columns these are cannot be determined",

@@ -679,4 +679,19 @@ MUTANTS: dict[str, Mutant] = {
         7,
         "step-count",
     ),
+    # Feature columns that are asked when the program runs.
+    "columns_unsorted": _one(
+        "columns_when_run",
+        "sorted(columns, key=lambda column: column.name)",
+        "list(columns)",
+        4,
+        "model",
+    ),
+    "categories_without_bias": _one(
+        "columns_when_run",
+        "self.columns(features) + self.bias",
+        "self.columns(features)",
+        2,
+        "not-trained",
+    ),
 }

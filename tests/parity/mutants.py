@@ -34,8 +34,8 @@ from migrate_mgpu.parity.runs import sides
 from migrate_mgpu.parity.runs.sides import Side
 
 ROOT = Path(__file__).parents[2]
-# Pairs by hand, and what the tool makes of towers.
-PAIRS = (ROOT / "fixtures" / "parity", ROOT / "fixtures" / "towers")
+# Pairs by hand, and what the tool makes of towers and Estimators.
+PAIRS = tuple(ROOT / "fixtures" / name for name in ("parity", "towers", "estimator"))
 STORED = Path(__file__).parent / "mutants"
 PAGE = ROOT / "docs" / "mutants.md"
 REFERENCE, TARGET = "tf1.15", "tf2.15"

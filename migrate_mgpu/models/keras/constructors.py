@@ -90,6 +90,9 @@ def layer_edits(
     row, given = LAYERS.by_kind[layer.kind], layer.arguments
     edit = _arguments(layer, row)
     edit.drop(*(parameter.name for parameter in row.parameters if parameter.new_name in more))
+    if row.definitions:
+        names = layer.module.names
+        function = names.fresh(names.module_scope, row.definitions[-1].name)
     edit.function(function or f"{style.tensorflow}.{row.target}")
     if is_none(given.get("biases_initializer")):  # no bias at all
         edit.value("biases_initializer", "False")

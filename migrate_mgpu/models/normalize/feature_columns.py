@@ -2,7 +2,8 @@
 
 Where all columns are plain numbers their list stays, with keys in the place of the columns:
 ``tf.concat([tf.cast(features[name], tf.float32) ...], axis=1)``, by the order of the names.
-Other columns are written out one by one, and what made them goes.
+Other columns are written out one by one, and what made them goes. Those that nobody can know
+before the program runs stay objects, which a layer asks: ``DenseFeatures``, in TF1's Keras too.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
             try:
                 edits = found.edits()
             except Refused:
-                continue
+                edits = {}
+            edits = edits or found.layer()
             if edits:
                 return edits
     return {}
@@ -115,6 +117,19 @@ class _InputLayer:
         if numbers is not None:
             return self._keys(columns, numbers, features.id, given, layout)
         return self._each(columns, reader, features.id, layout)
+
+    def layer(self) -> dict[Module, list[Edit]]:
+        """The Keras layer of TF1 that does the same: it asks the columns when the program runs."""
+        arguments = NamedArguments(self.module, self.call, _PARAMETERS)
+        features, given = arguments.get("features"), arguments.get("feature_columns")
+        statement = self.module.names.statement(self.call)
+        if features is None or given is None or self._loops(statement):
+            return {}
+        if len(self.call.args) + len(self.call.keywords) != 2 or self.flow.distribution.training:
+            return {}
+        code = self.module.source.code
+        text = f"{self.tf}.keras.layers.DenseFeatures({code(given)})({code(features)})"
+        return {self.module: [Edit(*self.module.source.span(self.call), text)]}
 
     def _loops(self, statement: ast.stmt) -> list[ast.AST]:
         loops = (ast.For, ast.While)

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import (
+    ADDED_METRICS,
     CONTRIB_LEARN,
     INSIDE_STATEMENT,
     EstimatorFlow,
@@ -19,6 +20,7 @@ from migrate_mgpu.models.front.estimators.parts import (
 from migrate_mgpu.models.front.inputs.batches import CHANGED
 from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.normalize import (
+    added_metrics,
     bidirectional,
     branches,
     built_objects,
@@ -123,5 +125,6 @@ PASSES = (
     Pass(digits.normalize, frozenset({MNIST})),
     Pass(public_keras.normalize, frozenset({PRIVATE_KERAS})),
     Pass(changed_batches.normalize, frozenset({CHANGED})),
+    Pass(added_metrics.normalize, frozenset({ADDED_METRICS})),
     Pass(nested_estimators.normalize, frozenset({INSIDE_STATEMENT})),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.normalize.restated import END, whole
-from tests.support.migration import migrated, stays
+from tests.support.migration import changed, migrated, stays
 
 PROGRAM = f"""\
 import numpy as np
@@ -75,41 +75,74 @@ def test_buckets_of_a_cross_are_counted_in_place() -> None:
     assert '[-1]),side="right",),[-1,1],)' in written
 
 
-def test_columns_that_an_imported_module_reads_stay() -> None:
+def asked(after: str) -> bool:
+    """Whether the model asks the columns, as the program makes them."""
+    return " = FeatureColumns(" in after and "input_layer" not in after
+
+
+def test_columns_that_an_imported_module_reads_are_asked() -> None:
     program = PROGRAM.replace("import numpy", "import shown\nimport numpy")
-    helper = 'def count(params):\n    return len(params["columns"])\n'
-    stays(
-        whole(program),
-        "`tf.feature_column.input_layer` has no TF2 form",
-        ("shown.py", "import tensorflow as tf\n\n\n" + helper),
-    )
+    helper = 'import tensorflow as tf\n\n\ndef count(params):\n    return len(params["columns"])\n'
+    after, said = migrated(whole(program), ("shown.py", helper))
+    assert asked(after) and helper in after, said
 
 
 @pytest.mark.parametrize(
     "program",
     [
         PROGRAM.replace("estimator.train", "print(columns)\nestimator.train"),
-        PROGRAM.replace("    logits", '    print(params["columns"])\n    logits'),
-        PROGRAM.replace(LIST, 'columns = [tf.feature_column.sequence_numeric_column("x")]'),
         PROGRAM.replace(LIST, "columns = make()"),
-        PROGRAM.replace('params["columns"])', 'params["columns"], trainable=False)'),
-        PROGRAM.replace(LIST, f"columns = [{VOCABULARY}]").replace(
-            '"n": 3}',
-            '"n": 3}, config=tf.estimator.RunConfig('
-            "train_distribute=tf.distribute.MirroredStrategy())",
+        PROGRAM.replace(LIST, "columns = [" + EMBEDDING.replace("WORDS", "words()") + "]"),
+    ],
+    ids=["the list is read", "made out of sight", "a vocabulary out of sight"],
+)
+def test_columns_that_cannot_be_written_out_are_asked(program: str) -> None:
+    assert program != PROGRAM
+    after, said = migrated(whole(program))
+    assert asked(after), said
+    assert after.count("class FeatureColumns(") == after.count("class ColumnValues:") == 1
+
+
+REPLICAS = (
+    '"n": 3}, config=tf.estimator.RunConfig(train_distribute=tf.distribute.MirroredStrategy())'
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        (
+            PROGRAM.replace("    logits", '    print(params["columns"])\n    logits'),
+            "belongs to none of network, loss, optimizer and metrics",
+        ),
+        (
+            PROGRAM.replace(LIST, 'columns = [tf.feature_column.sequence_numeric_column("x")]'),
+            "the feature column `tf.feature_column.sequence_numeric_column`",
+        ),
+        (
+            PROGRAM.replace('params["columns"])', 'params["columns"], trainable=False)'),
+            "`tf.feature_column.input_layer` has no TF2 form",
+        ),
+        (
+            PROGRAM.replace(LIST, f"columns = [{VOCABULARY}]").replace('"n": 3}', REPLICAS),
+            "`tf.feature_column.input_layer` has no TF2 form",
+        ),
+        (
+            PROGRAM.replace(LIST, "columns = make()").replace('"n": 3}', REPLICAS),
+            "`tf.feature_column.input_layer` has no TF2 form",
         ),
     ],
-    ids=[
-        "the list is read", "params are read", "another kind", "made out of sight", "not trained",
-        "texts for replicas",
-    ],
+    ids=["params are read", "another kind", "not trained", "texts for replicas", "replicas"],
 )  # fmt: skip
-def test_what_is_nearly_that_stays(program: str) -> None:
+def test_what_is_nearly_that_stays(program: str, reason: str) -> None:
     assert program != PROGRAM
-    stays(whole(program), "`tf.feature_column.input_layer` has no TF2 form")
+    stays(whole(program), reason)
 
 
 def test_an_optimizer_that_trains_all_rows_stays() -> None:
-    program = PROGRAM.replace(LIST, f"columns = [{EMBEDDING}]")
-    program = program.replace("AdamOptimizer(0.1)", "MomentumOptimizer(0.1, 0.9)")
+    """Where columns may be embeddings: of others it does what TF1's does."""
+    momentum = ("AdamOptimizer(0.1)", "MomentumOptimizer(0.1, 0.9)")
+    program = changed(PROGRAM.replace(LIST, f"columns = [{EMBEDDING}]"), momentum)
     stays(whole(program), "updates only the rows of an embedding that a batch uses")
+    after, said = migrated(whole(changed(PROGRAM.replace(LIST, "columns = make()"), momentum)))
+    assert asked(after), said

@@ -19,6 +19,7 @@ from migrate_mgpu.models.ir import BoundExpression
 from migrate_mgpu.source.statements import comments_above, comments_of
 
 ADVICE = "write the column as Keras layers by hand"
+STOPS = "columns-that-stop-in-tf1"  # the key of what 1.15 ends with an error at
 LISTED = "write the columns as a list"
 _READS = ("copy", "count", "get", "index", "items", "keys", "values")
 

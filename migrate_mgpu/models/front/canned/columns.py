@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.api.feature_columns import COLUMNS, NUMBER
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.canned.column_kinds import ColumnKinds
-from migrate_mgpu.models.front.canned.column_names import LISTED, Meaning, taken_by_another
+from migrate_mgpu.models.front.canned.column_names import LISTED, STOPS, Meaning, taken_by_another
 from migrate_mgpu.models.ir import FeatureColumn, Key, PlainNumbers
 from migrate_mgpu.source.statements import comments_of
 
@@ -119,9 +119,11 @@ class ColumnReader(ColumnKinds):
         """
         columns = self._listed(node)
         if len({column.name for column in columns}) < len(columns):
-            raise Refused(self.module, node, "two feature columns have one name")
+            text = "two feature columns have one name"
+            raise Refused(self.module, node, text, key=STOPS)
         if not columns:
-            raise Refused(self.module, node, "an Estimator without feature columns")
+            text = "an Estimator without feature columns"
+            raise Refused(self.module, node, text, key=STOPS)
         return tuple(columns)
 
     def _listed(self, node: ast.expr) -> list[FeatureColumn]:

@@ -9,7 +9,9 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.models.front.canned.column_names import taken_by_another
+from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.canned.added_metrics import read_added_metrics
+from migrate_mgpu.models.front.canned.column_names import STOPS, taken_by_another
 from migrate_mgpu.models.front.canned.heads import read_head
 from migrate_mgpu.models.front.canned.parts import read_parts
 from migrate_mgpu.models.front.canned.results import wanted_results
@@ -17,7 +19,7 @@ from migrate_mgpu.models.front.canned.version import check_version
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.signatures import SIGNATURES
 from migrate_mgpu.models.ir import CannedModel
-from migrate_mgpu.models.properties import predicts
+from migrate_mgpu.models.properties import exports, predicts
 from migrate_mgpu.source.statements import Layout
 
 _ADVICE = "write its model in Keras"
@@ -29,18 +31,36 @@ _NOT_NONE = (
 )  # fmt: skip
 
 
-def read_canned(flow: EstimatorFlow, graph: CallGraph) -> CannedModel:
+def read_canned(flow: EstimatorFlow, graph: CallGraph, as_objects: bool = False) -> CannedModel:
     """What a canned Estimator trains.
+
+    ``as_objects``: its columns are those that the program makes when it runs. They are as well
+    where nobody can say before what they are, or something else needs them.
 
     Raises:
         Refused: a column, or an argument, that is not known.
     """
     _check_arguments(flow)
     check_version(flow.module, flow.call)
+    if as_objects:
+        return _read(flow, graph, as_objects)
+    try:
+        return _read(flow, graph, as_objects)
+    except Refused as refused:
+        if refused.diagnostic.key == STOPS:
+            raise
+        try:  # columns as the program makes them when it runs
+            return _read(flow, graph, as_objects=True)
+        except Refused:
+            raise refused from None
+
+
+def _read(flow: EstimatorFlow, graph: CallGraph, as_objects: bool) -> CannedModel:
     head = read_head(flow)
     distributed = bool(flow.distribution.training)
-    parts = read_parts(flow, graph, distributed)
+    parts = read_parts(flow, graph, distributed, as_objects)
     wanted = wanted_results(flow, graph)
+    added = read_added_metrics(flow, graph, head)
     statements = [s for part in parts for s in part.statements]
     statements += [head.statement] if head.statement is not None else []
     model = CannedModel(
@@ -51,10 +71,13 @@ def read_canned(flow: EstimatorFlow, graph: CallGraph) -> CannedModel:
         tuple(parts),
         None if wanted is None else frozenset(wanted),
         predicts(flow.driving),
+        exports(flow.driving),
         distributed,
         tuple(dict.fromkeys(statements)),
     )
     _check_statements(model)
+    if added is not None:
+        return replaced(model, statements=(*model.statements, added.function), added=added.results)
     return model
 
 

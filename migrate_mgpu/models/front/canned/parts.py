@@ -6,6 +6,9 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.models.front.canned.column_names import LISTED, STOPS
+from migrate_mgpu.models.front.canned.column_objects import check_column_objects
 from migrate_mgpu.models.front.canned.columns import ColumnReader
 from migrate_mgpu.models.front.canned.optimizer import read_part_optimizer
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -22,13 +25,17 @@ _DEFAULTS = {
 }
 
 
-def read_parts(flow: EstimatorFlow, graph: CallGraph, distributed: bool) -> list[Part]:
+def read_parts(
+    flow: EstimatorFlow, graph: CallGraph, distributed: bool, as_objects: bool = False
+) -> list[Part]:
     """The parts of an Estimator, in the order in which 1.15 makes their variables.
+
+    ``as_objects``: their columns are those that the program makes when it runs.
 
     Raises:
         Refused: a column, an optimizer or a setting that is not known.
     """
-    reader = _PartReader(flow, graph, distributed)
+    reader = _PartReader(flow, graph, distributed, as_objects)
     kinds = ["linear" if flow.class_name.startswith("Linear") else "dnn"]
     if reader.combined:
         kinds = ["dnn", "linear"]
@@ -43,7 +50,10 @@ def read_parts(flow: EstimatorFlow, graph: CallGraph, distributed: bool) -> list
 
 
 class _PartReader:
-    def __init__(self, flow: EstimatorFlow, graph: CallGraph, distributed: bool) -> None:
+    def __init__(
+        self, flow: EstimatorFlow, graph: CallGraph, distributed: bool, as_objects: bool
+    ) -> None:
+        self.as_objects = as_objects
         self.flow = flow
         self.module = flow.module
         self.graph = graph
@@ -59,13 +69,15 @@ class _PartReader:
         if node is None:
             raise Refused(self.module, self.flow.call, f"an Estimator without {name}", _ADVICE)
         reader = ColumnReader(self.module, self.graph)
-        numbers = reader.numbers(node) if as_numbers else None
-        columns = reader.read(node) if numbers is None else ()
+        numbers = reader.numbers(node) if as_numbers and not self.as_objects else None
+        columns = reader.read(node) if numbers is None and not self.as_objects else ()
         for column in sorted(columns, key=lambda column: column.name):
             self._check_column(column, node, linear)
         default = _DEFAULTS[kind, self.combined]
         optimizer = read_part_optimizer(self.flow, f"{prefix}optimizer", default)
         self._check_rows(columns, optimizer.optimizer, linear)
+        if self.as_objects:
+            self._check_objects(node, optimizer.optimizer, linear)
         made = [optimizer.statement] if optimizer.statement is not None else []
         settings = {} if linear else self._settings(prefix)
         return Part(
@@ -75,6 +87,7 @@ class _PartReader:
             settings,
             numbers,
             columns,
+            node if self.as_objects else None,
             (*reader.statements, *made),
             tuple(reader.comments),
         )
@@ -83,7 +96,7 @@ class _PartReader:
         if is_category(column) and not linear:
             raise Refused(
                 self.module, node, f"`{column.name}` is a category without an indicator or "
-                "embedding", "put it into an indicator_column or an embedding_column",
+                "embedding", "put it into an indicator_column or an embedding_column", STOPS,
             )  # fmt: skip
         if column.texts and self.distributed:
             raise Refused(
@@ -120,6 +133,17 @@ class _PartReader:
                 self.module, self.flow.call, "Ftrl under a strategy: 1.15 does not run it",
                 "give the Estimator another optimizer",
             )  # fmt: skip
+
+    def _check_objects(self, node: ast.expr, optimizer: Optimizer, linear: bool) -> None:
+        """Of columns that nobody knows yet: whatever they are, they train as in TF1."""
+        check_column_objects(self.flow.module, self.flow.modules, node)
+        if self.distributed or not moves_same_rows(optimizer, from_zero=linear):
+            text = "which feature columns these are cannot be determined"
+            raise Refused(self.module, node, text, LISTED)
+        for name in ("sparse_combiner", "linear_sparse_combiner"):
+            combiner = self.flow.arguments.get(name)
+            if linear and combiner is not None and constant(combiner) != "sum":
+                raise Refused(self.module, combiner, f"`{name}` of columns that are not known")
 
     def check_optimizers(self, parts: list[Part]) -> None:
         """One Adam of both parts counts two steps in each: nothing in Keras does."""

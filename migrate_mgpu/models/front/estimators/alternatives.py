@@ -16,7 +16,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def find_alternatives(flows: list[EstimatorFlow]) -> None:
     """Tells Estimators of those that may stand where they are used; others keep them from it."""
-    known = {flow.call: flow for flow in flows}
+    known = {flow.made: flow for flow in flows}
     for flow in flows:
         for module, node, origin in flow.doubts:
             other = known.get(origin) if isinstance(origin, ast.Call) else None

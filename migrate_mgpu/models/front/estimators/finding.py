@@ -20,6 +20,7 @@ from migrate_mgpu.api.hooks import EARLY_STOPPING
 from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
 from migrate_mgpu.models.front.estimators.parts import (
+    ADDED_METRICS,
     CANNED,
     CONTRIB_LEARN,
     CUSTOM,
@@ -35,6 +36,7 @@ from migrate_mgpu.models.front.estimators.signatures import (
     EXPORTS,
     METHODS,
     SIGNATURES,
+    adds_metrics,
 )
 from migrate_mgpu.models.front.estimators.specs import find_exporters, find_spec
 from migrate_mgpu.models.front.strategies import read_choice
@@ -92,6 +94,9 @@ class _Finder:
             flow.arguments = arguments_of(module, call, SIGNATURES[last])
             if flow.kind == CUSTOM:
                 self._model_fn(flow)
+            taker = module.names.taker(call)
+            if flow.kind == CANNED and taker is not None and adds_metrics(module, taker):
+                flow.added = taker
             self._config(flow)
             self._driving(flow)
         except Refused as refused:
@@ -241,12 +246,12 @@ class _Finder:
     # -- what is done with it ----------------------------------------------
 
     def _driving(self, flow: EstimatorFlow) -> None:
-        for mention in self.values.uses(flow.module, flow.call):
+        for mention in self.values.uses(flow.module, flow.made):
             module, node = mention.module, mention.node
             assert node is not None
             self._mentioned(flow, module, node)
             for origin in self.values.definitions(module, node):
-                if origin.node is not flow.call and not origin.is_none:
+                if origin.node is not flow.made and not origin.is_none:
                     flow.doubts.append((module, node, origin.node))
 
     def _mentioned(self, flow: EstimatorFlow, module: Module, node: ast.expr) -> None:
@@ -265,7 +270,8 @@ class _Finder:
         elif not (is_shown(module, call) or name in EARLY_STOPPING):
             shown = module.source.code(call.func)
             advice = _INSTEAD.get(name.rpartition(".")[2], "")
-            raise Refused(module, node, f"the Estimator is passed to `{shown}(...)`", advice)
+            key = ADDED_METRICS if flow.kind == CANNED and adds_metrics(module, call) else ""
+            raise Refused(module, node, f"the Estimator is passed to `{shown}(...)`", advice, key)
 
     def _asked(self, driving: Driving, module: Module, attribute: ast.Attribute) -> None:
         name, call = attribute.attr, module.names.parents[attribute]

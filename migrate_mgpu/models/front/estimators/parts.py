@@ -16,6 +16,7 @@ from migrate_mgpu.models.ir import Construction, Distribution, Driving, Expressi
 # Keys of diagnostics that something decides by.
 INSIDE_STATEMENT = "estimator-inside-statement"
 CONTRIB_LEARN = "estimator-of-contrib-learn"
+ADDED_METRICS = "metrics-added-to-an-estimator"
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
 
@@ -66,8 +67,9 @@ class EstimatorFlow:
 
     ``function`` is the model_fn, ``spelled`` the expression that names it, ``bound`` what
     ``functools.partial`` or a lambda fixes of it by name, ``wrapped`` the call of it in
-    such a lambda. ``doubts`` are the places that may have something else, with what it is,
-    ``alternatives`` the Estimators among that: a run makes one of them.
+    such a lambda. ``added`` is the call around it that adds metrics to it. ``doubts`` are
+    the places that may have something else, with what it is, ``alternatives`` the
+    Estimators among that: a run makes one of them.
     """
 
     module: Module
@@ -79,6 +81,7 @@ class EstimatorFlow:
     bound: dict[str, ast.expr] = field(default_factory=dict)
     spelled: ast.expr | None = None
     wrapped: ast.Call | None = None
+    added: ast.Call | None = None
     config: Configuration = field(default_factory=Configuration)
     distribution: Distribution = field(default_factory=Distribution)
     driving: Driving = field(default_factory=Driving)
@@ -89,6 +92,11 @@ class EstimatorFlow:
     @property
     def statement(self) -> ast.stmt:
         return self.module.names.statement(self.call)
+
+    @property
+    def made(self) -> ast.Call:
+        """The call whose value is what the program trains."""
+        return self.added or self.call
 
     @property
     def params(self) -> ast.expr | None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+
 _DENSE = (
     "optimizer", "activation_fn", "dropout", "input_layer_partitioner", "config",
     "warm_start_from", "loss_reduction", "batch_norm",
@@ -85,3 +89,12 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "export_saved_model": (*_EXPORT, "experimental_mode"),
     "export_savedmodel": (*_EXPORT, "strip_default_attrs"),
 }
+
+# What makes an Estimator of one that has more metrics.
+ADD_METRICS = ("estimator", "metric_fn")
+
+
+def adds_metrics(module: Module, call: ast.Call) -> bool:
+    """Whether a call is `tf.estimator.add_metrics`, or `tf.contrib.estimator`'s."""
+    name = tensorflow_name(module, call.func)
+    return name in ("estimator.add_metrics", "contrib.estimator.add_metrics")

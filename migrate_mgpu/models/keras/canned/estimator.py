@@ -6,14 +6,17 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES, WEIGHTED_COLUMNS
+from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.core.findings import EVALUATION, NETWORK
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.ir import CannedModel
+from migrate_mgpu.models.ir import CannedModel, Part
 from migrate_mgpu.models.keras.canned.combined import combined_body
 from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.models.keras.canned.network import PartWriter
 from migrate_mgpu.models.keras.canned.optimizer import write_optimizer
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
+from migrate_mgpu.models.keras.metrics import metric_classes, result_object
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.new_code import Code, lines
 from migrate_mgpu.source.source import Edit
@@ -74,7 +77,11 @@ class _Writer:
         self.classes = classes
         self.head = HeadWriter(model.head, style)
         alone = len(model.parts) == 1
-        self.parts = [PartWriter(part, self.head, style, alone) for part in model.parts]
+        self.columns: list[str] = []  # the classes of columns that are made when the program runs
+        self.parts = [
+            PartWriter(part, self.head, style, alone, self._column_class(part))
+            for part in model.parts
+        ]
         self.result = CannedPlan(self.module, model.node, predicts=model.predicts)
 
     def plan(self) -> CannedPlan:
@@ -86,11 +93,16 @@ class _Writer:
             plan.has_layer_lists |= writer.has_layer_lists
         if model.head.classes is not None:
             plan.arguments.append(f"n_classes={text_of(self.module, model.head.classes)}")
+        plan.keeps_columns = bool(self.columns)
         plan.metrics = self.head.results(model.results)
         metrics, made = self.head.metrics(plan.metrics)
+        plan.metrics = (*plan.metrics, *model.added)
+        metrics += [result_object(r, name, "", self.style) for name, r in model.added.items()]
+        more = metric_classes(model.added.values(), self.style)
+        made += [text for text in more if text not in made]
         self._compiled([text for text, _ in optimizers], metrics)
         own = [text for _, texts in optimizers for text in texts]
-        self._write([*own, *made, *self._networks()])
+        self._write([*own, *made, *self.columns, *self._networks()])
         self._notes()
         self._remove()
         return plan
@@ -99,7 +111,7 @@ class _Writer:
 
     def _networks(self) -> list[str]:
         """The classes of the network; the last one is the model's."""
-        step = self.head.predict_step() if self.model.predicts else []
+        step = self.head.predict_step(self.model.exports) if self.model.predicts else []
         if len(self.parts) == 1:
             return [self._class(self.model.name, "Model", self.parts[0].body(step))]
         texts: list[str] = []
@@ -111,6 +123,24 @@ class _Writer:
             named.append((writer, self.result.head))
         body = combined_body(self.style, self.model, named, self.head, step)
         return [*texts, self._class(self.model.name, "Model", body)]
+
+    def _column_class(self, part: Part) -> str:
+        """The name of the class of a part's columns, with those that it needs."""
+        if part.objects is None:
+            return ""
+        values = self._defined(COLUMN_VALUES)
+        tensors = self._defined(COLUMN_TENSORS, values=values)
+        if not part.linear:
+            return tensors
+        return self._defined(WEIGHTED_COLUMNS, values=values, columns=tensors)
+
+    def _defined(self, definition: Definition, **others: str) -> str:
+        text = definition.text
+        name = self.classes.name(self.module, definition.name, text)
+        shown = self.style.code(text, name=name, **others).rstrip("\n")
+        if shown not in self.columns:
+            self.columns.append(shown)
+        return name
 
     def _class(self, wished: str, base: str, lines: list[str]) -> str:
         body = "\n".join(lines)

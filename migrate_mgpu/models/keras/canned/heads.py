@@ -105,8 +105,11 @@ class HeadWriter:
             found += ["", f"def {step}(self, data):", body]
         return found
 
-    def predict_step(self) -> list[str]:
-        """The method that gives the predictions of 1.15, by their names."""
+    def predict_step(self, exported: bool = False) -> list[str]:
+        """The method that gives the predictions of 1.15, by their names.
+
+        ``exported``: with all classes there are, which TF1 gave with each example.
+        """
         q, tf, unit = self.style.quote, self.tf, self.unit
         body = [f"features, _, _ = {tf}.keras.utils.unpack_x_y_sample_weight(data)"]
         if self.row.task is Task.NUMBER:
@@ -128,5 +131,15 @@ class HeadWriter:
             f"{q}class_ids{q}: class_ids,",
             f"{q}classes{q}: {words},",
         ]
+        if exported:
+            body.append(f"all_ids = {tf}.range({both}.shape[-1])[{tf}.newaxis]")
+            every = f"{tf}.strings.as_string(all_ids)"
+            if self.words:
+                every = f"{tf}.constant([{self.words}])"
+            rows = f"[{tf}.shape(logits)[0], 1]"
+            entries += [
+                f"{q}all_class_ids{q}: {tf}.tile(all_ids, {rows}),",
+                f"{q}all_classes{q}: {tf}.tile({every}, {rows}),",
+            ]
         body += ["return {", *deeper(entries, unit), "}"]
         return ["def predict_step(self, data):", *deeper(body, unit)]

@@ -30,7 +30,7 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, changes: D
     elif returned:
         names = module.names
         target = names.fresh(names.scope_at(statement), "model", "estimator", "keras_model")
-    if not target or statement_value(statement) is not flow.call or not layout.owns_lines:
+    if not target or statement_value(statement) is not flow.made or not layout.owns_lines:
         raise Refused(
             module, flow.call, "the Estimator is made in the middle of a statement",
             "assign it to a separate variable", INSIDE_STATEMENT,
@@ -57,4 +57,4 @@ def make(flow: EstimatorFlow, plan: CannedPlan, strategy: str | None, changes: D
         edit = BlockEdit(edit.start, edit.end, text, header)
     changes.edit(module, edit)
     changes.replaced(module, flow.call, CannedRewriter)
-    changes.gone |= {part for part in ast.walk(flow.call) if part is not flow.call}
+    changes.gone |= {part for part in ast.walk(flow.made) if part is not flow.call}

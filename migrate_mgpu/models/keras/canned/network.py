@@ -20,10 +20,14 @@ class PartWriter:
     """Writes a part's class; ``alone``: it is the model.
 
     ``arguments`` are those of its constructor, ``edits`` what becomes of a list of plain numbers
-    that is made elsewhere. ``has_layer_lists``: it keeps its layers in a list.
+    that is made elsewhere. ``has_layer_lists``: it keeps its layers in a list. ``columns`` is the
+    class of a part's columns that are made when the program runs.
     """
 
-    def __init__(self, part: Part, head: HeadWriter, style: FileStyle, alone: bool) -> None:
+    def __init__(
+        self, part: Part, head: HeadWriter, style: FileStyle, alone: bool, columns: str = ""
+    ) -> None:
+        self.columns = columns
         self.part = part
         self.head = head
         self.style = style
@@ -33,7 +37,7 @@ class PartWriter:
         self.module: Module = head.head.module
         self.tensors: list[Tensor] = ModelColumns(self.module, style).write(part.columns)
         self.several = part.numbers is not None or len(self.tensors) > 1
-        self.has_layer_lists = not part.linear or self.several
+        self.has_layer_lists = not part.linear or self.several or part.objects is not None
         self.edits: list[Edit] = []
         self.arguments = [
             f"{part.prefix}{name}={text_of(self.module, value)}"
@@ -41,10 +45,14 @@ class PartWriter:
         ]
         if part.numbers is not None:
             self.arguments.insert(0, f"{part.prefix}feature_columns={self._keys(part.numbers)}")
+        if part.objects is not None:
+            given = text_of(self.module, part.objects)
+            self.arguments.insert(0, f"{part.prefix}feature_columns={given}")
 
     def parameters(self) -> list[str]:
         """Those of its constructor."""
-        found = ["feature_columns"] if self.part.numbers is not None else []
+        given = self.part.numbers is not None or self.part.objects is not None
+        found = ["feature_columns"] if given else []
         if not self.part.linear:
             found.append("hidden_units")
         if self.head.takes_classes:
@@ -102,6 +110,9 @@ class PartWriter:
             body += self._assigned(f"self.{name}", layer)
         units = "n_classes" if self.head.takes_classes else "1"
         dense = f"{self.tf}.keras.layers.Dense"
+        if part.objects is not None:
+            given = "feature_columns, " + units if part.linear else "feature_columns"
+            body.append(f"self.columns = {self.columns}({given})")
         if part.linear:
             count = "self.columns" if part.numbers is not None else f"range({len(self.tensors)})"
             zeros, name = self.style.string("zeros"), self.style.string("bias_weights")
@@ -109,7 +120,7 @@ class PartWriter:
             if self.several:
                 inner = [str(weighted), f"for _ in {count}"]
                 body += ["self.weighted = [", *deeper(inner, self.unit), "]"]
-            else:
+            elif part.objects is None:
                 body += self._assigned("self.weighted", weighted)
             shape = (f"name={name}", f"shape=[{units}]", f"initializer={zeros}")
             body += self._assigned("self.bias", call("self.add_weight", *shape))
@@ -137,7 +148,7 @@ class PartWriter:
         elif self.several:
             body += [line for tensor in self.tensors for line in self._before(tensor)]
             body += ["columns = [", *self._columns(), "]"]
-        else:
+        elif self.part.objects is None:
             body += [*self.tensors[0].column.comments, *self._before(self.tensors[0])]
         body += self._linear() if self.part.linear else self._dense()
         training = ", training=False" if self.alone or "dropout" in self.part.settings else ""
@@ -156,6 +167,8 @@ class PartWriter:
         return [line[len(within) - len(unit) :] for line in found]
 
     def _linear(self) -> list[str]:
+        if self.part.objects is not None:
+            return ["return self.columns(features) + self.bias"]
         if not self.several:
             column = self.tensors[0].expression
             line = f"return self.weighted({column}) + self.bias"
@@ -166,8 +179,12 @@ class PartWriter:
         return [*self._listed("terms", terms), f"return {self.tf}.add_n(terms) + self.bias"]
 
     def _dense(self) -> list[str]:
-        first = call(f"{self.tf}.concat", "columns", "axis=1")
-        body = self._assigned("net", first if self.several else self.tensors[0].expression)
+        first: Code = call(f"{self.tf}.concat", "columns", "axis=1")
+        if self.part.objects is not None:
+            first = "self.columns(features)"
+        elif not self.several:
+            first = self.tensors[0].expression
+        body = self._assigned("net", first)
         body += ["for dense in self.hidden:", *deeper(["net = dense(net)"], self.unit)]
         if "dropout" in self.part.settings:
             body += deeper(["net = self.dropout(net, training=training)"], self.unit)

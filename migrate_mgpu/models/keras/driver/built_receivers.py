@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget
-from migrate_mgpu.models.keras.driver.serving import Answer, decorator
+from migrate_mgpu.models.keras.driver.serving import OF_EXAMPLES, Answer, decorator
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.statements import Layout
@@ -49,6 +49,8 @@ class BuiltReceiver:
         if first not in given:
             raise Refused(module, call, f"a receiver without its {first}", _ADVICE)
         self.features = given[first]
+        if answer.canned:
+            raise Refused(module, call, OF_EXAMPLES, _ADVICE)
         size = given.get("default_batch_size")
         self.size = text_of(module, size) if size is not None else "None"
 

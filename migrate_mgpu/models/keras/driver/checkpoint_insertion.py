@@ -178,7 +178,7 @@ def _helper_call(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
 def _trained_here(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
     """`estimator = ...` that is trained beside it, and handed to functions that do not train it."""
     values, driving = setup.values, flow.driving
-    for value in values.places(flow.module, flow.call):
+    for value in values.places(flow.module, flow.made):
         module, made = value.module, value.node
         if not isinstance(made, ast.Call):
             continue
@@ -189,7 +189,7 @@ def _trained_here(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
             continue
         if not isinstance(target, ast.Name):
             continue
-        if made is not flow.call:
+        if made is not flow.made:
             function = values.graph.target(module, made.func)
             calls = values.calls(function) if function is not None else None
             if calls is None or len(calls) != 1:
@@ -214,9 +214,9 @@ def _attribute_assignment(flow: EstimatorFlow, setup: Setup) -> InsertionPoint |
     if owner is None or not inside or any(call.module is not flow.module for call in driven):
         return None
     names = flow.module.names
-    for value in values.places(flow.module, flow.call):
+    for value in values.places(flow.module, flow.made):
         made = value.node
-        if not isinstance(made, ast.Call) or made is flow.call or value.module is not flow.module:
+        if not isinstance(made, ast.Call) or made is flow.made or value.module is not flow.module:
             continue
         statement = names.statement(made)
         target = _target(statement)

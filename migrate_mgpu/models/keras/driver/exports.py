@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow
 from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -34,6 +34,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 DEFAULT, RECEIVER = "serving_default", "serving_input_receiver_fn"
+PREDICTIONS = "predict"  # the signature of a canned Estimator's
 STAMP = "str(int(time.time()))"  # TF1 named each export's folder by its time
 
 
@@ -156,6 +157,8 @@ class Exports:
     def _signatures(self, call: DriverCall) -> tuple[str, ...]:
         """The names of the signatures, all of which are the predictions."""
         function = self.flow.function
+        if self.flow.kind == CANNED:
+            return (PREDICTIONS,)  # the others are of serialized examples
         if function is None or not isinstance(function.node, ast.FunctionDef):
             raise Refused(call.module, call.node, "an export of an Estimator without a model_fn")
         reading = Reading(function.module, function.node)
@@ -218,6 +221,10 @@ class Exports:
         """
         module, names = call.module, call.module.names
         keys = self._signatures(call)
+        if self.model.keeps_columns:
+            # Their tables are made in the function that is exported, which ExportArchive refuses.
+            text = "an export of feature columns that are known when the program runs"
+            raise Refused(module, call.node, text, "write the columns as a list")
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
             if name == "time" and _stamp(module) != STAMP:
@@ -297,7 +304,8 @@ class Exports:
     @property
     def answer(self) -> Answer:
         """What the served function gives."""
-        return Answer(self.model.predicts, self.model.steps)
+        canned = self.flow.kind == CANNED
+        return Answer(self.model.predicts, self.model.steps or canned, canned)
 
     def _receivers(self) -> set[ast.expr | None]:
         """The receivers of all exports."""

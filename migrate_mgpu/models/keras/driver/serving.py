@@ -25,6 +25,7 @@ from migrate_mgpu.source.style import FileStyle
 
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
 _PARSERS = ("parse_example", "io.parse_example")
+OF_EXAMPLES = "a canned Estimator's signatures of serialized examples"
 _ADVICE = "write it with placeholders and tf.estimator.export.ServingInputReceiver"
 
 
@@ -45,11 +46,13 @@ class _Input:
 class Answer:
     """What a model answers: by a ``predict_step``, and whether that gives a dictionary.
 
-    Else TF1 called the one output ``output``.
+    Else TF1 called the one output ``output``. ``canned``: TF1 wrote more signatures for what is
+    given one string, which it takes for serialized examples.
     """
 
     predicts: bool
     has_step: bool
+    canned: bool = False
 
     def text(self, model: str, features: str, style: FileStyle) -> str:
         """The expression of a model's answer to features."""
@@ -112,6 +115,11 @@ class _Serving:
         inputs, receiving = self._inputs(receiver, body)
         made = {one.call: one for one in inputs}
         self._only_these(made)
+        if self.answer.canned and len(inputs) == 1:
+            given = arguments_of(module, inputs[0].call, ("dtype", "shape", "name")).get("dtype")
+            kind = tensorflow_name(module, given) if given is not None else ""
+            if not kind.startswith(("float", "int")):
+                raise Refused(module, inputs[0].call, OF_EXAMPLES, _ADVICE)
         plain = [s for s in body if statement_value(s) in made]
         holding = [s for s in body if any(part in made for part in ast.walk(s))]
         start = min((body.index(s) for s in holding), default=len(body))

@@ -11,9 +11,12 @@ from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import names_in
+from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.canned.column_names import LISTED
+from migrate_mgpu.models.front.canned.column_objects import check_column_objects, may_embed
 from migrate_mgpu.models.front.model_fn.first_values import read_first_values
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
 from migrate_mgpu.models.front.model_fn.label_use import compared_otherwise
@@ -26,7 +29,7 @@ from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.residue import check_residue
 from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
 from migrate_mgpu.models.front.network.functions import Helpers, Parameter
-from migrate_mgpu.models.front.network.layers import Found, class_name
+from migrate_mgpu.models.front.network.layers import Found, class_name, maker
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
 from migrate_mgpu.models.front.network.summaries import (
     LEFT_OUT,
@@ -256,6 +259,7 @@ class _Conversion:
             self.variable,
         )
         builder = compiling.write()
+        plan.keeps_columns = self._check_columns()
         if self.lookup is not None:
             check_lookups(self.training.optimizers.values())
             if self.training.clipping is not None:
@@ -332,7 +336,44 @@ class _Conversion:
         weighted = definitions(self.module, self._computed(), self.style)
         metrics = metric_classes(self.results.values(), self.style)
         first = [INIT_FROM_CHECKPOINT.written(self._initializer(), self.style)] * bool(self.first)
-        return [*self._callbacks(plan), *compiling.classes, *metrics, *weighted, *first]
+        own = [*self._columns(), *self._callbacks(plan)]
+        return [*own, *compiling.classes, *metrics, *weighted, *first]
+
+    def _columns(self) -> list[str]:
+        """The classes of feature columns that the program makes when it runs."""
+        names = self.module.names
+        values, tensors = (
+            names.fresh(names.module_scope, one.name) for one in (COLUMN_VALUES, COLUMN_TENSORS)
+        )
+        made = [found.call for _, found in self.layers if found.kind == "DenseFeatures"]
+        if not made:
+            return []
+        return [
+            self.style.code(COLUMN_VALUES.text, name=values).rstrip("\n"),
+            self.style.code(COLUMN_TENSORS.text, name=tensors, values=values).rstrip("\n"),
+        ]
+
+    def _check_columns(self) -> bool:
+        """Whether the network asks objects of feature columns, which train as in TF1 whatever they
+        are.
+
+        Raises:
+            Refused: ones that are not known to.
+        """
+        asks = False
+        for _, found in self.layers:
+            made = maker(found.call) if found.kind == "DenseFeatures" else None
+            if made is None:
+                continue
+            text = "which feature columns these are cannot be determined"
+            given = [*made.args, *(keyword.value for keyword in made.keywords)]
+            if self.distributed or found.module is not self.module or len(given) != 1:
+                raise Refused(found.module, made, text, LISTED)
+            check_column_objects(found.module, [found.module], given[0])
+            if may_embed(found.module):
+                self.lookup = self.lookup or made
+            asks = True
+        return asks
 
     def _initializer(self) -> str:
         names = self.module.names

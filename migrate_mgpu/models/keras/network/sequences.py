@@ -34,6 +34,8 @@ def chain(network: Network) -> list[tuple[ast.stmt, Found]] | None:
             layer = network.layers[node]
             if layer.helper is not None or len(layer.inputs) != 1 or not _follows(network, layer):
                 return None
+            if layer.kind == "DenseFeatures":  # what it is given is no tensor
+                return None
             inner.append(layer)
             node = layer.inputs[0]
         if not inner or not isinstance(node, ast.Name) or node.id != current:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.front.canned.canned import dense, program
+from tests.models.front.canned.canned import dense, made_when_run, program
 from tests.support.migration import migrated, stays
 
 
@@ -96,22 +96,74 @@ def test_a_loss_that_is_a_mean() -> None:
         ("[fc.numeric_column('b')]", ", label_vocabulary=['x', str(1)]", "is not a list literal"),
         ("[fc.numeric_column('b')]", ", optimizer='RMSProp'", "`RMSProp`"),
         ("[fc.numeric_column('b')]", ", optimizer=make()", "which optimizer"),
-        ("[fc.numeric_column(str(1), shape=2)]", "", "is not a literal"),
         ("[fc.categorical_column_with_identity('a', 3)]", "", "without an indicator"),
-        ("[fc.numeric_column('b', shape=2)] * 2", "", "which feature columns"),
         ("[fc.numeric_column('b', 2), fc.numeric_column('b', 2)]", "", "one name"),
-        (
-            "[fc.indicator_column(fc.categorical_column_with_vocabulary_list('a', WORDS))]", "",
-            "a vocabulary that is not a list literal",
-        ),
-        (
-            "[fc.indicator_column(fc.categorical_column_with_vocabulary_list("
-            "'a', [1, 2], num_oov_buckets=1))]", "", "out of a vocabulary, hashed",
-        ),
     ],
 )  # fmt: skip
 def test_what_stays(columns: str, more: str, reason: str) -> None:
     stays(program(dense(columns, more)), reason)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("[fc.numeric_column(str(1), shape=2)]", "is not a literal"),
+        ("[fc.numeric_column('b', shape=2)] * 2", "which feature columns"),
+        (
+            "[fc.indicator_column(fc.categorical_column_with_vocabulary_list('a', WORDS))]",
+            "a vocabulary that is not a list literal",
+        ),
+        (
+            "[fc.indicator_column(fc.categorical_column_with_vocabulary_list("
+            "'a', [1, 2], num_oov_buckets=1))]",
+            "out of a vocabulary, hashed",
+        ),
+    ],
+)
+def test_columns_that_only_their_objects_know(columns: str, reason: str) -> None:
+    made_when_run(dense(columns), reason)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "hub.text_embedding_column('b', URL)",
+        "fc.sequence_numeric_column('b')",
+        "fc.embedding_column(KINDS, 2, ckpt_to_load_from='x')",
+        "fc.shared_embedding_columns([KINDS], 2)[0]",
+    ],
+)
+def test_columns_whose_objects_are_not_known(column: str) -> None:
+    kinds = "import tensorflow_hub as hub\nKINDS = fc.categorical_column_with_identity('a', 3)\n"
+    body = kinds + f"found = [fc.numeric_column('b') for _ in X] + [{column}]\n" + dense("found")
+    stays(program(body), "which feature columns these are cannot be determined")
+    body = body.replace(column, "fc.embedding_column(KINDS, 2)")
+    assert "class FeatureColumns(" in migrated(program(body))[0]
+
+
+def test_columns_made_when_the_program_runs_are_not_exported() -> None:
+    receiver = (
+        "def receiver():\n    b = tf.placeholder(tf.float32, [None])\n"
+        "    a = tf.placeholder(tf.int64, [None])\n"
+        "    return tf.estimator.export.ServingInputReceiver({'b': b, 'a': a}, {'b': b, 'a': a})\n"
+    )
+    body = "columns = make()\n" + dense("columns") + "est.export_saved_model('x', receiver)\n"
+    stays(program(receiver + body), "an export of feature columns that are known when the program")
+    body = body.replace("make()", "[fc.numeric_column('b')]")
+    after, said = migrated(program(receiver + body))
+    assert 'archive.add_endpoint("predict", receiver(est))' in after.replace("'", '"'), said
+    assert "'all_class_ids': tf.tile(all_ids, [tf.shape(logits)[0], 1])," in after.replace('"', "'")
+
+
+def test_a_canned_estimator_of_one_string_is_not_exported() -> None:
+    """TF1 takes it for serialized examples, and writes more signatures."""
+    receiver = (
+        "def receiver():\n    a = tf.placeholder(tf.string, [None])\n"
+        "    return tf.estimator.export.ServingInputReceiver({'a': a}, {'a': a})\n"
+    )
+    words = "fc.indicator_column(fc.categorical_column_with_hash_bucket('a', 9))"
+    body = dense(f"[{words}]") + "est.export_saved_model('x', receiver)\n"
+    stays(program(receiver + body), "a canned Estimator's signatures of serialized examples")
 
 
 def test_an_embedding_under_an_optimizer_that_skips_rows() -> None:
@@ -146,14 +198,8 @@ def test_an_estimator_of_tf2_is_another_one() -> None:
 
 
 def test_columns_that_something_else_needs() -> None:
-    stays(
-        program(
-            "a = fc.numeric_column('b', shape=2)\n"
-            + dense("[a]")
-            + "print(fc.input_layer({}, [a]))\n"
-        ),
-        "`a` is used for more than the Estimator",
-    )
+    body = "a = fc.numeric_column('b', shape=2)\n" + dense("[a]") + "print(a.name)\n"
+    made_when_run(body, "`a` is used for more than the Estimator")
 
 
 # -- Keras models ------------------------------------------------------------------

@@ -30,7 +30,9 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     block = names.block(statement)
     behind = block[block.index(statement) + 1 :]
     for place in behind:
-        mentions = [part for part in walk(place) if _names(part, target.id)]
+        mentions = [
+            part for part in walk(place) if isinstance(part, ast.Name) and part.id == target.id
+        ]
         value = statement_value(place)
         if isinstance(value, ast.Call) and adds_metrics(module, value):
             loads = [part for part in mentions if isinstance(part.ctx, ast.Load)]

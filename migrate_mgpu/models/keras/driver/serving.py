@@ -116,8 +116,8 @@ class _Serving:
         made = {one.call: one for one in inputs}
         self._only_these(made)
         if self.answer.canned and len(inputs) == 1:
-            given = arguments_of(module, inputs[0].call, ("dtype", "shape", "name")).get("dtype")
-            kind = tensorflow_name(module, given) if given is not None else ""
+            told = arguments_of(module, inputs[0].call, ("dtype", "shape", "name")).get("dtype")
+            kind = tensorflow_name(module, told) if told is not None else ""
             if not kind.startswith(("float", "int")):
                 raise Refused(module, inputs[0].call, OF_EXAMPLES, _ADVICE)
         plain = [s for s in body if statement_value(s) in made]

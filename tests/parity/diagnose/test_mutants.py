@@ -54,6 +54,8 @@ POSSIBLE = (
     "batch_norm_not_centered",
     "labels_of_another_replica",
     "argument_of_replicas_lost",
+    "columns_unsorted",
+    "categories_without_bias",
 )
 
 

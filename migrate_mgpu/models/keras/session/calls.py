@@ -6,9 +6,12 @@ import ast
 from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.float_values import is_float
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import SessionProgram
-from migrate_mgpu.models.ir import Fetch, Run
+from migrate_mgpu.models.ir import Fetch, Placeholder, Run
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.blocks import render, trailing
@@ -327,7 +330,8 @@ class RunWriter:
         for placeholder, value in run.feeds:
             head = "" if in_order else f"{placeholder.name}="
             text = render(self.source, value, self.context.edits(value))
-            arguments.append(head + text)
+            cast = _cast(self.module, placeholder, value)
+            arguments.append(head + (f"{cast}({text})" if cast else text))
         comments = self._comments(run)
         if any(above or behind for above, behind in comments):
             comments = [([], "")] * len(iterators) + comments
@@ -364,3 +368,22 @@ class RunWriter:
             lines += [inner + comment for comment in above]
             lines.append(f"{inner}{argument},{'  ' if behind else ''}{behind}")
         return "\n".join([*lines, f"{indent})"])
+
+
+def _cast(module: Module, placeholder: Placeholder, value: ast.expr) -> str:
+    """What a number becomes before it is given to a function, where that would not take it.
+
+    A feed made an integer of a float, and a truth value of an integer. Functions do so with arrays.
+    """
+    dtype = placeholder.arguments.get("dtype")
+    told = str(constant(dtype) or name_of(placeholder.module, dtype))
+    if told in ("int32", "int64", "int16", "int8", "uint8"):
+        return "int" if is_float(module, value) else ""
+    return "bool" if told == "bool" and _is_integer(value) else ""
+
+
+def _is_integer(value: ast.expr) -> bool:
+    """Whether an expression is a whole number, as far as it is seen: `step % 2`."""
+    if isinstance(value, ast.BinOp):
+        return type(constant(value.right)) is int and isinstance(value.op, (ast.Mod, ast.BitAnd))
+    return type(constant(value)) is int

@@ -83,6 +83,23 @@ def test_a_comment_goes_with_all_that_it_stands_above() -> None:
     assert "# 初始化变量\nprint(1)\n" in after
 
 
+def test_numbers_become_what_a_feed_made_of_them() -> None:
+    """A function takes no float for an integer and no integer for a truth value; arrays it casts."""
+    places = "n = tf.placeholder(tf.int32, [])\nflag = tf.placeholder(tf.bool, [])\nhalf = 1.5\n"
+    text = program(
+        MODEL.replace("- 1.0", "- tf.where(flag, tf.cast(n, tf.float32), 1.0)"),
+        "for i in range(3):\n"
+        "    sess.run(train, {x: rows, n: i + 0.5, flag: i % 2})\n"
+        "    sess.run(train, {x: rows, n: half, flag: i > 1})\n"
+        "    sess.run(train, {x: rows, n: i, flag: rows[0, 0]})\n",
+        before="",
+    ).replace("scale = 2.0\n", "scale = 2.0\n" + places)
+    after = native(text)
+    assert "train_step(rows, int(i + 0.5), bool(i % 2))\n" in after
+    assert "train_step(rows, int(half), i > 1)\n" in after
+    assert "train_step(rows, i, rows[0, 0])\n" in after
+
+
 def test_feeds_are_evaluated_in_their_own_order() -> None:
     text = program(
         MODEL.replace("1.0", "y"),

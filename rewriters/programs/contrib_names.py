@@ -138,6 +138,32 @@ with tf.Session() as sess:
 """,
     ),
     Case(
+        "by names of its modules",
+        """\
+import tensorflow as tf
+
+slim = tf.contrib.slim
+rnn = tf.contrib.rnn
+
+x = tf.placeholder(tf.float32, [None, 3, 2])
+outputs, _ = tf.nn.dynamic_rnn(rnn.GRUCell(4), x, dtype=tf.float32)
+with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=5)) as sess:
+    print(sess.run(slim.flatten(outputs), {x: [[[1.0, 2.0]] * 3]}))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+import tf_slim as slim
+
+rnn = tf.nn.rnn_cell
+
+x = tf.placeholder(tf.float32, [None, 3, 2])
+outputs, _ = tf.nn.dynamic_rnn(rnn.GRUCell(4), x, dtype=tf.float32)
+with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=5)) as sess:
+    print(sess.run(slim.flatten(outputs), {x: [[[1.0, 2.0]] * 3]}))
+""",
+    ),
+    Case(
         "cells and an initializer",
         """\
 import tensorflow as tf
@@ -637,7 +663,8 @@ class _Renaming:
             self.targets[use.node] = None  # stays as it is
         self.found.nodes.add(made.node)
         if base != NewName(SLIM):
-            if self.targets[made.node] is not None:  # else what it is read from is written
+            # Where it has a name and none is left to write, what it is read from is written.
+            if self.targets[made.node] is not None or find(made.symbol.name) is None:
                 self.targets[made.node] = base
             return True
         self.found.packages.add(PACKAGES[SLIM])

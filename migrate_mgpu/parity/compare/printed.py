@@ -58,8 +58,10 @@ _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)(?![\w])", re.IGNORECASE
 )
 # An array that is continued on the next line, and what its lines have beside numbers.
-_OPEN_ARRAY = re.compile(rf"\[(?:{_NUMBER.pattern}|[\s,\[\]]|\.\.\.)*$", re.IGNORECASE)
-_BESIDE_NUMBERS = re.compile(r"[\s,\[\])]|\.\.\.")
+# A list of arrays names them and their types: `[array([1., 2.], dtype=float32), 3]`.
+_WORDS = r"\.\.\.|array\(|dtype=\w+"
+_OPEN_ARRAY = re.compile(rf"\[(?:{_NUMBER.pattern}|[\s,\[\])]|{_WORDS})*$", re.IGNORECASE)
+_BESIDE_NUMBERS = re.compile(rf"[\s,\[\])]|{_WORDS}")
 
 
 def lines(text: str) -> list[str]:

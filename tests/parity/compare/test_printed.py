@@ -113,6 +113,23 @@ def test_an_array_is_one_line_and_measured_against_its_largest():
     assert printed.lines("[INFO\n1 2\n[1,\n2]\n3\n") == ["[INFO", "1 2", "[1, 2]", "3"]
 
 
+def test_a_list_of_arrays_is_one_line():
+    """What a session gives for a list: where NumPy breaks its arrays follows from the digits."""
+    old = (
+        "[array([1.        , 1.        , 0.99999994,\n       1.        ], dtype=float32), 4, "
+        "array([[0.25, 0.5 ],\n       [0.75, 1.  ]], dtype=float32)]\nend\n"
+    )
+    new = (
+        "[array([1., 1., 1., 1.], dtype=float32), np.int64(4), "
+        "array([[0.25, 0.5 ],\n       [0.75, 1.  ]], dtype=float32)]\nend\n"
+    )
+    assert printed.compare(old, new) == []
+    assert printed.compare(old, new.replace("0.75", "0.76"))
+    assert printed.compare(old, new.replace("end", "END"))
+    (found,) = printed.compare(old, new.replace("float32)]", "float64)]"))
+    assert found.where == "line 1"
+
+
 def test_a_loss_that_falls_to_nothing():
     one = "loss 4.5\nloss 3.1e-07\n"
     assert printed.compare(one, "loss 4.5\nloss 7e-07\n") == []

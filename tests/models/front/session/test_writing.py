@@ -84,7 +84,7 @@ def test_a_comment_goes_with_all_that_it_stands_above() -> None:
 
 
 def test_numbers_become_what_a_feed_made_of_them() -> None:
-    """A function takes no float for an integer and no integer for a truth value; arrays it casts."""
+    """A function takes no float for an integer, no integer for a truth value; arrays it casts."""
     places = "n = tf.placeholder(tf.int32, [])\nflag = tf.placeholder(tf.bool, [])\nhalf = 1.5\n"
     text = program(
         MODEL.replace("- 1.0", "- tf.where(flag, tf.cast(n, tf.float32), 1.0)"),

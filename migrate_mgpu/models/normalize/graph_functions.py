@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.normalize.applied_regularizers import written_out
 from migrate_mgpu.models.normalize.batching_functions import written_where_called
+from migrate_mgpu.models.normalize.called_builders import by_constructors
 from migrate_mgpu.models.normalize.collection_lists import threaded
 from migrate_mgpu.models.normalize.coordinators import without_coordinators
 from migrate_mgpu.models.normalize.drawing_functions import giving_datasets
@@ -33,7 +34,7 @@ def normalize(
     passes = (
         written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
         dropped, written_out, inlined, told, threaded, named_by_text, called_once, spread,
-        as_functions, variables_from_first,
+        by_constructors, as_functions, variables_from_first,
     )  # fmt: skip
     free = [module for module in modules if module in own]
     for one in passes:

@@ -309,8 +309,46 @@ def arguments_by_name(function: Function, call: ast.Call) -> dict[str, ast.expr]
 
 
 def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | None) -> bool:
-    """Whether an attribute is one of a module, or of an object of another class than some."""
-    return bool(module.names.qualname(node)) or class_of(module, node) not in (None, owner)
+    """Whether an attribute is one of a module, or of an object of another class than some.
+
+    Nor is it the class's where some module outside of the run made what it is of, of constants:
+    `mnist.train`, of `mnist = read_data_sets('data', one_hot=True)`.
+    """
+    if module.names.qualname(node) or class_of(module, node) not in (None, owner):
+        return True
+    return _is_made_outside(module, node.value)
+
+
+def _is_made_outside(module: Module, node: ast.expr) -> bool:
+    """Whether an imported function made a value, and was given nothing but constants for it."""
+    if isinstance(node, ast.Name):
+        value = module.names.only_value(node)
+        return isinstance(value, ast.Call) and _is_made_outside(module, value)
+    if isinstance(node, ast.Call):
+        given = (*node.args, *(keyword.value for keyword in node.keywords))
+        constants = all(isinstance(one, ast.Constant) for one in given)
+        made = (module.names.qualname(node.func) or "").split(".")
+        own = {name for one in module.imported for name in (one.path.stem, one.path.parent.name)}
+        return constants and len(made) > 1 and made[0] != "builtins" and own.isdisjoint(made)
+    owner = class_of(module, node) if isinstance(node, ast.Attribute) else None
+    if not isinstance(node, ast.Attribute) or owner is None:
+        return False
+    stored = [one for one in module.names.attributes[node.attr] if _is_stored(one)]
+    values = [
+        statement.value
+        for one in stored
+        if isinstance(statement := module.names.parents.get(one), ast.Assign)
+        and statement.targets == [one]
+        and class_of(module, one) is owner
+    ]
+    plain = bool(values) and len(values) == len(stored)
+    return plain and all(
+        isinstance(one, (ast.Name, ast.Call)) and _is_made_outside(module, one) for one in values
+    )
+
+
+def _is_stored(node: ast.Attribute) -> bool:
+    return not isinstance(node.ctx, ast.Load)
 
 
 def class_of(module: Module, node: ast.Attribute) -> ast.ClassDef | None:

@@ -144,6 +144,8 @@ def _forms() -> dict[str, Row]:
                          ("func", "inp", "Tout", "stateful", "name")),
         "nn.softmax": _form("nn.softmax", ("logits", "axis", "name", "dim"), ("logits", "axis"),
                             {"dim": "axis"}),
+        "contrib.layers.softmax": _form("nn.softmax", ("logits", "scope"), ("logits",),
+                                        {"scope": "name"}),
         "nn.log_softmax": _form("nn.log_softmax", ("logits", "axis", "name", "dim"),
                                 ("logits", "axis"), {"dim": "axis"}),
         "nn.moments": _form("nn.moments", ("x", "axes", "shift", "name", "keep_dims", "keepdims"),

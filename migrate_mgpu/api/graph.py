@@ -70,6 +70,7 @@ COMPUTES = frozenset(
         *(f"nn.{name}" for name in _NN.split()),
         *(f"linalg.{name}" for name in _LINALG.split()),
         *(f"image.{name}" for name in _IMAGE.split()),
+        "contrib.layers.softmax",
     ]
 )
 # Those whose value is drawn anew at each step.

@@ -44,6 +44,9 @@ def _read(module: Module, node: ast.FunctionDef) -> list[str]:
         home = names.defining_scope(part.id, names.scope_of_name[part])
         value = names.only_value(part) if home is names.module_scope else None
         if isinstance(value, ast.Call) and name_of(module, value) in PLACEHOLDERS:
+            given = names.parents[part]
+            if isinstance(given, ast.Dict) and part in given.keys:
+                return []  # what is fed
             found[part.id] = None
     return list(found)
 

@@ -351,6 +351,7 @@ class SessionProgram:
     runs: list[Run] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     dictionaries: list[ast.Assign] = field(default_factory=list)  # a `feed_dict` with a name
+    fed_items: list[ast.Subscript] = field(default_factory=list)  # such, as they change later
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)  # by the keys of feeds
     folded: set[ast.expr] = field(default_factory=set)  # values fed that steps know themselves
     dropped: list[ast.stmt] = field(default_factory=list)  # in blocks that only initialize

@@ -164,7 +164,7 @@ class _Reader(StatementReader):
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
-        self.runs.finish()
+        self.runs.feeds.finish()
         if self.owners.several:
             self.owners.check_parts()
             self.found.several = True
@@ -455,13 +455,16 @@ class _Reader(StatementReader):
         for node in walk(statement):
             if isinstance(node, ast.Call):
                 target = self.graph.target(self.module, node.func)
+                if target is not None and self.runs.feeds.gives(target):
+                    continue
                 if target is not None and self.expressions.touches_graph(target):
                     text = f"`{target.name}`, which is called here, uses the graph"
                     raise Refused(self.module, node, text)
 
     def _dictionary(self, statement: ast.stmt) -> bool:
         """Whether a statement makes a `feed_dict`."""
-        return self.runs.is_dictionary(statement)
+        feeds = self.runs.feeds
+        return feeds.is_dictionary(statement) or feeds.is_item(statement)
 
     def _bind_host(self, statement: ast.stmt) -> None:
         for name in mentions_of(self.names, statement, self.home):

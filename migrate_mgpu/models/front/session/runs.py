@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
 from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.feeds import FeedReader
 from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.nested_values import holds_several, is_nested
 from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
@@ -44,12 +45,6 @@ from migrate_mgpu.models.ir import (
 
 _RUN = ("fetches", "feed_dict")
 _EVAL = ("feed_dict", "session")
-# Statements whose blocks are executed in the order in which they stand.
-_STRAIGHT = (
-    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.If, ast.With, ast.For,
-    ast.While,
-)  # fmt: skip
-_UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
 
 
 def mentions_of(names: Names, node: ast.AST, home: Scope) -> Iterator[ast.Name]:
@@ -95,7 +90,7 @@ class RunReader:
         self.is_eager: Callable[[ast.expr], bool] = lambda node: False
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
-        self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
+        self.feeds = FeedReader(self.module, origins, found, self.meaning, self.known)
         self._kinds: dict[tuple[object, ...], Step] = {}
         self._expressions: dict[tuple[object, ...], Unit] = {}  # those that runs compute
         self._homes: dict[Scope, bool] = {}
@@ -233,7 +228,10 @@ class RunReader:
             return Role.GONE
         calls = [call for call in calls if call not in first and call not in self.gone]
         dictionaries = [
-            s for s in walk(statement) if isinstance(s, ast.stmt) and self.is_dictionary(s)
+            s
+            for s in walk(statement)
+            if isinstance(s, ast.stmt)
+            and (self.feeds.is_dictionary(s) or self.feeds.is_item(s))
         ]
         if self.is_home(statement):
             self._check_mentions(statement, calls, dictionaries)
@@ -425,7 +423,7 @@ class RunReader:
         units: list[Unit] = []
         for node in nodes:
             fetches.append(self._fetch(node, units, place))
-        feeds, fed = self._feeds(given.get("feed_dict"))
+        feeds, fed = self.feeds.of(given.get("feed_dict"))
         feeds, folded = self._folded(feeds, fed is not None)
         placeholders = tuple(
             p for p in self.found.placeholders if any(p is one for one, _ in feeds)
@@ -667,114 +665,6 @@ class RunReader:
             if making and making[-1] is not unit:
                 text = f"`{node.id}` is more than one part of the graph in this step"
                 raise Refused(self.module, node, text, "give each its own name")
-
-    # -- feeds ------------------------------------------------------------------------
-
-    def is_dictionary(self, statement: ast.stmt) -> bool:
-        """Whether a statement makes a `feed_dict`: a dictionary with placeholders as keys."""
-        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Dict):
-            return False
-        if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
-            return False
-        keys = statement.value.keys
-        found = bool(keys) and all(
-            key is not None and isinstance(self.meaning(key), Placeholder) for key in keys
-        )
-        if found:
-            self.known |= {node for key in keys if key is not None for node in walk(key)}
-            known = self._dictionaries.setdefault(self._key(statement.targets[0]), [])
-            if statement not in known:
-                known.append(statement)
-                for key in keys:
-                    meaning = self.meaning(key) if key is not None else None
-                    if key is not None and isinstance(meaning, Placeholder):
-                        self.found.fed[key] = meaning
-        return found
-
-    def _key(self, name: ast.Name) -> tuple[Scope | None, str]:
-        return self.names.defining_scope(name.id, self.names.scope_of_name[name]), name.id
-
-    def _feeds(
-        self, node: ast.expr | None
-    ) -> tuple[list[tuple[Placeholder, ast.expr]], ast.Name | None]:
-        if node is None or (isinstance(node, ast.Constant) and node.value is None):
-            return [], None
-        if isinstance(node, ast.Dict):
-            return self._fed(node), None
-        if isinstance(node, ast.Name):
-            above = self._dictionary_above(node)
-            if above is not None:
-                assert isinstance(above.value, ast.Dict)
-                if above not in self.found.dictionaries:
-                    self.found.dictionaries.append(above)
-                return self._fed(above.value), node
-            bindings = self.names.bindings_of(node)
-            known = self._dictionaries.get(self._key(node), [])
-            if bindings and {id(self.names.statement(b.node)) for b in bindings} == {
-                id(s) for s in known
-            }:
-                every = [self._fed(s.value) for s in known if isinstance(s.value, ast.Dict)]
-                sets = {frozenset(id(p) for p, _ in one) for one in every}
-                if len(sets) == 1:
-                    self.found.dictionaries += (
-                        s for s in known if s not in self.found.dictionaries
-                    )
-                    return every[0], node
-        raise Refused(self.module, node, "what is fed cannot be determined", "write a dictionary")
-
-    def _dictionary_above(self, name: ast.Name) -> ast.Assign | None:
-        """The dictionary that a name is, where it gets it above its mention, in a block around."""
-        bound = {self.names.statement(one.node) for one in self.names.bindings_of(name)}
-        own: ast.AST = self.names.statement(name)
-        while isinstance(own, _STRAIGHT):
-            block = self.names.block(own)
-            for statement in reversed(block[: block.index(own)]):
-                if statement in bound:
-                    found = statement if self.is_dictionary(statement) else None
-                    return found if isinstance(found, ast.Assign) else None
-                if any(one in bound for one in walk(statement)):
-                    return None
-            own = self.names.parents[own]
-            repeats = isinstance(own, (ast.For, ast.While))
-            if repeats and any(one in bound for one in walk(own)):
-                return None  # of the turn before
-        return None
-
-    def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
-        found: list[tuple[Placeholder, ast.expr]] = []
-        for key, value in zip(node.keys, node.values):
-            meaning = self.meaning(key) if key is not None else None
-            if key is None or not isinstance(meaning, Placeholder):
-                text = "something other than a named placeholder is fed"
-                raise Refused(self.module, key or node, text)
-            name = self.names.qualname(value.func) if isinstance(value, ast.Call) else None
-            if name in _UNFED:
-                text = f"a function of TF2 takes no `{name.partition('.')[2]}` as a tensor"
-                raise Refused(self.module, value, text, "make a list of it")
-            if any(meaning is one for one, _ in found):
-                raise Refused(self.module, key, f"`{meaning.name}` is fed twice")
-            found.append((meaning, value))
-            self.found.fed[key] = meaning
-        return found
-
-    def finish(self) -> None:
-        """A dictionary of feeds is used for nothing else, and may be fed to nothing.
-
-        Raises:
-            Refused: one is.
-        """
-        for known in self._dictionaries.values():
-            self.found.dictionaries += (s for s in known if s not in self.found.dictionaries)
-        feeding = {id(run.fed) for run in self.found.runs if run.fed is not None}
-        for statement in self.found.dictionaries:
-            target = statement.targets[0]
-            assert isinstance(target, ast.Name)
-            home, _ = self._key(target)
-            assert home is not None
-            for name in self.names.mentions(target.id, home):
-                if isinstance(name.ctx, ast.Load) and id(name) not in feeding:
-                    text = f"`{name.id}`, a dictionary of feeds, has another use as well"
-                    raise Refused(self.module, name, text)
 
 
 def _position(node: ast.expr) -> tuple[int, int]:

@@ -248,6 +248,9 @@ class _Writer:
                     continue
                 name = self.program.fed[key].name
                 self.edits.edit(Edit(*self.source.span(key), self.style.string(name)))
+        for item in self.program.fed_items:
+            name = self.style.string(self.program.fed[item.slice].name)
+            self.edits.edit(Edit(*self.source.span(item.slice), name))
         parameters = self.parameters
         for edit in parameters.edits():
             self.edits.edit(edit)

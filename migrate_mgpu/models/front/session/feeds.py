@@ -1,0 +1,257 @@
+"""What runs of a session feed: dictionaries that are written out, and such with a name.
+
+A function may return one, `feed_dict = feed_data(x, y, 1.0)`, and items of one may get other
+values, `feed_dict[model.keep_prob] = 1.0`: steps are given what it has when they run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import Scope, walk
+from migrate_mgpu.models.front.session.origins import Origins
+from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
+from migrate_mgpu.models.ir import Placeholder
+
+# Statements whose blocks are executed in the order in which they stand.
+_STRAIGHT = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.If, ast.With, ast.For,
+    ast.While,
+)  # fmt: skip
+_UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
+_LEAVES = (ast.Return, ast.Yield, ast.YieldFrom)
+
+
+class FeedReader:
+    """Reads what is fed; ``known`` are all nodes of runs, and of what they feed."""
+
+    def __init__(
+        self,
+        module: Module,
+        origins: Origins,
+        found: SessionProgram,
+        meaning: Callable[[ast.AST], Meaning | None],
+        known: set[ast.AST],
+    ) -> None:
+        self.module = module
+        self.names = module.names
+        self.origins = origins
+        self.found = found
+        self.meaning = meaning
+        self.known = known
+        self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
+        self._returning: dict[ast.AST, ast.Assign | None] = {}  # what functions return
+        self._fed_names: set[tuple[Scope | None, str]] = set()  # of dictionaries that runs are fed
+
+    def is_dictionary(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes a `feed_dict`: a dictionary with placeholders as keys."""
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Dict):
+            return False
+        if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+            return False
+        keys = statement.value.keys
+        found = bool(keys) and all(
+            key is not None and isinstance(self.meaning(key), Placeholder) for key in keys
+        )
+        if found:
+            self.known |= {node for key in keys if key is not None for node in walk(key)}
+            known = self._dictionaries.setdefault(self._key(statement.targets[0]), [])
+            if statement not in known:
+                known.append(statement)
+                for key in keys:
+                    meaning = self.meaning(key) if key is not None else None
+                    if key is not None and isinstance(meaning, Placeholder):
+                        self.found.fed[key] = meaning
+        return found
+
+    def _key(self, name: ast.Name) -> tuple[Scope | None, str]:
+        return self.names.defining_scope(name.id, self.names.scope_of_name[name]), name.id
+
+    def of(
+        self, node: ast.expr | None
+    ) -> tuple[list[tuple[Placeholder, ast.expr]], ast.Name | None]:
+        if node is None or (isinstance(node, ast.Constant) and node.value is None):
+            return [], None
+        if isinstance(node, ast.Dict):
+            return self._fed(node), None
+        if isinstance(node, ast.Name):
+            feeds = self._named(node)
+            items = [self.meaning(item.slice) for item in self._items(node)]
+            self._fed_names.add(self._key(node))
+            if not all(any(one is known for known, _ in feeds) for one in items):
+                text = "what is fed is added to a dictionary"
+                raise Refused(self.module, node, text, "write it in the dictionary")
+            return [(p, node if p in items else value) for p, value in feeds], node
+        raise self._unclear(node)
+
+    def _unclear(self, node: ast.expr) -> Refused:
+        text = "what is fed cannot be determined"
+        return Refused(self.module, node, text, "write a dictionary")
+
+    def _named(self, node: ast.Name) -> list[tuple[Placeholder, ast.expr]]:
+        """What a dictionary with a name has."""
+        above = self._dictionary_above(node)
+        if above is not None:
+            return self._fed(self._told(above))
+        bindings = self.names.bindings_of(node)
+        known = self._dictionaries.get(self._key(node), [])
+        if bindings and {id(self.names.statement(b.node)) for b in bindings} == {
+            id(s) for s in known
+        }:
+            every = [self._fed(s.value) for s in known if isinstance(s.value, ast.Dict)]
+            sets = {frozenset(id(p) for p, _ in one) for one in every}
+            if len(sets) == 1:
+                for one in known:
+                    self._told(one)
+                return every[0]
+        returned = self._returned(node)
+        if returned is None:
+            raise self._unclear(node)
+        return [(placeholder, node) for placeholder, _ in self._fed(self._told(returned))]
+
+    def _told(self, statement: ast.Assign) -> ast.Dict:
+        if statement not in self.found.dictionaries:
+            self.found.dictionaries.append(statement)
+        assert isinstance(statement.value, ast.Dict)
+        return statement.value
+
+    # -- items, and what functions return -----------------------------------------------
+
+    def is_item(self, statement: ast.stmt) -> bool:
+        """Whether a statement gives a placeholder another value: `feed_dict[keep_prob] = 1.0`."""
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return False
+        item = statement.targets[0]
+        if not isinstance(item, ast.Subscript) or not isinstance(item.value, ast.Name):
+            return False
+        meaning = self.meaning(item.slice)
+        if not isinstance(meaning, Placeholder) or any(
+            isinstance(self.meaning(part), GRAPH) for part in walk(statement.value)
+        ):
+            return False
+        self.known |= set(walk(item.slice))
+        self.found.fed[item.slice] = meaning
+        if item not in self.found.fed_items:
+            self.found.fed_items.append(item)
+        return True
+
+    def _items(self, name: ast.Name) -> list[ast.Subscript]:
+        """The items of a dictionary that get other values."""
+        home, _ = self._key(name)
+        parents = (
+            self.names.parents[mention]
+            for mention in (self.names.mentions(name.id, home) if home is not None else ())
+        )
+        return [
+            one
+            for one in parents
+            if isinstance(one, ast.Subscript) and self.is_item(self.names.statement(one))
+        ]
+
+    def gives(self, function: Function) -> bool:
+        """Whether a function returns a `feed_dict`, and does nothing else with the graph."""
+        node = function.node
+        if function.module is not self.module or not isinstance(node, ast.FunctionDef):
+            return False
+        if node not in self._returning:
+            self._returning[node] = self._at_end(node)
+        return self._returning[node] is not None
+
+    def _at_end(self, node: ast.FunctionDef) -> ast.Assign | None:
+        leaves = [part for part in walk(node) if isinstance(part, _LEAVES)]
+        last = node.body[-1]
+        if leaves != [last] or not isinstance(last, ast.Return) or node.decorator_list:
+            return None
+        return self._dictionary_above(last.value) if isinstance(last.value, ast.Name) else None
+
+    def _returned(self, node: ast.Name) -> ast.Assign | None:
+        """The dictionary of the one function that all values of a name are calls of."""
+        found: set[ast.Assign | None] = set()
+        for binding in self.names.bindings_of(node):
+            statement = self.names.statement(binding.node)
+            call = statement.value if isinstance(statement, ast.Assign) else None
+            target = self.origins.target(call) if isinstance(call, ast.Call) else None
+            plain = isinstance(statement, ast.Assign) and statement.targets == [binding.node]
+            known = plain and target is not None and self.gives(target)
+            found.add(self._returning[target.node] if known and target is not None else None)
+        return found.pop() if len(found) == 1 else None
+
+    def _is_fed(self, function: ast.FunctionDef) -> bool:
+        """Whether all that a function returns is fed, by names of its own."""
+        references = self.origins.references(Function(self.module, function))
+        for one in references:
+            statement = self.names.parents.get(one.call) if one.call is not None else None
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(target, ast.Name) or self._key(target) not in self._fed_names:
+                return False
+        return bool(references)
+
+    def _dictionary_above(self, name: ast.Name) -> ast.Assign | None:
+        """The dictionary that a name is, where it gets it above its mention, in a block around."""
+        bound = {self.names.statement(one.node) for one in self.names.bindings_of(name)}
+        own: ast.AST = self.names.statement(name)
+        while isinstance(own, _STRAIGHT):
+            block = self.names.block(own)
+            for statement in reversed(block[: block.index(own)]):
+                if statement in bound:
+                    found = statement if self.is_dictionary(statement) else None
+                    return found if isinstance(found, ast.Assign) else None
+                if any(one in bound for one in walk(statement)):
+                    return None
+            own = self.names.parents[own]
+            repeats = isinstance(own, (ast.For, ast.While))
+            if repeats and any(one in bound for one in walk(own)):
+                return None  # of the turn before
+        return None
+
+    def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
+        found: list[tuple[Placeholder, ast.expr]] = []
+        for key, value in zip(node.keys, node.values):
+            meaning = self.meaning(key) if key is not None else None
+            if key is None or not isinstance(meaning, Placeholder):
+                text = "something other than a named placeholder is fed"
+                raise Refused(self.module, key or node, text)
+            name = self.names.qualname(value.func) if isinstance(value, ast.Call) else None
+            if name in _UNFED:
+                text = f"a function of TF2 takes no `{name.partition('.')[2]}` as a tensor"
+                raise Refused(self.module, value, text, "make a list of it")
+            if any(meaning is one for one, _ in found):
+                raise Refused(self.module, key, f"`{meaning.name}` is fed twice")
+            found.append((meaning, value))
+            self.found.fed[key] = meaning
+        return found
+
+    def finish(self) -> None:
+        """A dictionary of feeds is used for nothing else, and may be fed to nothing.
+
+        Raises:
+            Refused: one is.
+        """
+        for known in self._dictionaries.values():
+            self.found.dictionaries += (s for s in known if s not in self.found.dictionaries)
+        names = dict.fromkeys(self._fed_names)
+        for statement in self.found.dictionaries:
+            target = statement.targets[0]
+            assert isinstance(target, ast.Name)
+            names[self._key(target)] = None
+        for item in self.found.fed_items:
+            assert isinstance(item.value, ast.Name)
+            if self._key(item.value) not in names:
+                raise self._unclear(item)
+        feeding = {id(run.fed) for run in self.found.runs if run.fed is not None}
+        for home, name in names:
+            for mention in self.names.mentions(name, home) if home is not None else ():
+                if not isinstance(mention.ctx, ast.Load) or id(mention) in feeding:
+                    continue
+                parent = self.names.parents[mention]
+                node = home.function() if home is not None else None
+                returned = isinstance(parent, ast.Return) and isinstance(node, ast.FunctionDef)
+                if returned and isinstance(node, ast.FunctionDef) and self._is_fed(node):
+                    continue
+                if parent not in self.found.fed_items:
+                    text = f"`{mention.id}`, a dictionary of feeds, has another use as well"
+                    raise Refused(self.module, mention, text)

@@ -1,0 +1,71 @@
+"""Feeds that functions return, and items of dictionaries that get other values."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_writing import native
+from tests.support.migration import changed, run, said
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 2])
+rate = tf.placeholder(tf.float32, [])
+loss = tf.reduce_mean(rate * tf.square(tf.layers.dense(x, 1)))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+
+def feeds_of(rows, scale):
+    feeds = {x: rows, rate: scale}
+    return feeds
+
+
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+for _ in range(3):
+    feed_dict = feeds_of(np.ones([4, 2]), 0.5)
+    sess.run(train, feed_dict=feed_dict)
+    feed_dict[rate] = 1.0
+    print(sess.run(loss, feed_dict=feed_dict))
+"""
+
+
+def test_steps_take_what_functions_return() -> None:
+    after = native(PROGRAM)
+    assert "    feeds = {'x': rows, 'rate': scale}\n    return feeds\n" in after
+    assert "    feed_dict['rate'] = 1.0\n" in after
+    assert "train_step(**feed_dict)" in after and "compute_loss(**feed_dict)" in after
+
+
+def test_what_changes_is_not_known_to_a_step() -> None:
+    """A flag that is fed True, and False later, is a tensor of the step."""
+    pairs = (
+        ("def feeds_of(rows, scale):\n    feeds = {x: rows, rate: scale}\n    return feeds\n", ""),
+        ("rate = tf.placeholder(tf.float32, [])", "rate = tf.placeholder(tf.bool, [])"),
+        ("rate * tf", "tf.cast(rate, tf.float32) * tf"),
+        ("feeds_of(np.ones([4, 2]), 0.5)", "{x: np.ones([4, 2]), rate: True}"),
+        ("feed_dict[rate] = 1.0", "feed_dict[rate] = False"),
+    )
+    after = native(changed(PROGRAM, *pairs))
+    assert "'rate': True}" in after and "feed_dict['rate'] = False" in after
+    assert "def train_step(x, rate):" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("    feed_dict[rate] = 1.0\n", "    print(feed_dict)\n", "has another use as well"),
+        ("    feed_dict[rate] = 1.0\n", "    feed_dict.update({x: 1})\n", "is used outside of"),
+        ("rate: scale}", "}", "is added to a dictionary"),
+        ("    return feeds", "    return feeds if scale else {}", "cannot be determined"),
+        ("    return feeds", "    print(feeds)\n    return feeds", "has another use as well"),
+        ("    feed_dict = feeds_of(", "    print(feeds_of(1, 2))\n    feed_dict = feeds_of(", "use"),
+        ("feeds_of(np.ones([4, 2]), 0.5)\n", "{x: np.ones([4, 2])}\n", "is added to a dictionary"),
+    ],
+)
+def test_others_stay(old: str, new: str, why: str) -> None:
+    result = run(PROGRAM.replace(old, new, 1), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in one and why in one for one in said(result)), said(result)

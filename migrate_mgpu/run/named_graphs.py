@@ -49,7 +49,7 @@ from migrate_mgpu.source.two_texts import Unlike, one_text
 
 _CHOICES = 3  # settings of a program that are tried, each with both of its values
 _ROUNDS = 24  # methods of a class, or functions, that are written where they are called
-_WORDS = (b"Session", b"class ", b"placeholder")
+_WORDS = (b"Session", b"class ", b"__init__")
 # What a module has whose functions leave something in the graph.
 _MAKERS = (
     (b"add_to_collection",),

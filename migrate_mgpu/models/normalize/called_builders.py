@@ -14,8 +14,8 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.origins import is_of_another
 from migrate_mgpu.models.front.session.scope import constructor_of, is_session
+from migrate_mgpu.models.normalize.graph_methods import is_called_once
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
@@ -56,13 +56,12 @@ def _moved(
     method = _method(there, owner, target.id, following)
     if following is None or method is None or not Layout(there.source, following).owns_lines:
         return {}
-    mentions = (
-        node
-        for other in graph.modules
-        for node in other.names.attributes.get(method.name, ())
-        if not is_of_another(other, node, owner)
-    )
-    if len(list(mentions)) != 1 or not _builds(module, graph, method, target.id):
+    assert isinstance(following.value, ast.Call)
+    func = following.value.func
+    assert isinstance(func, ast.Attribute)
+    if not is_called_once(module, graph, constructor, method, func):
+        return {}
+    if not _builds(module, graph, method, target.id):
         return {}
     return _written(module, constructor, there, following, target.id)
 
@@ -100,7 +99,9 @@ def _builds(module: Module, graph: CallGraph, method: ast.FunctionDef, name: str
                 return False
             if not isinstance(part, ast.Call):
                 continue
-            if is_session(module, part) or getattr(part.func, "attr", "") in _RUNS:
+            own = graph.target(module, part.func) is not None  # a method may be called `eval`
+            runs = not own and getattr(part.func, "attr", "") in _RUNS
+            if is_session(module, part) or runs:
                 return False
             known = name_of(module, part)
             builds |= bool(known) and not known.startswith(SETTINGS)

@@ -197,6 +197,44 @@ def in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from in_line(statement.body)
 
 
+def is_called_once(
+    module: Module,
+    graph: CallGraph,
+    constructor: ast.FunctionDef,
+    method: ast.FunctionDef,
+    func: ast.Attribute,
+    line: int | None = None,
+) -> bool:
+    """Whether a method has one call, ``func``, and other mentions of its name are of something else.
+
+    A method may give its object something by its own name, `self.loss = loss` in `loss`: from then
+    on it is that. ``line`` is that of the call, where the constructor has it.
+    """
+    owner = module.names.parents[method]
+    assert isinstance(owner, ast.ClassDef)
+    lines = set(in_line(method.body))
+    me = method.args.args[0].arg if method.args.args else ""
+    found = gives = others = False
+    for other in graph.modules:
+        for node in other.names.attributes.get(method.name, ()):
+            if is_of_another(other, node, owner):
+                continue
+            if node is func:
+                found = True
+                continue
+            others = True
+            parent = other.names.parents.get(node)
+            if isinstance(parent, ast.Call) and parent.func is node:
+                return False
+            if other is module and constructor in module.names.ancestors(node):
+                if line is None or node.lineno < line:
+                    return False  # it is still the method
+            own = isinstance(node.value, ast.Name) and node.value.id == me
+            stored = not isinstance(node.ctx, ast.Load)
+            gives |= own and stored and other.names.statement(node) in lines
+    return found and (gives or not others)
+
+
 def _is_named(module: Module, owner: ast.ClassDef, method: ast.FunctionDef) -> bool:
     """Whether the class has its method by name as well: `run = fit`."""
     return bool(module.names.mentions(method.name, module.names.scopes[owner]))
@@ -224,13 +262,9 @@ def _moved(
         return []
     method = methods[0]
     arguments = method.args.args
-    mentions = [
-        node
-        for other in graph.modules
-        for node in other.names.attributes.get(method.name, ())
-        if not is_of_another(other, node, owner)
-    ]
-    if mentions != [func] or _is_named(module, owner, method):
+    if _is_named(module, owner, method):
+        return []
+    if not is_called_once(module, graph, constructor, method, func, statement.lineno):
         return []
     gone = Layout(module.source, method)
     if not arguments or arguments[0].arg != me or not gone.owns_lines:

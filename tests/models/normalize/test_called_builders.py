@@ -68,6 +68,16 @@ def test_others_stay_methods(old: str, new: str) -> None:
     assert any("the session stays" in message for message in said(result))
 
 
+def test_a_method_may_give_its_object_something_by_its_own_name() -> None:
+    """`self.loss = ...`, in `loss`: from then on it is that."""
+    text = PROGRAM.replace("def losses(", "def loss(").replace("model.losses()", "model.loss()")
+    after = native(text)
+    assert "def loss(" not in after and "loss = tf.reduce_mean" in after
+    for again in ("model.loss()\nmodel.loss()\n", "print(model.loss(1))\nmodel.loss()\n"):
+        result = run(text.replace("model.loss()\n", again), bridge=True, native_sessions=True)
+        assert [one.state for one in result.programs] == ["bridge"]
+
+
 def test_what_a_module_of_the_run_makes_may_be_the_object() -> None:
     """`held.train` may be a method of the class's: then it is called twice."""
     main = PROGRAM.replace("data = SimpleNamespace()", "from held import give\ndata = give(1)")

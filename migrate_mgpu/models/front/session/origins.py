@@ -312,7 +312,7 @@ def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | Non
     """Whether an attribute is one of a module, or of an object of another class than some.
 
     Nor is it the class's where some module outside of the run made what it is of, of constants:
-    `mnist.train`, of `mnist = read_data_sets('data', one_hot=True)`.
+    `mnist.train`, of `mnist = read_data_sets('data', one_hot=True)`; or TensorFlow.
     """
     if module.names.qualname(node) or class_of(module, node) not in (None, owner):
         return True
@@ -329,6 +329,8 @@ def _is_made_outside(module: Module, node: ast.expr) -> bool:
         constants = all(isinstance(one, ast.Constant) for one in given)
         made = (module.names.qualname(node.func) or "").split(".")
         own = {name for one in module.imported for name in (one.path.stem, one.path.parent.name)}
+        if made[0] == "tensorflow":
+            return True
         return constants and len(made) > 1 and made[0] != "builtins" and own.isdisjoint(made)
     owner = class_of(module, node) if isinstance(node, ast.Attribute) else None
     if not isinstance(node, ast.Attribute) or owner is None:

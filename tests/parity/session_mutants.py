@@ -74,6 +74,15 @@ MUTANTS: dict[str, Mutant] = {
         "trainer_class", _APPLY, _AGAIN, ("applied-twice",)
     ),
     "applied twice, momentum": Mutant("named_feeds", _APPLY, _AGAIN, ("applied-twice",)),
+    "an item of what is fed keeps the value that it had": Mutant(
+        "feeds_of_functions", r"^    feed_dict\['scale'\] = 0\.5\n", ""
+    ),
+    "some variables are not trained, of an object that is built outside": Mutant(
+        "class_built_outside",
+        r"\[\*weights\.values\(\), \*biases\.values\(\)\]",
+        "[*weights.values()]",
+        ("not-trained",),
+    ),
     "not applied": Mutant("logistic_accuracy", _APPLY, "", ("not-applied",)),
     "one of two optimizers not applied": Mutant(
         "gan", r"^    G_solver_optimizer\.apply_gradients.*\n", "", ("not-applied",)

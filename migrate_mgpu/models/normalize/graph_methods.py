@@ -205,7 +205,7 @@ def is_called_once(
     func: ast.Attribute,
     line: int | None = None,
 ) -> bool:
-    """Whether a method has one call, ``func``, and other mentions of its name are of something else.
+    """Whether a method has one call, ``func``; other mentions of its name are of something else.
 
     A method may give its object something by its own name, `self.loss = loss` in `loss`: from then
     on it is that. ``line`` is that of the call, where the constructor has it.

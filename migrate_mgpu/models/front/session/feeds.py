@@ -47,6 +47,10 @@ class FeedReader:
         self._returning: dict[ast.AST, ast.Assign | None] = {}  # what functions return
         self._fed_names: set[tuple[Scope | None, str]] = set()  # of dictionaries that runs are fed
 
+    def concerns(self, statement: ast.stmt) -> bool:
+        """Whether a statement makes a `feed_dict`, changes one, or gets one from a function."""
+        return self.is_dictionary(statement) or self.is_item(statement) or self.is_given(statement)
+
     def is_dictionary(self, statement: ast.stmt) -> bool:
         """Whether a statement makes a `feed_dict`: a dictionary with placeholders as keys."""
         if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Dict):
@@ -137,6 +141,16 @@ class FeedReader:
         self.found.fed[item.slice] = meaning
         if item not in self.found.fed_items:
             self.found.fed_items.append(item)
+        return True
+
+    def is_given(self, statement: ast.stmt) -> bool:
+        """`feed_dict = fill_feed_dict(data, images)`, which gives a function its placeholders."""
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        target = self.origins.target(call) if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or target is None or not self.gives(target):
+            return False
+        given = (*call.args, *(keyword.value for keyword in call.keywords))
+        self.known |= {one for one in given if isinstance(self.meaning(one), Placeholder)}
         return True
 
     def _items(self, name: ast.Name) -> list[ast.Subscript]:

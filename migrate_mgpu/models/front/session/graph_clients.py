@@ -283,7 +283,7 @@ class GraphClientReader(StatementReader):
         if self.driving.made_elsewhere(statement):
             return Role.HOST_OBJECT
         self.driving.read(statement)
-        if self.runs.feeds.is_dictionary(statement) or self.runs.feeds.is_item(statement):
+        if self.runs.feeds.concerns(statement):
             return Role.HOST
         if self.runs.concerns(statement):
             before = len(self.found.runs)

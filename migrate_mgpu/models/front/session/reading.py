@@ -463,8 +463,7 @@ class _Reader(StatementReader):
 
     def _dictionary(self, statement: ast.stmt) -> bool:
         """Whether a statement makes a `feed_dict`."""
-        feeds = self.runs.feeds
-        return feeds.is_dictionary(statement) or feeds.is_item(statement)
+        return self.runs.feeds.concerns(statement)
 
     def _bind_host(self, statement: ast.stmt) -> None:
         for name in mentions_of(self.names, statement, self.home):

@@ -228,10 +228,7 @@ class RunReader:
             return Role.GONE
         calls = [call for call in calls if call not in first and call not in self.gone]
         dictionaries = [
-            s
-            for s in walk(statement)
-            if isinstance(s, ast.stmt)
-            and (self.feeds.is_dictionary(s) or self.feeds.is_item(s))
+            s for s in walk(statement) if isinstance(s, ast.stmt) and self.feeds.concerns(s)
         ]
         if self.is_home(statement):
             self._check_mentions(statement, calls, dictionaries)

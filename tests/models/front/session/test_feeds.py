@@ -39,6 +39,17 @@ def test_steps_take_what_functions_return() -> None:
     assert "train_step(**feed_dict)" in after and "compute_loss(**feed_dict)" in after
 
 
+def test_functions_may_be_given_the_placeholders() -> None:
+    pairs = (
+        ("def feeds_of(rows, scale):", "def feeds_of(rows, inputs, rate_pl, scale=0.5):"),
+        ("{x: rows, rate: scale}", "{inputs: rows, rate_pl: scale}"),
+        ("feeds_of(np.ones([4, 2]), 0.5)", "feeds_of(np.ones([4, 2]), x, rate_pl=rate)"),
+    )
+    after = native(changed(PROGRAM, *pairs))
+    assert "def feeds_of(rows, scale=0.5):\n    feeds = {'x': rows, 'rate': scale}\n" in after
+    assert "feeds_of(np.ones([4, 2]))\n" in after
+
+
 def test_what_changes_is_not_known_to_a_step() -> None:
     """A flag that is fed True, and False later, is a tensor of the step."""
     pairs = (
@@ -61,7 +72,13 @@ def test_what_changes_is_not_known_to_a_step() -> None:
         ("rate: scale}", "}", "is added to a dictionary"),
         ("    return feeds", "    return feeds if scale else {}", "cannot be determined"),
         ("    return feeds", "    print(feeds)\n    return feeds", "has another use as well"),
-        ("    feed_dict = feeds_of(", "    print(feeds_of(1, 2))\n    feed_dict = feeds_of(", "use"),
+        (
+            "    feed_dict = feeds_of(",
+            "    print(feeds_of(1, 2))\n    feed_dict = feeds_of(",
+            "use",
+        ),
+        ("{x: rows, rate: scale}", "{x: rows, rate: loss}", "is used outside of"),
+        ("feeds_of(np.ones([4, 2]), 0.5)", "feeds_of(loss, 0.5)", "is used outside of"),
         ("feeds_of(np.ones([4, 2]), 0.5)\n", "{x: np.ones([4, 2])}\n", "is added to a dictionary"),
     ],
 )

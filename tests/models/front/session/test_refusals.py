@@ -819,8 +819,8 @@ REFUSED = {
         program(run="sess.run(train, feed_dict=feed())\n", head=HEAD + "feed = dict\n"),
         "what is fed cannot be determined",
     ),
-    "feeds that change": (
-        program(run="feeds = {x: rows}\nfeeds[x] = rows\nsess.run(train, feeds)\n"),
+    "feeds that are updated": (
+        program(run="feeds = {x: rows}\nfeeds.update({x: rows})\nsess.run(train, feeds)\n"),
         "a part of the graph, is used outside",
     ),
     "a range is fed": (program(run="sess.run(train, {x: range(2)})\n"), "takes no `range`"),

@@ -330,7 +330,7 @@ class RunWriter:
         for placeholder, value in run.feeds:
             head = "" if in_order else f"{placeholder.name}="
             text = render(self.source, value, self.context.edits(value))
-            cast = _cast(self.module, placeholder, value)
+            cast = cast_of(self.module, placeholder, value)
             arguments.append(head + (f"{cast}({text})" if cast else text))
         comments = self._comments(run)
         if any(above or behind for above, behind in comments):
@@ -370,7 +370,7 @@ class RunWriter:
         return "\n".join([*lines, f"{indent})"])
 
 
-def _cast(module: Module, placeholder: Placeholder, value: ast.expr) -> str:
+def cast_of(module: Module, placeholder: Placeholder, value: ast.expr) -> str:
     """What a number becomes before it is given to a function, where that would not take it.
 
     A feed made an integer of a float, and a truth value of an integer. Functions do so with arrays.

@@ -29,7 +29,7 @@ from migrate_mgpu.models.keras.losses import calls_keras, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.session import places
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
-from migrate_mgpu.models.keras.session.calls import RunWriter
+from migrate_mgpu.models.keras.session.calls import RunWriter, cast_of
 from migrate_mgpu.models.keras.session.comments import KeptComments
 from migrate_mgpu.models.keras.session.construction import ConstructionWriter
 from migrate_mgpu.models.keras.session.defined import defined_calls
@@ -231,6 +231,16 @@ class _Writer:
                 advice = "give that placeholder a shape"
                 raise Refused(self.module, placeholder.node, text, advice)
 
+    def _fed(self, key: ast.expr, value: ast.expr) -> None:
+        """A placeholder in a dictionary of feeds is its name; numbers become what feeds made."""
+        placeholder = self.program.fed[key]
+        self.edits.edit(Edit(*self.source.span(key), self.style.string(placeholder.name)))
+        cast = cast_of(self.module, placeholder, value)
+        if cast:
+            start, end = self.source.span(value)
+            self.edits.edit(Edit(start, start, f"{cast}("))
+            self.edits.edit(Edit(end, end, ")"))
+
     def write(self) -> EditSet:
         self.classes += self.functions.write()
         self.functions.leave_out_helpers()
@@ -246,11 +256,11 @@ class _Writer:
                 if value in self.program.folded:
                     self.edits.edit(self._without(statement.value, value))
                     continue
-                name = self.program.fed[key].name
-                self.edits.edit(Edit(*self.source.span(key), self.style.string(name)))
+                self._fed(key, value)
         for item in self.program.fed_items:
-            name = self.style.string(self.program.fed[item.slice].name)
-            self.edits.edit(Edit(*self.source.span(item.slice), name))
+            statement = self.module.names.statement(item)
+            assert isinstance(statement, ast.Assign)
+            self._fed(item.slice, statement.value)
         parameters = self.parameters
         for edit in parameters.edits():
             self.edits.edit(edit)

@@ -64,6 +64,19 @@ def test_what_changes_is_not_known_to_a_step() -> None:
     assert "def train_step(x, rate):" in after
 
 
+def test_numbers_in_dictionaries_become_what_a_feed_made_of_them() -> None:
+    pairs = (
+        ("rate = tf.placeholder(tf.float32, [])", "rate = tf.placeholder(tf.bool, [])"),
+        ("rate * tf", "tf.cast(rate, tf.float32) * tf"),
+        ("for _ in", "for i in"),
+        ("rate: scale}", "rate: len(rows) % 2}"),
+        ("feed_dict[rate] = 1.0", "feed_dict[rate] = i % 2"),
+    )
+    after = native(changed(PROGRAM, *pairs))
+    assert "'rate': bool(len(rows) % 2)}" in after
+    assert "feed_dict['rate'] = bool(i % 2)\n" in after
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

@@ -258,9 +258,9 @@ class _Writer:
                     continue
                 self._fed(key, value)
         for item in self.program.fed_items:
-            statement = self.module.names.statement(item)
-            assert isinstance(statement, ast.Assign)
-            self._fed(item.slice, statement.value)
+            assigned = self.module.names.statement(item)
+            assert isinstance(assigned, ast.Assign)
+            self._fed(item.slice, assigned.value)
         parameters = self.parameters
         for edit in parameters.edits():
             self.edits.edit(edit)

@@ -24,7 +24,6 @@ IMPOSSIBLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
      "resize by tf.image.resize_bilinear or resize_nearest_neighbor, which are the same"),
     (("summary.", "contrib.summary."), "writes with a session's graph",
      "leave it out: Keras writes loss and metrics by its TensorBoard callback"),
-    (("Print",), "has no TF2 form", "use tf.print"),
 )  # fmt: skip
 
 _REDUCE = ("input_tensor", "axis", "keepdims", "name", "reduction_indices", "keep_dims")
@@ -139,6 +138,15 @@ def _forms() -> dict[str, Row]:
         "multinomial": _form(
             "random.categorical", ("logits", "num_samples", "seed", "name", "output_dtype"),
             ("logits", "num_samples"), {"output_dtype": "dtype"}),
+        # Its text, and when it shows it, are others in `tf.print`.
+        "Print": _form(
+            "raw_ops.Print", ("input_", "data", "message", "first_n", "summarize", "name"), (),
+            {"input_": "input"}),
+        "check_numerics": _form("debugging.check_numerics", ("tensor", "message", "name"),
+                                ("tensor", "message", "name")),
+        "verify_tensor_all_finite": _form(
+            "debugging.assert_all_finite", ("t", "msg", "name", "x", "message"),
+            ("x", "message", "name"), {"t": "x", "msg": "message"}),
         "set_random_seed": _form("random.set_seed", ("seed",), ("seed",)),
         "py_func": _form("numpy_function", ("func", "inp", "Tout", "stateful", "name"),
                          ("func", "inp", "Tout", "stateful", "name")),

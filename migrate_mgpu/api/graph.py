@@ -29,7 +29,10 @@ complex conj real imag angle fft ifft fft2d digamma lgamma matrix_inverse matrix
 matrix_set_diag matrix_solve matrix_transpose cholesky qr diag diag_part self_adjoint_eig svd
 segment_sum segment_mean segment_max segment_min segment_prod unsorted_segment_sum
 unsorted_segment_max unsorted_segment_mean invert_permutation accumulate_n div_no_nan saturate_cast
-matrix_triangular_solve reverse_v2 unravel_index histogram_fixed_width py_func
+matrix_triangular_solve reverse_v2 unravel_index histogram_fixed_width py_func Print check_numerics
+verify_tensor_all_finite debugging.check_numerics
+multinomial random.multinomial random.categorical random_shuffle random.shuffle random_gamma
+random.gamma
 """
 _MATH = """
 abs add add_n argmax argmin ceil cos count_nonzero cumprod cumsum divide equal erf exp expm1 floor
@@ -76,7 +79,8 @@ COMPUTES = frozenset(
 # Those whose value is drawn anew at each step.
 DRAWS = frozenset(
     ["random_normal", "random_uniform", "truncated_normal", "random.normal", "random.uniform",
-     "random.truncated_normal", "nn.dropout"]
+     "random.truncated_normal", "nn.dropout", "multinomial", "random.multinomial",
+     "random.categorical", "random_shuffle", "random.shuffle", "random_gamma", "random.gamma"]
 )  # fmt: skip
 # Those that change one image at random, with how many arguments there are before the seed.
 DRAWS_IMAGES: Mapping[str, int] = {
@@ -86,6 +90,14 @@ DRAWS_IMAGES: Mapping[str, int] = {
 }  # fmt: skip
 # Those that draw the classes that they compare with.
 SAMPLES = frozenset(["nn.nce_loss", "nn.sampled_softmax_loss"])
+# What shows values as it is computed.
+PRINTS = "Print"
+# Where a seed of its own stands among the arguments of those.
+SEED_PLACES: Mapping[str, int] = {
+    **dict.fromkeys(DRAWS, 4), "nn.dropout": 3,
+    **dict.fromkeys(("multinomial", "random.multinomial"), 2), "random.categorical": 3,
+    "random_shuffle": 1, "random.shuffle": 1, **DRAWS_IMAGES, **dict.fromkeys(SAMPLES, 9),
+}  # fmt: skip
 # What TF2 has not, and is written beside the program: as TF1's, of its first parameters alone.
 DEFINED: Mapping[str, tuple[tuple[str, ...], Definition]] = {
     "image.resize_images": (

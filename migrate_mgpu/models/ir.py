@@ -16,6 +16,7 @@ import ast
 import enum
 from collections.abc import Mapping
 
+from migrate_mgpu.analysis.diagnostics import Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import Value
 from migrate_mgpu.api.losses import Reduction
@@ -948,6 +949,7 @@ class Unit:
     first: bool = False
     collects: tuple[Variables, ...] = ()
     assigns: tuple[Variables, ...] = ()
+    streams: tuple[Place, ...] = ()
 
 
 @record(frozen=True, eq=False)

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.diagnostics import Place, Refused
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Binding, children, walk
@@ -22,8 +23,10 @@ from migrate_mgpu.api.graph import (
     DEFINED,
     DRAWS,
     DRAWS_IMAGES,
+    PRINTS,
     ROWS,
     SAMPLES,
+    SEED_PLACES,
     SETTINGS,
 )
 from migrate_mgpu.api.layers import LAYERS
@@ -82,11 +85,13 @@ class Parts:
     gathers: list[ast.Call] = field(default_factory=list)
     collections: list[ast.expr] = field(default_factory=list)
     objects: list[ast.expr] = field(default_factory=list)
+    streams: list[Place] = field(default_factory=list)
 
     def add(self, other: Parts) -> None:
         self.names += other.names
         self.builders.update(other.builders)
         self.draws += other.draws
+        self.streams += other.streams
         self.layers += other.layers
         self.applied += other.applied
         self.schedules += other.schedules
@@ -140,7 +145,8 @@ class Expressions:
             if len(bindings) > 1 or (home is not None and changes_in_place(module, name)):
                 text = f"`{name.id}` changes, and the graph was built with one of its values"
                 raise Refused(module, name, text, "give it to the function as an argument")
-        return Parts(builders=parts.builders, rows=parts.rows or bool(parts.gathers))
+        rows = parts.rows or bool(parts.gathers)
+        return Parts(builders=parts.builders, rows=rows, streams=parts.streams)
 
     @property
     def functions(self) -> set[ast.AST]:
@@ -288,6 +294,9 @@ class Expressions:
                 self._controlled(call, name, found)
             if name in DRAWS or name in DRAWS_IMAGES or name in SAMPLES:
                 found.draws.append(call)
+                found.streams += [Place(module, call)] if is_seeded(module, call) else []
+            elif name == PRINTS and is_counted(call):
+                found.streams.append(Place(module, call))
             found.gathers += [call] if name in ROWS else []
             return
         qualname = module.names.qualname(call.func) or ""
@@ -667,19 +676,34 @@ def _gives_tensors(module: Module, binding: Binding) -> bool:
 
 
 def check_drawn(module: Module, call: ast.Call) -> None:
-    """A random operation draws from the one stream of all of them.
+    """A random operation draws as TF1's does.
 
     Raises:
-        Refused: it may have one of its own, or what it draws depends on how a table is split.
+        Refused: what it draws depends on its own seed, or on how a table is split.
     """
     name = name_of(module, call)
-    samples = name in SAMPLES
-    seeded = any(keyword.arg == "seed" for keyword in call.keywords)
-    if seeded or len(call.args) > DRAWS_IMAGES.get(name, 9 if samples else 4):
+    if name in DRAWS or name in DRAWS_IMAGES:
+        return
+    if is_seeded(module, call):
         text = "a random operation with its own seed: TF1 draws its numbers from a separate stream"
         raise Refused(module, call, text)
-    if samples and any(keyword.arg == "partition_strategy" for keyword in call.keywords):
+    if name in SAMPLES and any(one.arg == "partition_strategy" for one in call.keywords):
         raise Refused(module, call, "a table in several parts, in an order of TF1's")
+
+
+def is_seeded(module: Module, call: ast.Call) -> bool:
+    """Whether a random operation has a seed of its own, and so a stream of random numbers."""
+    told = [one.value for one in call.keywords if one.arg == "seed"]
+    place = SEED_PLACES.get(name_of(module, call))
+    if place is not None:
+        told += call.args[place : place + 1]
+    return not all(map(is_none, told))
+
+
+def is_counted(call: ast.Call) -> bool:
+    """Whether `tf.Print` shows its first values alone: it counts them."""
+    first = by_parameter(call, ("input_", "data", "message", "first_n")).get("first_n")
+    return first is not None and not is_none(first)
 
 
 def _starts_cell(module: Module, call: ast.Call) -> bool:

@@ -42,6 +42,7 @@ from migrate_mgpu.models.front.session.program import (
     SessionProgram,
     targets_of,
 )
+from migrate_mgpu.models.front.session.random_streams import StreamReader
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, Owner, makes_graph, resets_between
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -174,6 +175,7 @@ class _Reader(StatementReader):
         self.unit_layers.check_training()
         self.averages.check()
         complete.check_captures()
+        StreamReader(self.state).check()
         self.placeholders.find_numbers()
         return self.found
 

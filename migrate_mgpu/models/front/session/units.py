@@ -275,6 +275,7 @@ class UnitReader(StatementReader):
             parts.rows or not all(map(self._is_of_tensor, parts.gathers)),
             inputs=inputs,
             collects=unique(self.collections.read(parts, value)),
+            streams=unique(parts.streams),
         )
         self.label_gradients.check(value)
         if of_tower:

@@ -398,10 +398,17 @@ class UpdateReader(StatementReader):
         if (
             isinstance(found, Variables)
             and found.collected is Collected.ONE
-            and not found.trainable
+            and (not found.trainable or _counts(found))
         ):
             return found
         raise Refused(self.module, node, "the global step is not a variable with a name")
+
+
+def _counts(found: Variables) -> bool:
+    """`batch = tf.Variable(0)`: an integer, which has no gradient though it may be trained."""
+    first = constant(found.made[0].arguments.get("initial_value"))
+    told = found.made[0].arguments.get("dtype")
+    return isinstance(first, int) and not isinstance(first, bool) and told is None
 
 
 def _is_of_gradients(node: ast.expr) -> bool:

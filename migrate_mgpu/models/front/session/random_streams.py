@@ -1,0 +1,78 @@
+"""Operations with a state of their own, which in TF1 is one, whatever runs them.
+
+Random ones with seeds have a stream each; `tf.Print` counts what it has shown.
+
+In a `tf.function` such an operation gives TF1's numbers, one after the other. It has a stream in
+each function that it stands in, so that all runs which compute it must be of one step.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import line_of
+from migrate_mgpu.api.graph import PRINTS
+from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.models.front.session.program import is_late
+from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.ir import Stage, Unit
+
+GRAPH_SEEDS = ("set_random_seed", "random.set_random_seed")
+_GRAPHS = ("Graph", "reset_default_graph")
+
+
+class StreamReader(StatementReader):
+    """Checks a program that is read to its end."""
+
+    def check(self) -> None:
+        """Each stream is one in TF2 as well, and begins with the same seeds.
+
+        Raises:
+            Refused: one is not, or does not.
+        """
+        seeded = [unit for unit in self._units() if unit.streams]
+        for unit in seeded:
+            call = unit.streams[0]
+            steps = [step for step in self.found.steps if unit in step.units]
+            text = "a random operation with its own seed"
+            if name_of(call.module, call.node) == PRINTS:
+                text = "what shows its first values"
+            if len(steps) > 1:
+                text = f"{text} is computed by several steps, which have one state of it in TF1"
+                raise Refused(call.module, call.node, text, "run it in one step, or without that")
+            if unit.stage is not Stage.WHOLE or self.scope.towers is not None:
+                raise Refused(call.module, call.node, f"{text} in a tower")
+            if is_late(unit) and not steps:
+                raise Refused(call.module, call.node, f"{text} is computed where it is run")
+        if seeded:
+            self._check_graph_seeds(seeded)
+
+    def _units(self) -> list[Unit]:
+        inside = (unit for step in self.found.steps for unit in step.units)
+        return list(dict.fromkeys([*inside, *self.found.units.values()]))
+
+    def _check_graph_seeds(self, seeded: list[Unit]) -> None:
+        """The seed of the graph counts as well: it is told before, once, and of this graph."""
+        modules = {self.module, *self.state.beside}
+        told = [
+            (module, call)
+            for module in modules
+            for name in GRAPH_SEEDS
+            for call in calls_of_names(module).get(name, ())
+        ]
+        if not told:
+            return
+        module, call = told[0]
+        first = min(line_of(unit.node) for unit in seeded)
+        text = "it cannot be determined which random operations the seed of the graph is for"
+        graphs = any(calls_of_names(self.module).get(name) for name in _GRAPHS)
+        if len(told) > 1 or module is not self.module or graphs:
+            raise Refused(module, call, text, "set it once, at the top of the program")
+        statement = self.names.statement(call)
+        before = isinstance(statement, ast.Expr) and (
+            statement in self.module.tree.body
+            or any(entry.statement is statement for entry in self.scope.entries)
+        )
+        if not before or line_of(call) > first:
+            raise Refused(module, call, text, "set it at the top of the program")

@@ -58,6 +58,9 @@ TF2 code with those that train.
 | a session each in `train` and in `test`, which restores | the same variables; `saver.restore` |
 | `tf.train.Saver()` of what functions make | their classes' variables, by TF1's names |
 | `tf.train.shuffle_batch`, its readers and producers | a `tf.data.Dataset`, and its iterator |
+| `MonitoredTrainingSession(hooks=[StopAtStepHook(...), ...])` | the loop and saver that it is |
+| a `SessionRunHook` of the program's own | a class whose methods are called around the step |
+| `tf.random_normal(shape, seed=3)` in one step | the same numbers |
 | `while not coord.should_stop():` | `while True:`, until the data ends |
 | a function that ends with `iterator.get_next()` | one that gives its dataset |
 | a later session that only computes, without variables | computed where it stands |

@@ -14,6 +14,7 @@ SAVE = (
     "write_meta_graph", "write_state", "strip_default_attrs", "save_debug_info",
 )  # fmt: skip
 RESTORE = ("sess", "save_path")
+RECOVER = "recover_last_checkpoints"
 
 # `tf.train.CheckpointManager` has numbers of its own, deletes files of earlier runs, and
 # `tf.train.Checkpoint` keeps a learning rate that a program says anew.
@@ -63,6 +64,15 @@ class {name}:
         )
         for variable, value in zip(self.variables.values(), values):
             variable.assign(value)''',
+)
+# The same, for programs that go on where an earlier one has saved.
+RECOVERING_SAVER = Definition(
+    SAVER.name,
+    SAVER.text
+    + """
+
+    def recover_last_checkpoints(self, paths):
+        self.paths = [one for one in paths if {tf}.io.gfile.exists(one + {quote}.index{quote})]""",
 )
 BETA_POWER = Definition(
     "BetaPower",

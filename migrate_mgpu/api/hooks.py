@@ -29,3 +29,32 @@ EARLY_STOPPING = (
     "estimator.experimental.make_early_stopping_hook",
     "contrib.estimator.make_early_stopping_hook",
 )
+# What a hook of the author's own derives from.
+HOOK_BASES = ("train.SessionRunHook", "estimator.SessionRunHook")
+# The parameters of the hooks that a monitored session may have.
+HOOKS = {
+    "StopAtStepHook": ("num_steps", "last_step"),
+    "NanTensorHook": ("loss_tensor", "fail_on_nan_loss"),
+    "LoggingTensorHook": ("tensors", "every_n_iter", "every_n_secs", "at_end", "formatter"),
+    "CheckpointSaverHook": (
+        "checkpoint_dir", "save_secs", "save_steps", "saver", "checkpoint_basename", "scaffold",
+        "listeners",
+    ),
+    "SummarySaverHook": (
+        "save_steps", "save_secs", "output_dir", "summary_writer", "scaffold", "summary_op",
+    ),
+    "StepCounterHook": ("every_n_steps", "every_n_secs", "output_dir", "summary_writer"),
+}  # fmt: skip
+# Sessions that hooks watch, and their parameters.
+MONITORED_SESSIONS = {
+    "train.MonitoredTrainingSession": (
+        "master", "is_chief", "checkpoint_dir", "scaffold", "hooks", "chief_only_hooks",
+        "save_checkpoint_secs", "save_summaries_steps", "save_summaries_secs", "config",
+        "stop_grace_period_secs", "log_step_count_steps", "max_wait_secs", "save_checkpoint_steps",
+        "summary_dir",
+    ),
+    "train.SingularMonitoredSession": (
+        "hooks", "scaffold", "master", "config", "checkpoint_dir", "stop_grace_period_secs",
+        "checkpoint_filename_with_path",
+    ),
+}  # fmt: skip

@@ -39,6 +39,7 @@ from migrate_mgpu.models.front.towers.loop import find_towers
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
 from migrate_mgpu.models.normalize.mixed_indents import MIXED
+from migrate_mgpu.models.normalize.monitored_sessions import refusal
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -139,7 +140,7 @@ class NativeSessions:
             return None
         if program.entry not in self._known:
             self._known[program.entry] = (
-                _without_home(program, opened[0])
+                _without_home(program, opened[0], self.graph)
                 if home is None
                 else self._convert(program, home, configs)
             )
@@ -412,7 +413,7 @@ def _outer(edit: Edit, entry: Entry) -> Edit:
     return Edit(edit.start, edit.end, text)
 
 
-def _without_home(program: Program, opened: Place) -> NativeSession:
+def _without_home(program: Program, opened: Place, graph: CallGraph) -> NativeSession:
     """A program stays whose session none of its modules makes, or several do."""
     homes = [module.path.name for module in program.modules if session_calls(module)]
     made = opened.node.func if isinstance(opened.node, ast.Call) else opened.node
@@ -421,7 +422,8 @@ def _without_home(program: Program, opened: Place) -> NativeSession:
     if homes:
         key, text = SEVERAL_MAKE_IT, f"several of its modules make sessions: {', '.join(homes)}"
     why = Diagnostic(key, opened, text, ADVICE)
-    return NativeSession(opened.module, why)
+    monitored = None if homes else refusal(opened.module, graph, opened.node)
+    return NativeSession(opened.module, monitored or why)
 
 
 @fact

@@ -32,6 +32,7 @@ from migrate_mgpu.models.normalize import (
     layer_loops,
     made_before_towers,
     mixed_indents,
+    monitored_sessions,
     returned_collections,
     reused_names,
     run_names,
@@ -81,7 +82,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
     before = _native(first.result)
     together: dict[Path, Texts] = {}
     choices: dict[Path, _Chosen] = {}
-    lost: dict[Path, Finding] = {}  # summaries that go with the queues of a program
+    lost: list[tuple[Path, Finding]] = []  # what TF1 told of a program besides, and goes
     for part in first.parts:
         sessions = [one for one in part.states if _may_help(one) and one.program.entry.path in data]
         stops: set[Path] = set()  # the files in which something keeps programs as they are
@@ -89,7 +90,8 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             entry = state.program.entry.path
             if entry in before:
                 continue
-            lost.update((entry, one) for one in _of_queues(state, part.graph))
+            lost += ((entry, one) for one in _of_queues(state, part.graph))
+            lost += ((entry, one) for one in _of_monitored(state))
             assert state.session is not None
             refused = state.session.refused
             home = refused.module.path if refused is not None else entry
@@ -120,7 +122,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             if before | chosen.keys() <= _native(result):
                 for entry in choices.keys() & chosen.keys():
                     choices[entry].write(result)
-                told = [one for entry, one in lost.items() if entry in chosen]
+                told = [one for entry, one in lost if entry in chosen]
                 for file in result.files:
                     file.findings += (one for one in told if one.path == file.path)
                     file.findings.sort(key=lambda one: one.position)
@@ -228,6 +230,15 @@ def _of_queues(state: State, graph: CallGraph) -> Iterator[Finding]:
         text = "TF1's queues add summaries of how full they are to these: no dataset does"
         code = only(SessionRewriter).rule.code
         yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
+
+
+def _of_monitored(state: State) -> Iterator[Finding]:
+    """What a monitored session tells of itself, and no plain one does."""
+    for module in state.program.modules:
+        for call, text in monitored_sessions.told(module):
+            cell, line, column = place(module.source, module.source.span(call)[0])
+            code = only(SessionRewriter).rule.code
+            yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
 
 
 def _may_help(state: State) -> bool:
@@ -342,7 +353,12 @@ def _named(
             project = graph.project.again(list(contents.items()))
             modules, graph = list(project.modules.values()), CallGraph(project)
         own = {module for module in modules if module.path in free}
-        edits = graph_functions.normalize(modules, graph, own) if functions else {}
+        edits = _each(
+            [module for module in modules if module in own],
+            partial(monitored_sessions.normalize, graph=graph),
+        )
+        if functions and not edits:
+            edits = graph_functions.normalize(modules, graph, own)
         home = next((module for module in modules if module.path == at), None)
         if objects and not edits and home is not None:
             of_objects = graph_objects.normalize(home, graph)

@@ -89,9 +89,27 @@ Tensors that a function reads as globals become its parameters. A lambda with a 
 tensors becomes a function. ``print`` of a tensor, which showed what the graph calls it, goes, also
 in functions that build the graph.
 
+``tf.train.MonitoredTrainingSession`` and ``SingularMonitoredSession`` in a ``with`` statement, on
+one machine, are written as the session, the saver and the loop that they are. With a
+``checkpoint_dir`` it goes on from the latest checkpoint there, saves at the start, every so many
+steps or seconds (600 seconds where nothing is told) and at the end; summaries are computed with a
+step every so many (100). ``StopAtStepHook`` is the loop's condition, asked behind the step: as in
+TF1, a session that begins at its last step makes one more. ``NanTensorHook`` raises a
+``RuntimeError``, ``LoggingTensorHook`` logs what the step gave, without the seconds between two
+lines. ``begin``, ``before_run``, ``after_run`` and ``end`` of the program's own hooks are called
+around it; what they ask for by ``SessionRunArgs`` the step gives. Hooks that use the session or the
+graph, several runs that hooks watch, a ``Scaffold``, and sessions of several machines stay. TF1
+takes the step of a summary from a read that races with the update, so that it may write one a step
+earlier than it is written here, and it also logs ``global_step/sec``, which a finding tells.
+
+A random operation with a seed of its own (``tf.random_normal(shape, seed=3)``, ``tf.nn.dropout``)
+draws TF1's numbers, where one step computes it: in TF1 all runs share its stream, and in TF2 each
+function would have one. ``tf.set_random_seed`` above it counts. ``tf.Print`` shows the same text
+on the standard error output.
+
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first
-value draws are others than TF1's from the same graph seed.
+value draws are others than TF1's from the seed of the graph alone.
 
 ## References
 ``tf.function``, ``tf.GradientTape``

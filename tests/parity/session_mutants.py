@@ -67,6 +67,21 @@ _APPLY = r"^( *)(\w*optimizer|adam)\.apply_gradients\(zip\(gradients, (\w+)\)\)\
 _AGAIN = r"\g<0>\1\2.apply_gradients(zip(gradients, \3))\n"
 
 MUTANTS: dict[str, Mutant] = {
+    # What hooks do around a step.
+    "a step more than its hook allows": Mutant(
+        "monitored_training", r"should_stop = step >= STEPS", "should_stop = step > STEPS"
+    ),
+    "not saved at the end": Mutant(
+        "monitored_queues", r"^if global_step\.numpy\(\) != saved_step:\n.*\n", ""
+    ),
+    "hooks asked in another order": Mutant(
+        "monitored_hooks",
+        r"^( +hook\.after_run\(.*\n)( +hook_2\.after_run\(.*\n)",
+        r"\2\1",
+    ),
+    "steps counted from zero": Mutant(
+        "monitored_plain", r"global_step\.numpy\(\) \+ limit", "limit - 1"
+    ),
     # What a step does.
     "applied twice": Mutant("linear_regression", _APPLY, _AGAIN, ("applied-twice",)),
     "applied twice, Adam": Mutant("handed_session", _APPLY, _AGAIN, ("applied-twice",)),

@@ -95,6 +95,10 @@ class DrivingReader:
             meaning = self.runs.meaning(receiver)
             if isinstance(meaning, Saver) and all(c.call is not call for c in self._calls):
                 found = self.savers.called(call, meaning)
+                if found.session is None:
+                    self._calls.append(found)
+                    self.runs.known |= {*walk(receiver)}
+                    continue
                 if not self.runs.is_session(found.session):
                     text = "it cannot be recognized as this program's session"
                     raise Refused(self.module, found.session, text)

@@ -72,7 +72,7 @@ class SaverCall:
     call: ast.Call
     saver: Saver
     kind: str
-    session: ast.expr
+    session: ast.expr | None
     gone: tuple[str, ...] = ()
     step: ast.Name | None = None
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.api.checkpoints import PARAMETERS, RESTORE, SAVE
+from migrate_mgpu.api.checkpoints import PARAMETERS, RECOVER, RESTORE, SAVE
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.graph_names import GraphNames
@@ -175,6 +175,8 @@ class SaverReader:
             Refused: it is something else than saving and restoring.
         """
         kind = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if kind == RECOVER and len(call.args) == 1 and not call.keywords:
+            return SaverCall(call, saver, kind, None)
         if kind not in ("save", "restore"):
             text = f"`{self.module.source.code(call.func)}` has no form in TF2"
             raise Refused(self.module, call, text)

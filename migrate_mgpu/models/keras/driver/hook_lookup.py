@@ -6,8 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-
-BASES = ("train.SessionRunHook", "estimator.SessionRunHook")
+from migrate_mgpu.api.hooks import HOOK_BASES
 
 
 def hook_class(
@@ -23,5 +22,5 @@ def hook_class(
 def is_hook(module: Module, owner: ast.ClassDef) -> bool:
     """Whether a class is a plain ``SessionRunHook``."""
     bases = [tensorflow_name(module, base) for base in owner.bases]
-    plain = len(bases) == 1 and bases[0] in BASES
+    plain = len(bases) == 1 and bases[0] in HOOK_BASES
     return plain and not owner.keywords and not owner.decorator_list

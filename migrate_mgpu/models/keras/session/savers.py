@@ -9,7 +9,14 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.api.checkpoints import BETA_POWER, RESTORE, SAVE, SAVER
+from migrate_mgpu.api.checkpoints import (
+    BETA_POWER,
+    RECOVER,
+    RECOVERING_SAVER,
+    RESTORE,
+    SAVE,
+    SAVER,
+)
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.models.front.session.host_objects import (
     HelperVariable,
@@ -43,7 +50,9 @@ class SaverWriter:
     def made(self, statement: ast.stmt, dedent: int) -> Iterator[Edit]:
         """`saver = tf.train.Saver()` with the variables that it means."""
         saver = next(one for one in self.program.savers if one.statement is statement)
-        self._needs(SAVER.written(self._saver, self.style), "os")
+        recovers = any(one.kind == RECOVER for one in self.program.saver_calls)
+        definition = RECOVERING_SAVER if recovers else SAVER
+        self._needs(definition.written(self._saver, self.style), "os")
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - dedent]
         inner = indent + self.style.indent
@@ -127,7 +136,7 @@ class SaverWriter:
 
     def calls(self) -> Iterator[Edit]:
         """`saver.save(sess, path)` without the session."""
-        for found in self.program.saver_calls:
+        for found in (one for one in self.program.saver_calls if one.session is not None):
             parameters = SAVE if found.kind == "save" else RESTORE
             edit = CallEdit(self.source, found.call, parameters)
             edit.drop("sess", *found.gone)

@@ -104,8 +104,10 @@ earlier than it is written here, and it also logs ``global_step/sec``, which a f
 
 A random operation with a seed of its own (``tf.random_normal(shape, seed=3)``, ``tf.nn.dropout``)
 draws TF1's numbers, where one step computes it: in TF1 all runs share its stream, and in TF2 each
-function would have one. ``tf.set_random_seed`` above it counts. ``tf.Print`` shows the same text
-on the standard error output.
+function would have one. ``tf.set_random_seed`` above it counts. First values with seeds of their
+own are drawn eagerly, where operations of one kind and one seed share a stream: of variables with
+the same seed only the first has TF1's numbers. ``tf.Print`` shows the same text on the standard
+error output.
 
 A value that is fetched with a training step is of before it, a variable of after it, as in
 TF1. Optimizers have TF1's arithmetic. Values that a random operation or a first

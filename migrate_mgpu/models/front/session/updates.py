@@ -272,6 +272,8 @@ class UpdateReader(StatementReader):
         if optimizer.kind != "gradient_descent" and self._may_be_double(units, trained):
             text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
             raise Refused(self.module, call, text, "make the variables and what is fed float32")
+        if counts is not None and counts in trained:
+            raise Refused(self.module, call, f"`{counts.name}`, which it trains, counts its steps")
         rate = self.rates.rate_of(optimizer)
         if rate in trained:
             text = f"`{rate.name}`, which it trains, is its learning rate as well"
@@ -395,20 +397,9 @@ class UpdateReader(StatementReader):
             if len(named) == 1:
                 return None  # nobody reads it
         found = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
-        if (
-            isinstance(found, Variables)
-            and found.collected is Collected.ONE
-            and (not found.trainable or _counts(found))
-        ):
+        if isinstance(found, Variables) and found.collected is Collected.ONE:
             return found
         raise Refused(self.module, node, "the global step is not a variable with a name")
-
-
-def _counts(found: Variables) -> bool:
-    """`batch = tf.Variable(0)`: an integer, which has no gradient though it may be trained."""
-    first = constant(found.made[0].arguments.get("initial_value"))
-    told = found.made[0].arguments.get("dtype")
-    return isinstance(first, int) and not isinstance(first, bool) and told is None
 
 
 def _is_of_gradients(node: ast.expr) -> bool:

@@ -384,6 +384,15 @@ REFUSED = {
         program(before="every = tf.get_collection('losses')\n"),
         "`tf.get_collection` is not among the functions",
     ),
+    "steps counted by what is trained": (
+        program(
+            "steps = tf.Variable(0.0)\n"
+            + MODEL.replace("minimize(loss)", "minimize(loss, global_step=steps)").replace(
+                "out - 1.0", "out - steps"
+            )
+        ),
+        "`steps`, which it trains, counts its steps",
+    ),
     "the norm of gradients": (
         program(
             PAIRS.replace(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from migrate_mgpu import INSTALL, runtimes, runtimes_command
+from migrate_mgpu import INSTALL_TENSORFLOW, runtimes, runtimes_command
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -114,7 +114,7 @@ def environment(tmp_path, monkeypatch):
     [
         ("2.15.1", "this-environment", "this-environment", "runs programs that say compat.v1"),
         ("2.21.0", "tf2.15", "this-environment", "runs new programs, and bridges; no Est"),
-        (None, "tf2.15", "tf2.15", f"to have one, {INSTALL}"),
+        (None, "tf2.15", "tf2.15", f"to have one, {INSTALL_TENSORFLOW}"),
     ],
 )
 def test_without_a_runtime_this_environment_serves(environment, version, reference, target, text):

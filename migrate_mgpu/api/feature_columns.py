@@ -89,13 +89,34 @@ class {name}:
                 value = self.features[key]
                 if not isinstance(value, {tf}.SparseTensor) and len(value.shape) == 1:
                     value = {tf}.expand_dims(value, -1)
+            elif hasattr(key, {quote}vocabulary_list{quote}):
+                value = self.numbered(key)
             else:
                 value = key.transform_feature(self, state_manager)
             self.made[key] = value
         return self.made[key]
+
+    def numbered(self, column):
+        words, known = self.get(column.key), {tf}.constant(column.vocabulary_list)
+        if not isinstance(words, {tf}.SparseTensor):
+            indices = {tf}.where(words != ({quote}{quote} if words.dtype == {tf}.string else -1))
+            shape = {tf}.shape(words, out_type={tf}.int64)
+            words = {tf}.SparseTensor(indices, {tf}.gather_nd(words, indices), shape)
+        values = words.values
+        if values.dtype != {tf}.string:
+            values, known = {tf}.cast(values, {tf}.int64), {tf}.cast(known, {tf}.int64)
+        found = values[:, {tf}.newaxis] == known
+        other = {tf}.constant(column.default_value, {tf}.int64)
+        if column.num_oov_buckets:
+            text = values if values.dtype == {tf}.string else {tf}.strings.as_string(values)
+            other = {tf}.strings.to_hash_bucket_fast(text, column.num_oov_buckets)
+            other += len(column.vocabulary_list)
+        numbers = {tf}.where({tf}.reduce_any(found, axis=1), {tf}.argmax(found, axis=1), other)
+        return {tf}.SparseTensor(words.indices, numbers, words.dense_shape)
 ''',
 )
-# Columns keep their variables and tables in it (TF1's StateManager). Variables are read as a whole,
+# A vocabulary is looked up without a table: those that columns make cannot be exported.
+# Columns keep their variables in it (TF1's StateManager). Variables are read as a whole,
 # so that their gradients are: Keras 3 has no place for those of some rows.
 COLUMN_TENSORS = Definition(
     "FeatureColumns",
@@ -119,15 +140,6 @@ class {name}({tf}.keras.layers.Layer):
     def get_variable(self, feature_column, name):
         variable = self.kept[f{quote}{{feature_column.name}}/{{name}}{quote}]
         return {tf}.reshape(variable, variable.shape)  # its gradient has all rows
-
-    def has_resource(self, feature_column, name):
-        return f{quote}{{feature_column.name}}/{{name}}{quote} in self.kept
-
-    def add_resource(self, feature_column, name, resource):
-        self.kept[f{quote}{{feature_column.name}}/{{name}}{quote}] = resource
-
-    def get_resource(self, feature_column, name):
-        return self.kept[f{quote}{{feature_column.name}}/{{name}}{quote}]
 
     def call(self, features):
         values = {values}(features)

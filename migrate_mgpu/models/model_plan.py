@@ -27,7 +27,6 @@ class ModelPlan(EditSet):
     layers in it. ``initializes`` is the method that gives its variables what they begin with,
     where they are not what its layers draw; ``warm`` is the one that does so for those that are
     trained, of a checkpoint that it is given.
-    ``keeps_columns``: it asks feature columns that the program makes when it runs.
     ``tells`` are the parameters of functions that say whether these train, ``never`` those that
     are False. ``calls`` are the mentions, rewritten, of what became a class; ``elsewhere`` those
     that it did not rewrite, with what keeps the model where no other one's conversion does.
@@ -47,7 +46,6 @@ class ModelPlan(EditSet):
     has_layer_lists: bool = False
     initializes: str = ""
     warm: str = ""
-    keeps_columns: bool = False
     tells: set[tuple[ast.AST, str]] = field(default_factory=set)
     never: set[tuple[ast.AST, str]] = field(default_factory=set)
     calls: set[ast.AST] = field(default_factory=set)

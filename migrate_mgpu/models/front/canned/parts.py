@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.canned.column_names import LISTED, STOPS
-from migrate_mgpu.models.front.canned.column_objects import check_column_objects
+from migrate_mgpu.models.front.canned.column_objects import check_column_objects, may_embed
 from migrate_mgpu.models.front.canned.columns import ColumnReader
 from migrate_mgpu.models.front.canned.optimizer import read_part_optimizer
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -137,7 +137,9 @@ class _PartReader:
     def _check_objects(self, node: ast.expr, optimizer: Optimizer, linear: bool) -> None:
         """Of columns that nobody knows yet: whatever they are, they train as in TF1."""
         check_column_objects(self.flow.module, self.flow.modules, node)
-        if self.distributed or not moves_same_rows(optimizer, from_zero=linear):
+        rows = linear or may_embed(self.module)
+        same = moves_same_rows(optimizer, from_zero=linear) or not rows
+        if self.distributed or not same:
             text = "which feature columns these are cannot be determined"
             raise Refused(self.module, node, text, LISTED)
         for name in ("sparse_combiner", "linear_sparse_combiner"):

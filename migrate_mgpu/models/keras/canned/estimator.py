@@ -29,12 +29,14 @@ class CannedPlan(ModelPlan):
     """A model that a canned Estimator becomes.
 
     ``head`` is the class, ``arguments`` the pieces of its constructor's call, ``compiled``
-    those of ``compile`` (comments among them).
+    those of ``compile`` (comments among them). ``keeps_columns``: it asks the columns that
+    the program makes when it runs, and what makes them stays.
     """
 
     head: str = ""
     arguments: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
+    keeps_columns: bool = False
 
 
 class CannedClasses:

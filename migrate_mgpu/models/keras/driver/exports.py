@@ -221,10 +221,6 @@ class Exports:
         """
         module, names = call.module, call.module.names
         keys = self._signatures(call)
-        if self.model.keeps_columns:
-            # Their tables are made in the function that is exported, which ExportArchive refuses.
-            text = "an export of feature columns that are known when the program runs"
-            raise Refused(module, call.node, text, "write the columns as a list")
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
             if name == "time" and _stamp(module) != STAMP:

@@ -24,6 +24,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
+_READS = ("copy", "get", "items", "keys", "values")
 _PARSERS = ("parse_example", "io.parse_example")
 OF_EXAMPLES = "a canned Estimator's signatures of serialized examples"
 _ADVICE = "write it with placeholders and tf.estimator.export.ServingInputReceiver"
@@ -159,14 +160,16 @@ class _Serving:
         if "receiver_tensors_alternatives" in given or len(given) != 2:
             raise Refused(module, call, "a receiver with alternatives", _ADVICE)
         features = given["features"]
-        table = self._is_table(self._behind(features, may_change=True))
+        table = self._is_table(self._followed(features))
         if table != (kind == "ServingInputReceiver"):
             text = "features that are not a dictionary literal" if not table else "a dictionary"
             raise Refused(module, features, f"a {kind} of {text}", _ADVICE)
         return features, given["receiver_tensors"]
 
     def _is_table(self, node: ast.expr) -> bool:
-        """Whether features are a dictionary: one that is written out, or parsed."""
+        """Whether features are a dictionary: one that is written out, or made, or parsed."""
+        if isinstance(node, ast.DictComp):
+            return True
         if isinstance(node, ast.Call) and tensorflow_name(self.module, node.func) in _PARSERS:
             return True
         return bool(items(node)) or (isinstance(node, ast.Dict) and None not in node.keys)
@@ -184,6 +187,11 @@ class _Serving:
             raise Refused(self.module, node, "the name of an input cannot be determined", _ADVICE)
         return text, self.style.string(str(text))
 
+    def _followed(self, node: ast.expr) -> ast.expr:
+        """What features are, by all the names that they have in the function."""
+        value = self._behind(node, may_change=True)
+        return node if value is node else self._followed(value)
+
     def _behind(self, node: ast.expr, may_change: bool = False) -> ast.expr:
         """What a variable of the function is, if it is given a value once."""
         if isinstance(node, ast.Name):
@@ -200,7 +208,8 @@ class _Serving:
         home = names.defining_scope(node.id, names.scope_of_name[node])
         for mention in names.mentions(node.id, home) if home is not None else ():
             parent = names.parents[mention]
-            changes = isinstance(parent, ast.Attribute) or (
+            asks = isinstance(parent, ast.Attribute) and parent.attr in _READS
+            changes = (isinstance(parent, ast.Attribute) and not asks) or (
                 isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
             )
             if changes:

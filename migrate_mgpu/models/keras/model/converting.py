@@ -259,7 +259,7 @@ class _Conversion:
             self.variable,
         )
         builder = compiling.write()
-        plan.keeps_columns = self._check_columns()
+        self._check_columns()
         if self.lookup is not None:
             check_lookups(self.training.optimizers.values())
             if self.training.clipping is not None:
@@ -353,14 +353,12 @@ class _Conversion:
             self.style.code(COLUMN_TENSORS.text, name=tensors, values=values).rstrip("\n"),
         ]
 
-    def _check_columns(self) -> bool:
-        """Whether the network asks objects of feature columns, which train as in TF1 whatever they
-        are.
+    def _check_columns(self) -> None:
+        """Feature columns whose objects the network asks: whatever they are, they train as in TF1.
 
         Raises:
             Refused: ones that are not known to.
         """
-        asks = False
         for _, found in self.layers:
             made = maker(found.call) if found.kind == "DenseFeatures" else None
             if made is None:
@@ -372,8 +370,6 @@ class _Conversion:
             check_column_objects(found.module, [found.module], given[0])
             if may_embed(found.module):
                 self.lookup = self.lookup or made
-            asks = True
-        return asks
 
     def _initializer(self) -> str:
         names = self.module.names

@@ -141,18 +141,47 @@ def test_columns_whose_objects_are_not_known(column: str) -> None:
     assert "class FeatureColumns(" in migrated(program(body))[0]
 
 
-def test_columns_made_when_the_program_runs_are_not_exported() -> None:
+def test_optimizers_of_columns_that_are_made_when_the_program_runs() -> None:
+    """Where no column may be an embedding, a dense part has no rows that a batch does not use."""
+    momentum = ", optimizer=tf.train.MomentumOptimizer(0.1, 0.9)"
+    body = "found = [fc.numeric_column('b') for _ in X]\n" + dense("found", momentum)
+    after, said = migrated(program(body))
+    assert "class FeatureColumns(" in after, said
+    embedded = body.replace("\nest", " + [fc.embedding_column(fc.x, 2)]\nest", 1)
+    stays(program(embedded), "which feature columns these are cannot be determined")
+
+
+@pytest.mark.parametrize("columns", ["make()", "[fc.numeric_column('b')]"])
+def test_a_canned_estimator_is_exported(columns: str) -> None:
     receiver = (
         "def receiver():\n    b = tf.placeholder(tf.float32, [None])\n"
         "    a = tf.placeholder(tf.int64, [None])\n"
         "    return tf.estimator.export.ServingInputReceiver({'b': b, 'a': a}, {'b': b, 'a': a})\n"
     )
-    body = "columns = make()\n" + dense("columns") + "est.export_saved_model('x', receiver)\n"
-    stays(program(receiver + body), "an export of feature columns that are known when the program")
-    body = body.replace("make()", "[fc.numeric_column('b')]")
+    body = f"columns = {columns}\n" + dense("columns") + "est.export_saved_model('x', receiver)\n"
     after, said = migrated(program(receiver + body))
     assert 'archive.add_endpoint("predict", receiver(est))' in after.replace("'", '"'), said
     assert "'all_class_ids': tf.tile(all_ids, [tf.shape(logits)[0], 1])," in after.replace('"', "'")
+
+
+@pytest.mark.parametrize(
+    ("features", "kept"),
+    [
+        ("given = inputs", "        given = inputs\n"),
+        ("given = {k: tf.expand_dims(t, -1) for k, t in inputs.items()}", "in inputs.items()}\n"),
+    ],
+)
+def test_features_that_are_the_inputs(features: str, kept: str) -> None:
+    receiver = (
+        "def receiver():\n    inputs = {'b': tf.placeholder(tf.float32, [None]),\n"
+        f"              'a': tf.placeholder(tf.int64, [None])}}\n    {features}\n"
+        "    return tf.estimator.export.ServingInputReceiver(given, inputs)\n"
+    )
+    run = dense("[fc.numeric_column('b')]") + "est.export_saved_model('x', receiver)\n"
+    after, said = migrated(program(receiver + run))
+    assert "    def serve(b, a):\n" in after and kept in after, said
+    changes = receiver.replace("    return", "    inputs.update(c=tf.constant([1]))\n    return")
+    stays(program(changes + run), "`inputs` changes here")
 
 
 def test_a_canned_estimator_of_one_string_is_not_exported() -> None:

@@ -284,6 +284,14 @@ GFILE = {
     "MakeDirs": "makedirs", "MkDir": "mkdir", "Open": "GFile", "Remove": "remove",
     "Rename": "rename", "Stat": "stat",
 }  # fmt: skip
+# The parameters of these that have other names in TF2.
+_PATH, _FOLDER = {"filename": "path"}, {"dirname": "path"}
+GFILE_PARAMETERS = {
+    "Copy": {"oldpath": "src", "newpath": "dst"}, "DeleteRecursively": _FOLDER, "Exists": _PATH,
+    "Glob": {"filename": "pattern"}, "IsDirectory": _FOLDER, "ListDirectory": _FOLDER,
+    "MakeDirs": _FOLDER, "MkDir": _FOLDER, "Remove": _PATH,
+    "Rename": {"oldname": "src", "newname": "dst"}, "Stat": _PATH,
+}  # fmt: skip
 CONTRIB_DATA = {
     "shuffle_and_repeat", "map_and_batch", "parallel_interleave", "ignore_errors", "unbatch",
     "group_by_window", "bucket_by_sequence_length", "prefetch_to_device",

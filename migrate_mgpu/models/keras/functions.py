@@ -17,6 +17,7 @@ from migrate_mgpu.api.functions import (
     EQUAL,
     FUNCTIONS,
     GFILE,
+    GFILE_PARAMETERS,
     IMPOSSIBLE,
     LOGGING,
     REDUCTIONS,
@@ -137,6 +138,22 @@ def _renamed(
     return (Edit(start, end, f"{style.tensorflow}.{new}"),)
 
 
+def _file_call(
+    module: Module, call: ast.Call, style: FileStyle, name: str
+) -> tuple[Edit, ...] | None:
+    """`tf.gfile.Glob(filename=pattern)` as `tf.io.gfile.glob(pattern=pattern)`.
+
+    None where its name is all that changes.
+    """
+    known = GFILE_PARAMETERS.get(name.removeprefix("gfile."), {})
+    found: list[Edit] = []
+    for keyword in call.keywords:
+        if keyword.arg in known:
+            start, _ = module.source.span(keyword)
+            found.append(Edit(start, start + len(keyword.arg), known[keyword.arg]))
+    return (*_renamed(module, call.func, style, name, True), *found) if found else None
+
+
 def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[Edit, ...] | None:
     """The edits of a call whose arguments change; None where they do not."""
     if name == "nn.dropout":
@@ -149,6 +166,8 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         return _string_split(module, call, style)
     if name == f"contrib.learn.python.learn.estimators.{_LAST}":
         return _last_activations(module, call, style)
+    if name.startswith("gfile."):
+        return _file_call(module, call, style, name)
     row = FUNCTIONS.by_name.get(name)
     if row is None:
         return None

@@ -141,13 +141,27 @@ def test_columns_whose_objects_are_not_known(column: str) -> None:
     assert "class FeatureColumns(" in migrated(program(body))[0]
 
 
+def test_files_by_their_parameters_names() -> None:
+    body = dense("[fc.numeric_column('b')]") + (
+        "tf.gfile.Copy(\n    'a', newpath=tf.gfile.Glob(filename='b*')[0], overwrite=True)\n"
+        "tf.gfile.MakeDirs(dirname='x')\ntf.gfile.Exists('x')\n"
+    )
+    after, said = migrated(program(body))
+    assert "tf.io.gfile.copy(\n    'a', dst=tf.io.gfile.glob(pattern='b*')[0], overwrite=True)" in (
+        after
+    ), said
+    assert "tf.io.gfile.makedirs(path='x')\ntf.io.gfile.exists('x')\n" in after
+
+
 def test_optimizers_of_columns_that_are_made_when_the_program_runs() -> None:
     """Where no column may be an embedding, a dense part has no rows that a batch does not use."""
     momentum = ", optimizer=tf.train.MomentumOptimizer(0.1, 0.9)"
-    body = "found = [fc.numeric_column('b') for _ in X]\n" + dense("found", momentum)
+    kind = "KIND = fc.categorical_column_with_identity('a', 3)\n"
+    made = "found = [fc.numeric_column(key, shape=2) for key in X]\n"
+    body = kind + made + dense("found", momentum)
     after, said = migrated(program(body))
     assert "class FeatureColumns(" in after, said
-    embedded = body.replace("\nest", " + [fc.embedding_column(fc.x, 2)]\nest", 1)
+    embedded = body.replace("\nest", " + [fc.embedding_column(KIND, 2)]\nest", 1)
     stays(program(embedded), "which feature columns these are cannot be determined")
 
 

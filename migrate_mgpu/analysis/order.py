@@ -127,6 +127,11 @@ class Order:
             outer = self._before(reference.module, caller, False, seen)
             if outer is not None:
                 return outer
+        for reference in self.graph.made(function):  # its objects' constructor has run
+            assert reference.call is not None
+            place = self.found_in(reference.module, reference.call)
+            if place is not None:
+                return (*place, reference.module.names.statement(reference.node))
         if best is None:
             # Everything at a module's top level has run before a function is
             # called, save what stands below the call, which `preceding` knows.

@@ -114,10 +114,17 @@ class Timing:
                 return Diagnostic(_LATE, place, what)
             statement = here.names.statement(first)
         function = self.graph.enclosing(here, statement)
+        # What is the same everywhere may be set by another function, which comes here first.
+        blocks = all(
+            isinstance(s.module.names.parents.get(s.call), ast.withitem) for s in flow.sinks
+        )
+        once = self._native and blocks and self.graph.runs_once(here, statement)
+        everywhere = once and is_straight(here, statement)
         for setting in early:
             if setting.module is not here:
                 return Diagnostic(_LATE, place, what)
-            if self.graph.enclosing(here, setting.statement) != function:
+            other = self.graph.enclosing(here, setting.statement) != function
+            if other and not (everywhere and constant(setting.value) is not None):
                 return Diagnostic(_LATE, place, f"{what}, in another function")
             if setting.choice is not None or not is_straight(here, setting.statement):
                 text = f"{what}, and it is set under a condition"

@@ -782,13 +782,15 @@ class Placeholder(Operation):
     """What a step is fed: ``name`` is the variable that the author gave it, in ``unit``.
 
     ``place`` is where that stands among the statements of the scope. ``default`` is what it is
-    where nothing is fed.
+    where nothing is fed. ``count`` is how many there are, where it is a list of them, one for each
+    tower.
     """
 
     name: str
     unit: ast.Assign
     place: int
     default: ast.expr | None = None
+    count: ast.expr | None = None
 
 
 class Collected(enum.Enum):

@@ -33,11 +33,13 @@ from migrate_mgpu.models.normalize import (
     made_before_towers,
     mixed_indents,
     monitored_sessions,
+    placeholder_lists,
     returned_collections,
     reused_names,
     run_names,
     script_statements,
     static_sizes,
+    templates,
 )
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.plan import Planned
@@ -381,6 +383,10 @@ def _named(
                 or _each(own_modules, partial(graph_statements.named_in_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.chosen_in_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.iterators_of_towers, graph=graph))
+                or _each(own_modules, partial(placeholder_lists.normalize, graph=graph))
+                or _each(own_modules, partial(templates.normalize, graph=graph))
+                or _each(own_modules, partial(graph_statements.splits_apart, graph=graph))
+                or _each(own_modules, partial(graph_statements.without_averages, modules=modules))
                 or _each(own_modules, partial(made_before_towers.settings_before, graph=graph))
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )

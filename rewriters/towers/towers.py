@@ -35,6 +35,17 @@ Summaries of towers have TF1's tags, ``tower_1/loss``, and are made behind the s
 of ``tf.get_collection(tf.GraphKeys.SUMMARIES, scope)`` of the last tower's value, those of
 ``tf.summary.merge_all()`` of all. Histograms of averaged gradients are of their sum over the
 replicas; where they are run alone, gradients are computed, and not applied.
+A summary that only the first tower makes (``if i == 0``) has the tag of its scope, and the first
+replica's value. Where the summaries of the last tower's scope are asked for, it keeps the program
+on the bridge.
+
+A list of placeholders, one for each tower, is one parameter of the step: a list of tensors, which
+may have different numbers of rows, of which each replica takes its own. It may be filled in the
+loop, and fed by ``{xs[i]: ...}`` for each number, by a comprehension, by ``dict(zip(xs, parts))``,
+by ``feed.update(...)`` and by a loop that sets ``feed[xs[i]]``. ``tf.make_template`` is the
+function that it is given, whose variables the replicas share. A method that a trainer's constructor
+calls in its towers becomes a function beside its class.
+
 Where one loss is made of all towers' (their sum, their mean, the mean of all rows) and minimized,
 each replica differentiates its own, or its share of the mean.
 Batch normalization computes with each replica's own part, as TF1's towers do, and its averages are

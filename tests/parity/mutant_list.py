@@ -248,6 +248,22 @@ MUTANTS: dict[str, Mutant] = {
     "gradients_averaged_twice": _one(
         "gradient_summaries", "ReduceOp.SUM, tensor", "ReduceOp.MEAN, tensor", 9, "printed"
     ),
+    "one_batch_of_a_list_for_all_replicas": _one(
+        "placeholders_in_loop",
+        "x = images[i]\n        y = labels[i]",
+        "x = images[0]\n        y = labels[0]",
+        3,
+        "batch-size",
+    ),
+    "outputs_of_the_last_replica_alone": _one(
+        "list_of_placeholders", "tf.concat(tower_outputs, 0)", "tower_outputs[-1]", 9, "printed"
+    ),
+    "template_unscaled": _one(
+        "shared_template", "loss / strategy.num_replicas_in_sync", "loss", 4, "loss-reduction"
+    ),
+    "summary_of_the_last_for_the_first": _one(
+        "first_summaries", "values=mses[0]", "values=mses[-1]", 9, "printed"
+    ),
     # Towers of several modules.
     "decay_in_a_module_halved": _one(
         "handed_regularizer",

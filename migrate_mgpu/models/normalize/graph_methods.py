@@ -4,20 +4,23 @@
 in the place of its parameters, and `self.q = q`. Names that both have get another one.
 
 One that it calls several times, to make layers each time, becomes a function above the class, which
-is given what it read of the object: `q = build_net(self.s, 'eval', n_actions=self.n_actions)`.
+is given what it read of the object: `q = build_net(self.s, 'eval', n_actions=self.n_actions)`. So
+does one that each tower calls, and one within an expression that reads nothing of the object.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Mapping
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.origins import is_of_another
+from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.call_edit import CallEdit
@@ -29,7 +32,7 @@ def in_place(
     module: Module, graph: CallGraph, owner: ast.ClassDef, constructor: ast.FunctionDef
 ) -> list[Edit]:
     """The edits for one such method and its call; none where there is none."""
-    for statement in in_line(constructor.body):
+    for statement in (*in_line(constructor.body), *of_towers(module, graph, constructor.body)):
         if isinstance(statement, (ast.Expr, ast.Assign)):
             edits = _moved(module, graph, owner, constructor, statement)
             if edits:
@@ -40,11 +43,11 @@ def in_place(
 def as_function(
     module: Module, graph: CallGraph, owner: ast.ClassDef, constructor: ast.FunctionDef
 ) -> list[Edit]:
-    """The edits for one method that is called several times; none where there is none."""
-    lines = set(in_line(constructor.body))
+    """The edits for one method that becomes a function; none where there is none."""
+    lines, towers = set(in_line(constructor.body)), set(of_towers(module, graph, constructor.body))
     for method in owner.body:
         if isinstance(method, ast.FunctionDef) and method is not constructor:
-            edits = _Lifted(module, graph, owner, constructor, method).edits(lines)
+            edits = _Lifted(module, graph, owner, constructor, method).edits(lines, towers)
             if edits:
                 return edits
     return []
@@ -69,19 +72,22 @@ class _Lifted:
         self.me = constructor.args.args[0].arg
         self.scope = module.names.scopes[method]
 
-    def edits(self, lines: set[ast.stmt]) -> list[Edit]:
-        """``lines`` are the statements of the constructor that may call it."""
-        calls = self._calls(lines)
-        if len(calls) < 2 or not self._is_plain() or not self._makes_layers():
+    def edits(self, lines: set[ast.stmt], towers: set[ast.stmt]) -> list[Edit]:
+        """``lines`` are the statements of the constructor that may call it, or ``towers``."""
+        calls = self._calls(lines | towers)
+        if not calls or not self._is_plain() or not self._lifts(calls, towers):
             return []
         arguments = self.method.args
-        required = len(arguments.args) - len(arguments.defaults) - 1
+        required = len(arguments.args) - len(arguments.defaults) - (not self.is_static)
         for call in calls:  # what it read stands before what has a default
             if len(call.args) > required or any(isinstance(a, ast.Starred) for a in call.args):
                 return []
         reads = self._reads()
         names = self.module.names
-        name = names.fresh(names.module_scope, self.method.name.strip("_"), self.method.name)
+        name = self.method.name.strip("_")
+        known = {one.id for one in names.scope_of_name} | {*names.module_scope.bindings}
+        if name in known or hasattr(builtins, name):
+            name = names.fresh(names.module_scope, name, self.method.name)
         if reads is None or not name.isidentifier():
             return []
         found: list[Edit] = []
@@ -97,6 +103,23 @@ class _Lifted:
         own = len(self.source.text[:own].rstrip()) + len(self.source.newline)
         text = self._text(name, reads)
         return [*found, Edit(start, start, text), Edit(own, gone.next_line, "")]
+
+    def _lifts(self, calls: list[ast.Call], towers: set[ast.stmt]) -> bool:
+        """Whether calls are those of a function: of layers, of towers, or within an expression."""
+        names = self.module.names
+        if any(names.statement(call) in towers for call in calls):
+            return len(calls) == 1
+        if len(calls) > 1:
+            return self._makes_layers()
+        statement = names.statement(calls[0])
+        inside = statement_value(statement) is not calls[0]
+        return bool(towers) and inside and not self._reads()
+
+    @property
+    def is_static(self) -> bool:
+        decorators = self.method.decorator_list
+        qualname = self.module.names.qualname
+        return [qualname(one) for one in decorators] == ["builtins.staticmethod"]
 
     def _calls(self, lines: set[ast.stmt]) -> list[ast.Call]:
         """All calls of the method; none where it is called elsewhere, or mentioned otherwise."""
@@ -132,10 +155,10 @@ class _Lifted:
         )
         return (
             plain
-            and first == self.me
+            and (first == self.me or self.is_static)
             and not (arguments.posonlyargs or typed or leaves or self.method.returns)
-            and not self.method.decorator_list
-            and Layout(self.source, self.method).owns_lines
+            and (not self.method.decorator_list or self.is_static)
+            and (self.is_static or Layout(self.source, self.method).owns_lines)
         )
 
     def _makes_layers(self) -> bool:
@@ -152,6 +175,8 @@ class _Lifted:
         used = {n.id for n in ast.walk(self.method) if isinstance(n, ast.Name)}
         used |= {one.arg for one in self.method.args.args}
         found: dict[str, str] = {}
+        if self.is_static:
+            return found
         for mention in self.module.names.mentions(self.me, self.scope):
             parent = self.module.names.parents.get(mention)
             if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
@@ -166,19 +191,23 @@ class _Lifted:
             found[name] = parent.attr
         return found
 
+    def _mentions(self) -> list[ast.Name]:
+        return self.module.names.mentions(self.me, self.scope)
+
     def _text(self, name: str, reads: Mapping[str, str]) -> str:
         arguments = self.method.args
         blank: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
         required: list[str] = []
         optional: list[str] = []
-        for one, default in list(zip(arguments.args, [*blank, *arguments.defaults]))[1:]:
+        first = 0 if self.is_static else 1
+        for one, default in list(zip(arguments.args, [*blank, *arguments.defaults]))[first:]:
             if default is None:
                 required.append(one.arg)
             else:
                 optional.append(f"{one.arg}={self.source.code(default)}")
         changes = [
             Edit(*self.source.span(parent), parent.attr.strip("_") or parent.attr)
-            for mention in self.module.names.mentions(self.me, self.scope)
+            for mention in ([] if self.is_static else self._mentions())
             if isinstance(parent := self.module.names.parents.get(mention), ast.Attribute)
         ]
         block = Block(self.source, self.source.indent_unit)
@@ -233,6 +262,13 @@ def is_called_once(
             stored = not isinstance(node.ctx, ast.Load)
             gives |= own and stored and other.names.statement(node) in lines
     return found and (gives or not others)
+
+
+def of_towers(module: Module, graph: CallGraph, body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of the loop over devices, if towers are built in a body."""
+    for statement in in_line(body):
+        if isinstance(statement, ast.For) and read_towers(module, statement, graph) is not None:
+            yield from in_line(statement.body)
 
 
 def _is_named(module: Module, owner: ast.ClassDef, method: ast.FunctionDef) -> bool:

@@ -72,8 +72,8 @@ class _GraphObject:
         self.constructor = node
         self.me = node.args.args[0].arg
         return (
-            graph_methods.in_place(self.module, self.graph, self.owner, node)
-            or graph_methods.as_function(self.module, self.graph, self.owner, node)
+            graph_methods.as_function(self.module, self.graph, self.owner, node)
+            or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._saved()
             or self._known()

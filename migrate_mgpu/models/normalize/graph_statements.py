@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
@@ -16,9 +17,9 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.initializers import INITIALIZERS
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.models.normalize.collection_lists import OWN
@@ -31,6 +32,8 @@ from migrate_mgpu.source.statements import Layout, start_with_comments
 
 _EVERY = ("GraphKeys.GLOBAL_VARIABLES", "GraphKeys.VARIABLES")
 _SCOPES = ("name_scope", "variable_scope")
+_KEEPS = "train.ExponentialMovingAverage"
+_AVERAGED = ("GraphKeys.MOVING_AVERAGE_VARIABLES", "contrib.layers.batch_norm")
 
 
 def normalize(module: Module, node: ast.FunctionDef, graph: CallGraph) -> list[Edit]:
@@ -80,6 +83,54 @@ def iterators_of_towers(module: Module, graph: CallGraph) -> list[Edit]:
                 Edit(layout.line_start, layout.next_line, ""),
                 *(Edit(*source.span(n), f"{name}[{towers.index}]") for n in mentions),
             ]
+    return []
+
+
+def splits_apart(module: Module, graph: CallGraph) -> list[Edit]:
+    """`xs, ys = tf.split(x, n), tf.split(y, n)` before towers: a step may need one of the two."""
+    for loop in loops_on_devices(module):
+        if read_towers(module, loop, graph) is None:
+            continue
+        block = module.names.block(loop)
+        for one in in_line(block[: block.index(loop)]):
+            target = one.targets[0] if isinstance(one, ast.Assign) else None
+            if not isinstance(one, ast.Assign) or not isinstance(target, ast.Tuple):
+                continue
+            calls = walk_elements(one.value)
+            splits = [isinstance(c, ast.Call) and name_of(module, c) == "split" for c in calls]
+            names = [part.id for part in target.elts if isinstance(part, ast.Name)]
+            taken = {n.id for n in walk(one.value) if isinstance(n, ast.Name)}
+            if len(splits) != len(names) or not all(splits) or taken & {*names}:
+                continue
+            layout, texts = Layout(module.source, one), [module.source.code(c) for c in calls]
+            if layout.owns_lines and not any("\n" in text for text in texts):
+                return [layout.replace([f"{n} = {text}" for n, text in zip(names, texts)])]
+    return []
+
+
+def without_averages(module: Module, modules: Sequence[Module]) -> list[Edit]:
+    """`tf.trainable_variables() + tf.moving_average_variables()` before any average is kept.
+
+    The second list is empty there: what keeps averages, in one statement behind it, fills it.
+    """
+    if any(use.symbol.name in _AVERAGED for one in modules for use in one.uses):
+        return []
+    names = module.names
+    for call in calls_of_names(module).get("moving_average_variables", ()):
+        both = names.parents[call]
+        if not isinstance(both, ast.BinOp) or not isinstance(both.op, ast.Add):
+            continue
+        known = [(one, made) for one in modules for made in calls_of_names(one).get(_KEEPS, ())]
+        applied = names.attributes.get("apply", ())
+        home = names.scope_at(call)
+        behind = [position(one) > position(call) for one in applied]
+        alone = len(known) == 1 and known[0][0] is module and names.scope_at(known[0][1]) is home
+        if not alone or not all(behind) or len(applied) != 1 or call.args or call.keywords:
+            continue
+        if any("apply" in one.names.attributes for one in modules if one is not module):
+            continue
+        other = both.left if both.right is call else both.right
+        return [Edit(*module.source.span(both), module.source.code(other))]
     return []
 
 

@@ -34,7 +34,7 @@ from migrate_mgpu.source.statements import Layout, without_function, without_par
 # What is made once, and is more than a value of a step.
 _MAKES = (
     *PLACEHOLDERS, *COUNTERS, "train.Saver", "trainable_variables", "global_variables",
-    "get_collection", "assign", "assign_add", "assign_sub",
+    "get_collection", "get_variable_scope", "assign", "assign_add", "assign_sub",
 )  # fmt: skip
 
 

@@ -112,3 +112,32 @@ def test_a_name_that_a_branch_gives_stays() -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [program.state for program in result.programs] == ["bridge"]
     assert any("`collections` of a variable is not supported" in one for one in said(result))
+
+
+AVERAGED = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 3])
+w = tf.get_variable('w', [3, 1], initializer=tf.zeros_initializer())
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+ema = tf.train.ExponentialMovingAverage(0.9)
+{}kept = tf.trainable_variables() + tf.moving_average_variables()
+with tf.control_dependencies([step]):
+    train = ema.apply(kept)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        sess.run(train, {{x: np.ones([4, 3])}})
+"""
+
+
+def test_no_averages_are_kept_before_the_first() -> None:
+    assert "moving_average_variables" not in native(AVERAGED.format(""))
+
+
+def test_averages_that_are_kept_before_stay() -> None:
+    result = run(AVERAGED.format("first = ema.apply([w])\n"), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert "averages of other variables than" in " ".join(said(result))

@@ -58,19 +58,27 @@ class FeedReader:
         if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
             return False
         keys = statement.value.keys
-        found = bool(keys) and all(
-            key is not None and isinstance(self.meaning(key), Placeholder) for key in keys
-        )
+        found = bool(keys) and all(key is not None and self._fed_by(key) for key in keys)
         if found:
             self.known |= {node for key in keys if key is not None for node in walk(key)}
             known = self._dictionaries.setdefault(self._key(statement.targets[0]), [])
             if statement not in known:
                 known.append(statement)
                 for key in keys:
-                    meaning = self.meaning(key) if key is not None else None
-                    if key is not None and isinstance(meaning, Placeholder):
+                    meaning = self._fed_by(key) if key is not None else None
+                    if key is not None and meaning is not None:
                         self.found.fed[key] = meaning
         return found
+
+    def _fed_by(self, key: ast.expr) -> Placeholder | None:
+        """What a key of a dictionary feeds: a placeholder, or `tuple(xs)` all of a list of them."""
+        listed = isinstance(key, ast.Call) and self.names.qualname(key.func) == "builtins.tuple"
+        if isinstance(key, ast.Call) and listed and len(key.args) == 1 and not key.keywords:
+            key = key.args[0]
+        meaning = self.meaning(key)
+        if not isinstance(meaning, Placeholder) or (meaning.count is not None) is not listed:
+            return None
+        return None if listed and isinstance(key, ast.Subscript) else meaning
 
     def _key(self, name: ast.Name) -> tuple[Scope | None, str]:
         return self.names.defining_scope(name.id, self.names.scope_of_name[name]), name.id
@@ -132,9 +140,11 @@ class FeedReader:
         item = statement.targets[0]
         if not isinstance(item, ast.Subscript) or not isinstance(item.value, ast.Name):
             return False
-        meaning = self.meaning(item.slice)
-        if not isinstance(meaning, Placeholder) or any(
-            isinstance(self.meaning(part), GRAPH) for part in walk(statement.value)
+        meaning = self._fed_by(item.slice)
+        if (
+            meaning is None
+            or meaning.count is not None
+            or any(isinstance(self.meaning(part), GRAPH) for part in walk(statement.value))
         ):
             return False
         self.known |= set(walk(item.slice))
@@ -225,10 +235,13 @@ class FeedReader:
     def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
         found: list[tuple[Placeholder, ast.expr]] = []
         for key, value in zip(node.keys, node.values):
-            meaning = self.meaning(key) if key is not None else None
-            if key is None or not isinstance(meaning, Placeholder):
+            meaning = self._fed_by(key) if key is not None else None
+            if key is None or meaning is None:
                 text = "something other than a named placeholder is fed"
                 raise Refused(self.module, key or node, text)
+            if meaning.count is not None and not self._is_list(value):
+                text = f"what `{meaning.name}`, a list of placeholders, is fed is no list"
+                raise Refused(self.module, value, text, "make a list of it")
             name = self.names.qualname(value.func) if isinstance(value, ast.Call) else None
             if name in _UNFED:
                 text = f"a function of TF2 takes no `{name.partition('.')[2]}` as a tensor"
@@ -238,6 +251,16 @@ class FeedReader:
             found.append((meaning, value))
             self.found.fed[key] = meaning
         return found
+
+    def _is_list(self, value: ast.expr) -> bool:
+        """Whether a value is seen to be a list: a function of TF2 takes no tuple in its place."""
+        if isinstance(value, ast.Name):
+            values = [one.value for one in self.names.bindings_of(value)]
+            plain = all(isinstance(one, ast.expr) for one in values)
+            return bool(values) and plain and all(map(self._is_list, filter(None, values)))
+        if isinstance(value, ast.Call):
+            return self.names.qualname(value.func) == "builtins.list"
+        return isinstance(value, (ast.List, ast.ListComp))
 
     def finish(self) -> None:
         """A dictionary of feeds is used for nothing else, and may be fed to nothing.

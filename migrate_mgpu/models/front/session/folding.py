@@ -17,11 +17,12 @@ def is_flag(placeholder: Placeholder) -> bool:
 
 def may_fold(placeholder: Placeholder) -> bool:
     """Whether a step may know what a placeholder is."""
-    return is_flag(placeholder) or placeholder.default is not None
+    alone = placeholder.count is None
+    return alone and (is_flag(placeholder) or placeholder.default is not None)
 
 
 def fold(placeholder: Placeholder, value: ast.expr | None) -> ast.expr | None:
     """What a placeholder is where it is fed a value, or none, if that is known: a flag."""
-    if value is None:
+    if value is None or not may_fold(placeholder):
         return placeholder.default
     return value if is_flag(placeholder) and constant(value) in (True, False) else None

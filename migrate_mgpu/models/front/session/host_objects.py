@@ -82,10 +82,12 @@ class TowerSummary:
     """Where the summary of a tower is named: in the ``scope`` of each, told by its number.
 
     ``each`` are the values of all towers; without it, it is the last one that is told of.
+    ``first``: only the first tower makes it, whose scope is a part of the summary's tag.
     """
 
     scope: ast.expr
     each: Gathered | None = None
+    first: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -109,12 +111,13 @@ class Summary:
     @property
     def in_each(self) -> bool:
         """Whether it is one of each tower."""
-        return self.tower is not None and self.tower.each is not None
+        return self.tower is not None and self.tower.each is not None and not self.tower.first
 
     @property
     def taken(self) -> tuple[ast.expr, ...]:
         """The expressions of the author's that it is computed of, where it is merged."""
-        return () if self.variable is not None or self.in_each else (*self.values.values(),)
+        gathered = self.tower is not None and self.tower.each is not None
+        return () if self.variable is not None or gathered else (*self.values.values(),)
 
 
 @record(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
@@ -13,6 +14,7 @@ from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.front.towers.loop import COUNTS
 from migrate_mgpu.models.ir import Placeholder
 
 PLACEHOLDERS = ("placeholder", "placeholder_with_default")
@@ -53,6 +55,37 @@ class PlaceholderReader(StatementReader):
         self.found.placeholders.append(made)
         self.found.made.append(made)
         self.meanings[target.id] = made
+        return Role.PLACEHOLDER
+
+    def listed(self, statement: ast.Assign, target: ast.Name) -> Role | None:
+        """`xs = [tf.placeholder(tf.float32, [None, 3]) for _ in range(n)]`, one for each tower.
+
+        None where it is something else.
+
+        Raises:
+            Refused: they are not alike.
+        """
+        made = list_of_placeholders(self.module, statement.value)
+        if made is None:
+            return None
+        call, loop, count = made
+        given = dict(NamedArguments(self.module, call, _GIVEN).rest)
+        given.pop("name", None)
+        if "dtype" not in given:
+            raise Refused(self.module, call, "this placeholder has no type")
+        for value in given.values():
+            for name in (part for part in walk(value) if isinstance(part, ast.Name)):
+                if name.id == loop.id:
+                    raise Refused(self.module, name, "placeholders of a list that are not alike")
+        self.state.only_binding(target)
+        self.state.host_only(call, "the shape of a placeholder")
+        self.state.host_only(count, "the number of placeholders")
+        found = Placeholder(
+            "placeholder", self.module, call, given, target.id, statement, self.place, count=count
+        )
+        self.found.placeholders.append(found)
+        self.found.made.append(found)
+        self.meanings[target.id] = found
         return Role.PLACEHOLDER
 
     def taken_place_of(self, value: ast.expr) -> ast.Call | None:
@@ -111,8 +144,10 @@ class PlaceholderReader(StatementReader):
         rates = [update.rate for update in self.found.updates if update.rate is not None]
         names = {part.id for rate in rates for part in walk(rate) if isinstance(part, ast.Name)}
         for one in self.found.placeholders:
-            if is_unshaped(one) and (
-                one.name in names or self._is_fed_numbers(one) or self._is_dropped_by(one)
+            if (
+                one.count is None
+                and is_unshaped(one)
+                and (one.name in names or self._is_fed_numbers(one) or self._is_dropped_by(one))
             ):
                 self.found.numbers.add(one)
 
@@ -138,6 +173,23 @@ class PlaceholderReader(StatementReader):
                 if use.node in (given.get("keep_prob"), given.get("rate")):
                     return True
         return False
+
+
+def list_of_placeholders(
+    module: Module, value: ast.expr
+) -> tuple[ast.Call, ast.Name, ast.expr] | None:
+    """What makes each placeholder of a list, the name that counts them, and how many there are."""
+    if not isinstance(value, ast.ListComp) or len(value.generators) != 1:
+        return None
+    loop, call = value.generators[0], value.elt
+    over = loop.iter
+    if not isinstance(call, ast.Call) or name_of(module, call) != "placeholder" or loop.ifs:
+        return None
+    if not isinstance(loop.target, ast.Name) or not isinstance(over, ast.Call):
+        return None
+    if module.names.qualname(over.func) not in COUNTS or len(over.args) != 1 or over.keywords:
+        return None
+    return call, loop.target, over.args[0]
 
 
 def is_unshaped(placeholder: Placeholder) -> bool:

@@ -487,6 +487,9 @@ class _Reader(StatementReader):
                 self.meanings[target.id] = summaries
                 return Role.GONE
             if isinstance(value, ast.ListComp) and self.scope.towers is not None:
+                placeholders = self.placeholders.listed(statement, target)
+                if placeholders is not None:
+                    return placeholders
                 iterators = self.iterators.made(statement, target)
                 if iterators is not None:
                     self.state.only_binding(target)

@@ -133,8 +133,14 @@ class SummaryReader:
         if block is None or not isinstance(scope, ast.Name):
             text = "which summaries are asked for cannot be determined"
             raise Refused(self.module, value, text, "ask for those of the last tower's scope")
-        own = (one for one in self.found.summaries if is_inside(self.module, one.call, {block}))
-        return SummaryList([*own])
+        own = [one for one in self.found.summaries if is_inside(self.module, one.call, {block})]
+        for one in own:
+            if one.tower is not None and one.tower.first:
+                text = (
+                    "the last tower's summaries are asked for, and one is made by the first alone"
+                )
+                raise Refused(self.module, one.call, text, "make it in each tower")
+        return SummaryList(own)
 
     def _is_filled(self, name: ast.Name) -> bool:
         """`summaries.append(tf.summary.scalar("loss", loss))`, of which one may have a name."""
@@ -220,7 +226,8 @@ class SummaryReader:
         if in_tower:
             scope, towers = self._tower_scope(statement), self.found.scope.towers
             assert towers is not None
-            tower, tag = TowerSummary(scope.own), scope.path + clean_tag(name)
+            tower = TowerSummary(scope.own, first=bool(scope.first))
+            tag = scope.path + clean_tag(name)
             check_free(
                 self.names.modules, self.module, towers, scope, told, clean_tag(name),
                 self.names.may_run,
@@ -247,13 +254,12 @@ class SummaryReader:
         """The scope of a statement in a tower.
 
         Raises:
-            Refused: it is not known, or only the first tower comes to the statement.
+            Refused: it is not known.
         """
-        towers = self.found.scope.towers
-        assert towers is not None
-        if any(one.first and one.statement is statement for one in self.found.scope.entries):
-            raise Refused(self.module, statement, "a summary that only the first tower makes")
-        return scope_of(self.module, towers, statement)
+        scope = self.found.scope
+        assert scope.towers is not None
+        first = any(one.first and one.statement is statement for one in scope.entries)
+        return scope_of(self.module, scope.towers, statement, first)
 
     def _of_all(self, summary: Summary) -> Summary:
         """A summary of each tower, with the list of their values.
@@ -518,8 +524,11 @@ class SummaryReader:
             ):
                 text = "the value of a summary has a different name where summaries are merged"
                 raise Refused(self.module, summary.call, text, "give each value one name")
-        if name_of(self.module, call) == "summary.merge_all":
-            summaries = tuple(self._of_all(one) if one.tower else one for one in summaries)
+        every = name_of(self.module, call) == "summary.merge_all"
+        summaries = tuple(
+            self._of_all(one) if one.tower and (every or one.tower.first) else one
+            for one in summaries
+        )
         summaries = tuple(
             one
             for summary in summaries

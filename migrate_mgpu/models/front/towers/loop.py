@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.ir import Towers
 
-_COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
+COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
 _GRADIENTS = ("compute_gradients", "gradients")
 _TRAINS = (*_GRADIENTS, "minimize")
 _DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
@@ -211,13 +211,13 @@ def scope_of_towers(module: Module, towers: Towers, node: ast.expr) -> ast.With 
             if isinstance(node, ast.Name) and isinstance(entered, ast.Name):
                 if node.id == entered.id:
                     return block
-            text = _of_first(module, call.args[0], towers) if call.args else ""
+            text = text_of_first(module, call.args[0], towers) if call.args else ""
             if text and constant(node) in (text, f"{text}/"):
                 return block
     return None
 
 
-def _of_first(module: Module, node: ast.expr, towers: Towers) -> str:
+def text_of_first(module: Module, node: ast.expr, towers: Towers) -> str:
     """The text of a `%` with the first tower's number; empty where it has something else."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
         return ""
@@ -239,7 +239,7 @@ def _of_first(module: Module, node: ast.expr, towers: Towers) -> str:
 def _names(module: Module, loop: ast.For) -> tuple[str, tuple[tuple[str, ast.expr], ...]]:
     """The name that counts, and those that are items of sequences."""
     target, over = loop.target, loop.iter
-    if isinstance(over, ast.Call) and module.names.qualname(over.func) in _COUNTS:
+    if isinstance(over, ast.Call) and module.names.qualname(over.func) in COUNTS:
         from_zero = len(over.args) == 1 or (len(over.args) == 2 and constant(over.args[0]) == 0)
         return (target.id if isinstance(target, ast.Name) and from_zero else ""), ()
     if isinstance(over, ast.Call) and module.names.qualname(over.func) == "builtins.enumerate":

@@ -305,7 +305,12 @@ class TowerReader:
             return drawn or isinstance(meaning, Placeholder)
         if isinstance(value, ast.Subscript):
             value, item = value.value, True
-        return item and self.split_of(value) is not None
+        return item and (self._is_listed(value) or self.split_of(value) is not None)
+
+    def _is_listed(self, node: ast.AST) -> bool:
+        """Whether a sequence is a list of placeholders, one for each tower."""
+        meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
+        return isinstance(meaning, Placeholder) and meaning.count is not None
 
     def _sliced(self, node: ast.AST) -> ast.expr | None:
         """What `x[a:b]`, `x[a:b, :]` or `tf.slice(x, [a, 0], [n, -1])` takes rows of."""
@@ -607,14 +612,17 @@ class TowerReader:
 
     @property
     def _count(self) -> ast.expr | None:
-        """How many towers there are, where their loop or a `tf.split` tells it."""
+        """How many towers there are: their loop, a `tf.split` or a list of placeholders tells."""
         if self.towers is None:
             return None
         over = self.towers.loop.iter
         if self.towers.index and not self.towers.items:
             return over.args[0] if isinstance(over, ast.Call) and len(over.args) == 1 else None
-        splits = [self.split_of(sequence) for _, sequence in self.towers.items]
+        sequences = [sequence for _, sequence in self.towers.items]
+        splits = [self.split_of(sequence) for sequence in sequences]
         counts = [self._split_arguments(one).get("num_or_size_splits") for one in splits if one]
+        fed = [self.meanings.get(one.id) for one in sequences if isinstance(one, ast.Name)]
+        counts += [one.count for one in fed if isinstance(one, Placeholder)]
         return next((one for one in counts if one is not None and self._is_number(one)), None)
 
     def _is_number(self, node: ast.expr) -> bool:

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.towers.loop import text_of_first
 from migrate_mgpu.models.ir import Towers
 
 _SCOPES = ("name_scope", "variable_scope")
@@ -21,18 +22,24 @@ _ADVICE = "make it after the towers, of the last tower's value"
 
 @record(frozen=True, eq=False)
 class TowerScope:
-    """What names the scope of each tower, and the blocks in it around a statement, by name."""
+    """What names the scope of each tower, and the blocks in it around a statement, by name.
+
+    ``first`` is how the scope of the first tower is called, where only that makes the statement.
+    """
 
     own: ast.expr
     inside: tuple[tuple[str, ast.With], ...]
+    first: str = ""
 
     @property
     def path(self) -> str:
-        return "".join(f"{name}/" for name, _ in self.inside)
+        return "".join(f"{name}/" for name in (self.first, *(n for n, _ in self.inside)) if name)
 
 
-def scope_of(module: Module, towers: Towers, statement: ast.stmt) -> TowerScope:
-    """The scope of a statement of the loop.
+def scope_of(
+    module: Module, towers: Towers, statement: ast.stmt, first: bool = False
+) -> TowerScope:
+    """The scope of a statement of the loop; ``first``: only the first tower comes to it.
 
     Raises:
         Refused: a tower's is not told by its number in a text, or a name in it is not known.
@@ -44,14 +51,14 @@ def scope_of(module: Module, towers: Towers, statement: ast.stmt) -> TowerScope:
             continue
         for item in block.items:
             call = item.context_expr
-            first = call.args[0] if isinstance(call, ast.Call) and call.args else None
-            if name_of(module, call) not in _SCOPES or first is None:
+            named = call.args[0] if isinstance(call, ast.Call) and call.args else None
+            if name_of(module, call) not in _SCOPES or named is None:
                 continue
-            if name_of(module, first) == "get_variable_scope":
+            if name_of(module, named) == "get_variable_scope":
                 continue
-            known = constant(first)
-            if own is None and _is_of_number(towers, first):
-                own = first
+            known = constant(named)
+            if own is None and _is_of_number(towers, named):
+                own = named
             elif own is not None and isinstance(known, str) and known and "/" not in known:
                 inside.append((known, block))
             else:
@@ -59,7 +66,10 @@ def scope_of(module: Module, towers: Towers, statement: ast.stmt) -> TowerScope:
     if own is None:
         text = "each tower has a summary of its own here, and no scope to name it by"
         raise Refused(module, statement, text, _ADVICE)
-    return TowerScope(own, tuple(inside))
+    text = text_of_first(module, own, towers) if first else ""
+    if first and not text:
+        raise Refused(module, own, "a summary in a scope whose name is not known", _ADVICE)
+    return TowerScope(own, tuple(inside), text)
 
 
 def _is_of_number(towers: Towers, node: ast.expr) -> bool:

@@ -78,7 +78,7 @@ class SummaryWriter:
     def _text(self, summary: Summary, context: Context) -> str:
         row = next(row for row in SUMMARIES.rows if row.kind == summary.kind)
         tag = self.style.string(summary.tag)
-        if summary.tower is not None:
+        if summary.tower is not None and not summary.tower.first:
             tag = self._tag_of_tower(summary.tag, summary.tower, context)
         given = [f"{row.parameters[0].new_name}={tag}"]
         for parameter in row.parameters[1:]:
@@ -133,6 +133,11 @@ class SummaryWriter:
             return self._of_gradient(summary, value, context)
         if summary.variable is not None:
             return code_of(self.source, self.names, summary.variable)
+        each = summary.tower.each if summary.tower is not None and summary.tower.first else None
+        if each is not None and each.value is not None:
+            text = f"{each.name}[0]"
+            own = (n for n in walk(value) if isinstance(n, ast.Name) and n.id == each.value.id)
+            return self._rendered(value, context, {n: lambda context: text for n in own})
         return context.render(value)
 
     def _of_gradient(self, summary: Summary, value: ast.expr, context: Context) -> str:

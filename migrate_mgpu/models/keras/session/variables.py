@@ -27,7 +27,12 @@ def placeholder_text(made: Placeholder, spec: str, is_number: bool, context: Con
     shown = context.render(shape) if shape is not None else "None"
     if is_number:
         shown = "[]"  # Keras 3 asks for a shape
-    return f"{spec} = {context.tf}.TensorSpec({shown}, {_type_text(made, context)})"
+    text = f"{context.tf}.TensorSpec({shown}, {_type_text(made, context)})"
+    if made.count is not None:
+        count = context.render(made.count)
+        plain = isinstance(made.count, (ast.Name, ast.Constant, ast.Attribute, ast.Call))
+        text = f"[{text}] * {count if plain else f'({count})'}"
+    return f"{spec} = {text}"
 
 
 def _type_text(made: Placeholder, context: Context) -> str:

@@ -502,9 +502,14 @@ STAYS = {
         summarized("tf.summary.scalar('told%d' % i, loss)"),
         "TF1's tag of a summary cannot be determined",
     ),
-    "a summary of the first tower": (
-        summarized("if i == 0:\n                tf.summary.scalar('told', loss)"),
-        "a summary that only the first tower makes",
+    "a summary of the first tower, without a scope": (
+        program(body=BODY + "        if i == 0:\n            tf.summary.scalar('told', loss)\n"),
+        "each tower has a summary of its own here, and no scope to name it by",
+    ),
+    "a summary of the first tower among those of the last": (
+        summarized("if i == 0:\n                tf.summary.scalar('told', loss)\n"
+                   "            summaries = tf.get_collection(tf.GraphKeys.SUMMARIES, scope)"),
+        "the last tower's summaries are asked for, and one is made by the first alone",
     ),
     "a summary of two values of each tower": (
         summarized("tf.summary.scalar('told', loss + output[0, 0])"),

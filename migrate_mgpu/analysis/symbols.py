@@ -224,6 +224,13 @@ def renames() -> dict[str, str]:
     return found
 
 
+@lru_cache(maxsize=1)
+def aliases() -> dict[str, str]:
+    """The usual name of what TF 1.15 calls by several: ``cast`` of ``dtypes.cast``."""
+    found: dict[str, str] = load("aliases.json")
+    return found
+
+
 class EarlierCall(NamedTuple):
     """A call of TensorFlow before 1.0, by the names that its parameters have since then.
 

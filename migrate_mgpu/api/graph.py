@@ -15,50 +15,40 @@ abs acos acosh add add_n argmax argmin arg_max arg_min argsort asin asinh atan a
 boolean_mask broadcast_to cast ceil clip_by_average_norm clip_by_global_norm clip_by_norm
 clip_by_value concat constant cos cosh cross cumprod cumsum div divide einsum equal erf erfc exp
 expand_dims expm1 eye fill floor floordiv floormod gather gather_nd global_norm greater
-greater_equal identity is_finite is_inf is_nan less less_equal lin_space linspace log log1p
-log_sigmoid logical_and logical_not logical_or logical_xor matmul matrix_band_part matrix_diag
-matrix_diag_part maximum meshgrid minimum mod multiply negative norm not_equal one_hot ones
-ones_like pad pow range rank realdiv reciprocal reduce_all reduce_any reduce_logsumexp reduce_max
-reduce_mean reduce_min reduce_prod reduce_sum reshape reverse rint round rsqrt scalar_mul shape
-sigmoid sign sin sinh size slice sort split sqrt square squared_difference squeeze stack
-stop_gradient strided_slice subtract tan tanh tensordot tile to_double to_float to_int32 to_int64
-trace transpose truediv truncatediv truncatemod unstack where zeros zeros_like count_nonzero
-gradients convert_to_tensor ensure_shape reverse_sequence roll scatter_nd sequence_mask searchsorted
-unique dynamic_partition dynamic_stitch space_to_depth depth_to_space confusion_matrix bitcast
-complex conj real imag angle fft ifft fft2d digamma lgamma matrix_inverse matrix_determinant
-matrix_set_diag matrix_solve matrix_transpose cholesky qr diag diag_part self_adjoint_eig svd
-segment_sum segment_mean segment_max segment_min segment_prod unsorted_segment_sum
-unsorted_segment_max unsorted_segment_mean invert_permutation accumulate_n div_no_nan saturate_cast
-matrix_triangular_solve reverse_v2 unravel_index histogram_fixed_width py_func Print check_numerics
-verify_tensor_all_finite debugging.check_numerics
-multinomial random.multinomial random.categorical random_shuffle random.shuffle random_gamma
-random.gamma
+greater_equal identity is_finite is_inf is_nan less less_equal linspace log log1p log_sigmoid
+logical_and logical_not logical_or logical_xor matmul matrix_band_part matrix_diag matrix_diag_part
+maximum meshgrid minimum multiply negative norm not_equal one_hot ones ones_like pad pow range rank
+realdiv reciprocal reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min
+reduce_prod reduce_sum reshape reverse rint round rsqrt scalar_mul shape sigmoid sign sin sinh size
+slice sort split sqrt square squared_difference squeeze stack stop_gradient strided_slice subtract
+tan tanh tensordot tile to_double to_float to_int32 to_int64 trace transpose truediv truncatediv
+truncatemod unstack where zeros zeros_like count_nonzero gradients convert_to_tensor ensure_shape
+reverse_sequence roll scatter_nd sequence_mask searchsorted unique dynamic_partition dynamic_stitch
+space_to_depth depth_to_space confusion_matrix bitcast complex conj real imag angle fft ifft fft2d
+digamma lgamma matrix_inverse matrix_determinant matrix_set_diag matrix_solve matrix_transpose
+cholesky qr diag diag_part self_adjoint_eig svd segment_sum segment_mean segment_max segment_min
+segment_prod unsorted_segment_sum unsorted_segment_max unsorted_segment_mean invert_permutation
+accumulate_n div_no_nan saturate_cast matrix_triangular_solve unravel_index histogram_fixed_width
+py_func Print check_numerics verify_tensor_all_finite multinomial random.categorical random_shuffle
+random_gamma
 """
 _MATH = """
-abs add add_n argmax argmin ceil cos count_nonzero cumprod cumsum divide equal erf exp expm1 floor
-floordiv floormod greater greater_equal in_top_k is_finite is_inf is_nan l2_normalize less
-less_equal log log1p log_sigmoid log_softmax logical_and logical_not logical_or logical_xor
-maximum minimum mod multiply negative not_equal pow reciprocal reduce_all reduce_any
-reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std reduce_sum
-reduce_variance rint round rsqrt scalar_mul sigmoid sign sin softmax softplus softsign sqrt square
-squared_difference subtract tan tanh top_k truediv zero_fraction acos asin atan atan2 cosh digamma
-divide_no_nan erfc lgamma polyval segment_mean segment_sum sinh unsorted_segment_sum xdivy xlogy
+reduce_std reduce_variance polyval xdivy xlogy
 """
 _NN = """
 avg_pool batch_normalization bias_add conv2d crelu dropout elu embedding_lookup in_top_k l2_loss
-l2_normalize leaky_relu log_softmax lrn local_response_normalization max_pool moments relu relu6
-selu sigmoid softmax softplus softsign tanh top_k xw_plus_b zero_fraction
-atrous_conv2d conv1d conv3d conv2d_transpose depthwise_conv2d separable_conv2d swish
+l2_normalize leaky_relu log_softmax local_response_normalization max_pool moments relu relu6 selu
+softmax softplus softsign top_k xw_plus_b zero_fraction atrous_conv2d conv1d conv3d
+conv2d_transpose depthwise_conv2d separable_conv2d swish
 """
 _LINALG = """
-band_part cholesky cross det diag diag_part eigh eye inv l2_normalize logdet matmul norm qr set_diag
-slogdet solve svd tensordot trace transpose triangular_solve
+logdet slogdet
 """
 _IMAGE = """
 adjust_brightness adjust_contrast central_crop crop_to_bounding_box flip_left_right flip_up_down
 grayscale_to_rgb hsv_to_rgb pad_to_bounding_box per_image_standardization resize_bilinear
-resize_image_with_crop_or_pad resize_nearest_neighbor rgb_to_grayscale rgb_to_hsv rot90
-total_variation decode_png decode_jpeg
+resize_with_crop_or_pad resize_nearest_neighbor rgb_to_grayscale rgb_to_hsv rot90 total_variation
+decode_png decode_jpeg
 """
 _RECORDS = """
 decode_raw parse_single_example parse_example decode_csv read_file FixedLenFeature VarLenFeature
@@ -68,7 +58,6 @@ COMPUTES = frozenset(
     [
         *_ROOT.split(),
         *_RECORDS.split(),
-        *(f"io.{name}" for name in _RECORDS.split()),
         *(f"math.{name}" for name in _MATH.split()),
         *(f"nn.{name}" for name in _NN.split()),
         *(f"linalg.{name}" for name in _LINALG.split()),
@@ -78,15 +67,14 @@ COMPUTES = frozenset(
 )
 # Those whose value is drawn anew at each step.
 DRAWS = frozenset(
-    ["random_normal", "random_uniform", "truncated_normal", "random.normal", "random.uniform",
-     "random.truncated_normal", "nn.dropout", "multinomial", "random.multinomial",
-     "random.categorical", "random_shuffle", "random.shuffle", "random_gamma", "random.gamma"]
+    ["random_normal", "random_uniform", "truncated_normal", "nn.dropout", "multinomial",
+     "random.categorical", "random_shuffle", "random_gamma"]
 )  # fmt: skip
 # Those that change one image at random, with how many arguments there are before the seed.
 DRAWS_IMAGES: Mapping[str, int] = {
     "image.random_brightness": 2, "image.random_contrast": 3, "image.random_flip_left_right": 1,
     "image.random_flip_up_down": 1, "image.random_hue": 2, "image.random_saturation": 3,
-    "random_crop": 2, "image.random_crop": 2,
+    "random_crop": 2,
 }  # fmt: skip
 # Those that draw the classes that they compare with.
 SAMPLES = frozenset(["nn.nce_loss", "nn.sampled_softmax_loss"])
@@ -95,12 +83,12 @@ PRINTS = "Print"
 # Where a seed of its own stands among the arguments of those.
 SEED_PLACES: Mapping[str, int] = {
     **dict.fromkeys(DRAWS, 4), "nn.dropout": 3,
-    **dict.fromkeys(("multinomial", "random.multinomial"), 2), "random.categorical": 3,
-    "random_shuffle": 1, "random.shuffle": 1, **DRAWS_IMAGES, **dict.fromkeys(SAMPLES, 9),
+    "multinomial": 2, "random.categorical": 3,
+    "random_shuffle": 1, **DRAWS_IMAGES, **dict.fromkeys(SAMPLES, 9),
 }  # fmt: skip
 # What TF2 has not, and is written beside the program: as TF1's, of its first parameters alone.
 DEFINED: Mapping[str, tuple[tuple[str, ...], Definition]] = {
-    "image.resize_images": (
+    "image.resize": (
         ("images", "size"),
         Definition(
             "resize_images",

@@ -8,7 +8,7 @@ from typing import Protocol
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.analysis.symbols import aliases, symbol
 from migrate_mgpu.source.call_edit import CallEdit
 
 # Other ways to the same functions.
@@ -26,7 +26,8 @@ def name_of(module: Module, node: ast.AST | None) -> str:
     """TensorFlow 1's name of an expression, or of the function of a call; else empty.
 
     ``tf.compat.v1.layers.dense`` and ``tf.layers.dense`` are ``layers.dense``,
-    ``slim.conv2d`` is ``contrib.layers.conv2d``.
+    ``slim.conv2d`` is ``contrib.layers.conv2d``; ``tf.dtypes.cast``, which is ``tf.cast``, is
+    ``cast``.
     """
     if isinstance(node, ast.Call):
         node = node.func
@@ -47,7 +48,7 @@ def _name_of(qualname: str | None) -> str:
         for spelled in sorted(_ALIASES, key=len, reverse=True):
             if found.name.startswith(spelled) and found.name.count(".") == spelled.count("."):
                 return _ALIASES[spelled] + found.name[len(spelled) :]
-    return found.name if found.flavour != "private" else ""
+    return aliases().get(found.name, found.name) if found.flavour != "private" else ""
 
 
 @fact

@@ -37,6 +37,7 @@ COUNTERS = (
     "contrib.framework.create_global_step", "contrib.framework.get_or_create_global_step",
     "contrib.framework.get_global_step",
 )  # fmt: skip
+AVERAGES = "train.ExponentialMovingAverage"  # moving ones, of variables
 # What a variable may begin with: Keras's initializer (its name alone says all of `zeros` and
 # `ones`), and TF1's parameters of the function.
 FIRST_VALUES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -47,9 +48,6 @@ FIRST_VALUES: dict[str, tuple[str, tuple[str, ...]]] = {
     "random_uniform": ("RandomUniform", ("shape", "minval", "maxval", "dtype", "seed", "name")),
     "constant": ("Constant", ("value", "dtype", "shape", "name", "verify_shape")),
 }
-FIRST_VALUES["random.normal"] = FIRST_VALUES["random_normal"]
-FIRST_VALUES["random.uniform"] = FIRST_VALUES["random_uniform"]
-FIRST_VALUES["random.truncated_normal"] = FIRST_VALUES["truncated_normal"]
 # TF1's defaults where they are not Keras's.
 DEFAULTS = {
     "RandomNormal": {"stddev": "1.0"},

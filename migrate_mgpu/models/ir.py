@@ -874,13 +874,15 @@ class VariableAverages:
     """Averages of all that an update trains, which move after it by ``decay``.
 
     ``counted``: by a smaller one in the first steps, of what counts the steps. ``ordered``: TF1
-    moves them after the update, and not at the same time.
+    moves them after the update, and not at the same time. ``maker`` is what the program calls the
+    object that has them, where something asks it for one.
     """
 
     node: ast.Call
     decay: ast.expr
     counted: bool
     ordered: bool
+    maker: str = ""
 
 
 @record(frozen=True, eq=False)
@@ -938,6 +940,7 @@ class Unit:
     it that are another unit's value, in which each tower has one of its own. ``first``: only
     the first tower has it. ``collects`` are the variables that it mentions as all that there
     are: other units make them. ``assigns`` are the variables that it gives what it computes.
+    ``averages``: it reads moving averages of variables.
     """
 
     node: ast.stmt | ast.expr
@@ -952,6 +955,7 @@ class Unit:
     collects: tuple[Variables, ...] = ()
     assigns: tuple[Variables, ...] = ()
     streams: tuple[Place, ...] = ()
+    averages: bool = False
 
 
 @record(frozen=True, eq=False)

@@ -102,6 +102,14 @@ MUTANTS: dict[str, Mutant] = {
     "one of two optimizers not applied": Mutant(
         "gan", r"^    G_solver_optimizer\.apply_gradients.*\n", "", ("not-applied",)
     ),
+    "averages that are read, and never move": Mutant(
+        "averages_read", r"^        variable_averages\.apply\(variables\)\n", ""
+    ),
+    "averages that are read, and move before the variables": Mutant(
+        "averages_read",
+        r"^( +optimizer\.apply_gradients.*\n.*\n)( +variable_averages\.apply\(variables\)\n)",
+        r"\2\1",
+    ),
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),

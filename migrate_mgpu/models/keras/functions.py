@@ -58,9 +58,18 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
         initializer = read_initializer(module, node)
         if initializer is not None:
             return initializer_edits(initializer, style)
+    if found.flavour != "private" and _is_written(found.name):
+        name = found.name  # as its author calls it
     if isinstance(node, ast.Call) and (edits := _call(module, node, style, name)) is not None:
         return edits
     return _renamed(module, spelled, style, name, isinstance(node, ast.Call))
+
+
+def _is_written(name: str) -> bool:
+    """Whether it is known what a name itself is in TF2, whatever others TF1 has for it."""
+    if name in FUNCTIONS.by_name or name in EQUAL or name in renames():
+        return True
+    return table().status(name) in SAME_STATUSES
 
 
 def dimension(module: Module, node: ast.Attribute) -> tuple[Edit, ...] | None:

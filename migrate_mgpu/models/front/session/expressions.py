@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
+from migrate_mgpu.analysis.arguments import Arguments, bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Place, Refused
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
@@ -34,7 +35,7 @@ from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.queues import QUEUES
 from migrate_mgpu.api.recurrent import cell_of, is_recurrent
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.api.variables import AVERAGES, VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
@@ -72,7 +73,7 @@ class Parts:
     ``rows``: some rows of a table may be looked up, ``gathers`` are calls that look some up.
     ``applied`` are calls of functions that make layers, ``collections`` those that give all
     variables, or all regularization terms. ``objects`` are calls of functions' own empty classes,
-    whose objects carry values.
+    whose objects carry values. ``averages`` are calls that read moving averages of variables.
     """
 
     names: list[ast.Name] = field(default_factory=list)
@@ -86,6 +87,7 @@ class Parts:
     collections: list[ast.expr] = field(default_factory=list)
     objects: list[ast.expr] = field(default_factory=list)
     streams: list[Place] = field(default_factory=list)
+    averages: list[ast.Call] = field(default_factory=list)
 
     def add(self, other: Parts) -> None:
         self.names += other.names
@@ -98,6 +100,7 @@ class Parts:
         self.rows |= other.rows or bool(other.gathers)
         self.collections += other.collections
         self.objects += other.objects
+        self.averages += other.averages
 
 
 class Expressions:
@@ -145,8 +148,12 @@ class Expressions:
             if len(bindings) > 1 or (home is not None and changes_in_place(module, name)):
                 text = f"`{name.id}` changes, and the graph was built with one of its values"
                 raise Refused(module, name, text, "give it to the function as an argument")
-        rows = parts.rows or bool(parts.gathers)
-        return Parts(builders=parts.builders, rows=rows, streams=parts.streams)
+        return Parts(
+            builders=parts.builders,
+            rows=parts.rows or bool(parts.gathers),
+            streams=parts.streams,
+            averages=parts.averages,
+        )
 
     @property
     def functions(self) -> set[ast.AST]:
@@ -319,9 +326,14 @@ class Expressions:
             if inside.layers:
                 found.applied.append((call, target))
             found.builders[target.node] = target
-            found.add(replaced(inside, layers=[]))
+            given = bind(call, target)
+            read = [one for one in inside.averages if not _is_left_out(one, given)]
+            found.add(replaced(inside, layers=[], averages=read))
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+            return
+        if reads_average(module, call, self.graph):
+            found.averages.append(call)
             return
         method = distributions.method_of(module, call, self.graph)
         if method:
@@ -704,6 +716,39 @@ def is_counted(call: ast.Call) -> bool:
     """Whether `tf.Print` shows its first values alone: it counts them."""
     first = by_parameter(call, ("input_", "data", "message", "first_n")).get("first_n")
     return first is not None and not is_none(first)
+
+
+def reads_average(module: Module, call: ast.Call, graph: CallGraph) -> bool:
+    """`ema.average(weights)`, of what is made here, or what a function is given by each call."""
+    func = call.func
+    if not isinstance(func, ast.Attribute) or func.attr != "average":
+        return False
+    if not isinstance(func.value, ast.Name) or len(call.args) != 1 or call.keywords:
+        return False
+    if not module.names.is_parameter(func.value):
+        return _makes_averages(module, func.value)
+    around = (one for one in module.names.ancestors(call) if isinstance(one, ast.FunctionDef))
+    function = Function(module, next(around))
+    given = [
+        (one.module, bind(one.call, function).value(func.value.id) if one.call else None)
+        for one in graph.references(function)
+    ]
+    return bool(given) and all(
+        is_none(value) or _makes_averages(where, value) for where, value in given
+    )
+
+
+def _is_left_out(read: ast.Call, given: Arguments) -> bool:
+    """Whether a call of a function gives None for the averages that it would read."""
+    func = read.func
+    assert isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name)
+    return is_none(given.value(func.value.id))
+
+
+def _makes_averages(module: Module, node: ast.expr | None) -> bool:
+    """Whether a name is given moving averages of variables, and nothing else."""
+    value = module.names.only_value(node) if isinstance(node, ast.Name) else None
+    return name_of(module, value) == AVERAGES
 
 
 def _starts_cell(module: Module, call: ast.Call) -> bool:

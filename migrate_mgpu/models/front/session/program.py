@@ -161,11 +161,15 @@ class AverageUpdates:
 
 @record(frozen=True, eq=False)
 class Averager:
-    """`ema = tf.train.ExponentialMovingAverage(0.999, global_step)`"""
+    """`ema = tf.train.ExponentialMovingAverage(0.999, global_step)`
+
+    ``kept`` is its name, where something asks it for an average.
+    """
 
     call: ast.Call
     decay: ast.expr
     counter: Variables | None
+    kept: str = ""
 
 
 @record(frozen=True, eq=False)
@@ -315,6 +319,7 @@ class SessionProgram:
     optimizers: dict[ast.Assign, Optimizer] = field(default_factory=dict)  # those with names
     updates: list[Update] = field(default_factory=list)
     lists: dict[Update, ast.stmt] = field(default_factory=dict)  # they name what some train
+    averagers: list[Averager] = field(default_factory=list)  # those that something reads
     units: dict[int, Unit] = field(default_factory=dict)
     idle: list[ast.AST] = field(default_factory=list)  # statements that no step needs
     described: list[ast.stmt] = field(default_factory=list)  # they print what tensors are

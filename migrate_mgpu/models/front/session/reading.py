@@ -162,6 +162,7 @@ class _Reader(StatementReader):
         self.driving.finish()
         self.copies.finish()
         self.iterators.finish()
+        self.variable_averages.finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)

@@ -593,6 +593,11 @@ class RunReader:
                 if behind and not tells and unit not in inside and reads_others(unit):
                     text = "TF1 may compute it before or after the variables change"
                     raise Refused(self.module, unit.node, f"it is fetched with a step: {text}")
+        if any(one.averages is not None for one in updates):
+            read = next((unit for unit in units if unit.averages), None)
+            if read is not None:
+                text = "moving averages are read in the run that moves them, in no defined order"
+                raise Refused(self.module, call, text, "run the two one after the other")
         for update in updates:
             self._check_last(update, units)
         for unit in units:

@@ -241,6 +241,8 @@ class UnitReader(StatementReader):
                 continue
             if of_tower:
                 self.towers.carried(name, entry)
+            if parts.averages and self._reads_averages(name):
+                continue
             self._name(name, after, feeds, reads)
         if isinstance(node, (ast.For, ast.If)) and (
             parts.layers or parts.applied or parts.schedules
@@ -276,6 +278,7 @@ class UnitReader(StatementReader):
             inputs=inputs,
             collects=unique(self.collections.read(parts, value)),
             streams=unique(parts.streams),
+            averages=bool(parts.averages),
         )
         self.label_gradients.check(value)
         if of_tower:
@@ -298,6 +301,11 @@ class UnitReader(StatementReader):
             found.add(self.expressions.read(one))
         found.names = [name for name in found.names if name not in made]
         return found
+
+    def _reads_averages(self, name: ast.Name) -> bool:
+        """Whether a name stands for averages, one of which is asked for, of what moves them."""
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        return home is self.home and isinstance(self.meanings.get(name.id), Averager)
 
     def _name(
         self,

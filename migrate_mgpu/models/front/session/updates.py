@@ -236,6 +236,9 @@ class UpdateReader(StatementReader):
         counts = self._counter(given.get("global_step"))
         self.state.only_binding(target)
         units = closure([unit])
+        if any(one.averages for one in units):
+            text = "the loss is computed of averages of variables"
+            raise Refused(self.module, call, text, "compute it of the variables")
         mentioned = [v for unit in units for one in unit.reads for v in (one, *one.listed)]
         read = {known for one in mentioned for known in (one, one.whole)}
         for variable in (v for u in units for v in u.collects if v not in read):

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import AVERAGES
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.graph_collections import is_ordering, is_update_ops
 from migrate_mgpu.models.front.session.program import (
@@ -23,7 +24,6 @@ from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.ir import Collected, Update, VariableAverages, Variables
 
-_AVERAGE = "train.ExponentialMovingAverage"
 _PARAMETERS = ("decay", "num_updates", "zero_debias", "name")
 _ADVICE = "make one operation of what trains and what moves the averages"
 
@@ -42,10 +42,13 @@ class VariableAverageReader(StatementReader):
             Refused: what is averaged, or when, is not understood.
         """
         name, ordered = name_of(self.module, call), self._ordered(statement)
-        made = self._averager(call) if name == _AVERAGE else self._step(call)
+        made = self._averager(call, target) if name == AVERAGES else self._step(call)
         if made is not None and not ordered:
             self.state.only_binding(target)
             self.meanings[target.id] = made
+            if isinstance(made, Averager) and made.kept:
+                self.found.averagers.append(made)
+                return Role.VARIABLES
             return Role.GONE
         if name == "group" and call.args and not ordered:
             parts = [part for given in call.args for part in _parts(given)]
@@ -91,7 +94,28 @@ class VariableAverageReader(StatementReader):
         assert isinstance(call, ast.Call) and isinstance(call.args[0], (ast.List, ast.Tuple))
         return call.args[0].elts
 
-    def _averager(self, call: ast.Call) -> Averager:
+    def finish(self) -> None:
+        """What is asked for averages has some.
+
+        Raises:
+            Refused: nothing moves them with what trains.
+        """
+        moved = {one.averages.maker for one in self.found.updates if one.averages is not None}
+        for averager in self.found.averagers:
+            if averager.kept not in moved:
+                text = "averages are read that move apart from what trains"
+                raise Refused(self.module, averager.call, text, _ADVICE)
+
+    def _is_read(self, target: ast.Name) -> bool:
+        """Whether something asks for an average, or hands over what has them."""
+        for mention in self.names.mentions(target.id, self.home):
+            above = self.names.parents.get(mention)
+            applied = isinstance(above, ast.Attribute) and above.attr == "apply"
+            if isinstance(mention.ctx, ast.Load) and not applied:
+                return True
+        return False
+
+    def _averager(self, call: ast.Call, target: ast.Name) -> Averager:
         given = NamedArguments(self.module, call, _PARAMETERS).rest
         decay, counter = given.get("decay"), given.get("num_updates")
         if decay is None or self.expressions.builds(decay):
@@ -101,14 +125,15 @@ class VariableAverageReader(StatementReader):
             raise Refused(self.module, call, "averages without the bias of their first values")
         if given.get("name") is not None:
             raise Refused(self.module, call, "averages with a name of their own")
+        kept = target.id if self._is_read(target) else ""
         if counter is None or is_none(counter):
-            return Averager(call, decay, None)
+            return Averager(call, decay, None, kept)
         meaning = self.meanings.get(counter.id) if isinstance(counter, ast.Name) else None
         if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:
             raise Refused(
                 self.module, counter, "what counts the steps of an average cannot be determined"
             )
-        return Averager(call, decay, meaning)
+        return Averager(call, decay, meaning, kept)
 
     def _step(self, call: ast.Call) -> AverageStep | None:
         func = call.func
@@ -151,8 +176,13 @@ class VariableAverageReader(StatementReader):
             if counter is not None and counter is not update.counts:
                 text = "a different step count than the training step's"
                 raise Refused(self.module, step.averager.call, text)
+            maker = step.averager.kept
+            several = self.scope.resets or self.scope.towers is not None
+            if maker and (several or any(not _has_name(one) for one in update.variables)):
+                text = "averages are read of variables that are not all made here, by their names"
+                raise Refused(self.module, step.averager.call, text)
             averages = VariableAverages(
-                step.averager.call, step.averager.decay, counter is not None, ordered
+                step.averager.call, step.averager.decay, counter is not None, ordered, maker
             )
         moves = moves or update.moves
         new = replaced(update, name=target.id, averages=averages, moves=moves)
@@ -160,6 +190,11 @@ class VariableAverageReader(StatementReader):
         self.found.updates[self.found.updates.index(update)] = new
         self.meanings[update.name] = PartOfStep()
         self.meanings[target.id] = new
+
+
+def _has_name(variables: Variables) -> bool:
+    """Whether variables are one of TensorFlow's, and not of a layer of Keras's."""
+    return variables.collected is Collected.ONE
 
 
 def _parts(node: ast.expr) -> list[ast.expr]:

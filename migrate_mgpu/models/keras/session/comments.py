@@ -94,7 +94,8 @@ class KeptComments:
     def _averaging(self) -> set[ast.stmt]:
         """What made averages of variables, whose comments stand where they are made now."""
         found = (update.averages for update in self.program.updates)
-        return {self.module.names.statement(one.node) for one in found if one is not None}
+        made = (one for one in found if one is not None and not one.maker)
+        return {self.module.names.statement(one.node) for one in made}
 
     @cached_property
     def _gone_statements(self) -> set[ast.stmt]:

@@ -86,10 +86,11 @@ class StepNames:
         self._averages = {
             update: self._fresh("averages", "variable_averages")
             for update in program.updates
-            if update.averages is not None
+            if update.averages is not None and not update.averages.maker
         }
         self.average = self._fresh("average", "average_of_variable") if self._averages else ""
-        self.variable = self._fresh("variable", "trained_variable") if self._averages else ""
+        averaged = any(update.averages is not None for update in program.updates)
+        self.variable = self._fresh("variable", "trained_variable") if averaged else ""
         self.decay = self._fresh("decay", "decay_of_averages") if self._averages else ""
         self.count = self._fresh("steps", "count") if self._averages else ""
 

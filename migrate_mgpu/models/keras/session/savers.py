@@ -24,7 +24,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     SavedState,
 )
 from migrate_mgpu.models.front.session.program import SessionProgram
-from migrate_mgpu.models.ir import Collected
+from migrate_mgpu.models.ir import Collected, Update
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, Source
@@ -101,8 +101,16 @@ class SaverWriter:
         if slots:
             lines.append(self._zipped(slots, f"{optimizer}.variables[-{len(slots)}:]", inner))
         if state.averages:
-            lines.append(self._zipped(state.averages, self.names.averages(state.update), inner))
+            lines.append(self._zipped(state.averages, self._averages(state.update), inner))
         return lines
+
+    def _averages(self, update: Update) -> str:
+        """The averages of what an update trains."""
+        made = update.averages
+        if made is None or not made.maker:
+            return self.names.averages(update)
+        variable, trained = self.names.variable, self.names.trained(update)
+        return f"[{made.maker}.average({variable}) for {variable} in {trained}]"
 
     def _zipped(self, names: Iterable[str], values: str, inner: str) -> str:
         """Items of a dictionary, whose values are in a list."""

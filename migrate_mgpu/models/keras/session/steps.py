@@ -291,6 +291,9 @@ class StepWriter:
     def _averaged(self, update: Update, averages: VariableAverages) -> None:
         """Averages move once the variables have."""
         tf, names, line = self.style.tensorflow, self.names, self.block.line
+        if averages.maker:
+            line(f"{averages.maker}.apply({names.trained(update)})", 1)
+            return
         decay = self.context.render(averages.decay)
         if averages.counted:
             assert update.counts is not None

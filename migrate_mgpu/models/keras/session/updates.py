@@ -152,13 +152,38 @@ class UpdateWriter:
             lines.append(f"{optimizer}.build([{', '.join(f'*{name}' for name in every)}])")
         if self.devices.are_named and update is alike[-1]:
             lines += [_NO_XLA, f"{optimizer}.jit_compile = False"]
-        if update.averages is not None:
+        if update.averages is not None and update.averages.maker:
+            if not self._is_below(update.averages.node, statement):
+                lines.append(self.begun(update))
+            self._tell_order(update)
+        elif update.averages is not None:
             names = self.names
             made = f"{self.style.tensorflow}.Variable({names.variable}, trainable=False)"
             each = f"for {names.variable} in {names.trained(update)}"
             comments = leading(self.source, self.module.names.statement(update.averages.node))
             lines += [text for text in comments if text.startswith("#")]
             lines.append(f"{names.averages(update)} = [{made} {each}]")
-            if not update.averages.ordered:
-                self.found.note(self.module, update.averages.node, _AVERAGED)
+            self._tell_order(update)
         return lines
+
+    def _is_below(self, call: ast.Call, statement: ast.stmt) -> bool:
+        return self.source.span(call)[0] > self.source.span(statement)[0]
+
+    def _tell_order(self, update: Update) -> None:
+        assert update.averages is not None
+        if not update.averages.ordered:
+            self.found.note(self.module, update.averages.node, _AVERAGED)
+
+    def begun(self, update: Update) -> str:
+        """`ema.apply(variables)`: averages that the program asks for begin as the variables do."""
+        assert update.averages is not None
+        return f"{update.averages.maker}.apply({self.names.trained(update)})"
+
+    def begun_below(self, statement: ast.stmt) -> str:
+        """The same, behind what makes averages below the optimizer; empty for anything else."""
+        for update in self.program.updates:
+            made = update.averages
+            if made is not None and made.maker and self._is_below(made.node, update.statement):
+                if self.module.names.statement(made.node) is statement:
+                    return self.begun(update)
+        return ""

@@ -635,6 +635,13 @@ class _Writer:
             if statement in self.devices.headers:
                 self.edits.edit(self.devices.headers[statement])
             self.edits.edit(*outermost(self.context.edits(statement)))
+            begun = self.updates.begun_below(statement)
+            if begun:
+                end = self.source.span(statement)[1]
+                indent = self.source.indent_of(statement)[: -entry.dedent or None]
+                self.found.edit(
+                    self.module, Edit(end, end, f"{self.source.newline}{indent}{begun}")
+                )
             self.found.moved.add(statement)
         elif role is Role.COMPUTED:
             self.edits.in_place(statement, self.context)

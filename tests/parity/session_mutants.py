@@ -110,6 +110,20 @@ MUTANTS: dict[str, Mutant] = {
         r"^( +optimizer\.apply_gradients.*\n.*\n)( +variable_averages\.apply\(variables\)\n)",
         r"\2\1",
     ),
+    "variables that go on in a later session": Mutant(
+        "sessions_in_turn", r"^w\.assign\(first_w\)\n", ""
+    ),
+    "a count of steps that goes on in a later session": Mutant(
+        "sessions_in_turn", r"^steps\.assign\(first_steps\)\n", ""
+    ),
+    "variables that are not initialized again": Mutant(
+        "initialized_again", r"^W1\.assign\(.*\n", ""
+    ),
+    "first values that are kept too late": Mutant(
+        "initialized_again",
+        r"^(first_b1 = .*\n)((?s:.*?))^(W\.assign)",
+        r"\2\1\3",
+    ),
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),

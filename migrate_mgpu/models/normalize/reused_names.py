@@ -53,7 +53,7 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
         behind = stored[kinds.index("value") :] if "value" in kinds else []
     else:
         building = [position(one) for one in mentions if _kind(module, one) == "graph"]
-        behind = [one for one in stored if building and position(one) > max(building)]
+        behind = [one for one in stored if building and position(one) > min(building)]
     kinds = [_kind(module, one) for one in behind]
     if not behind or behind == stored or not {*kinds} <= {"value", "more"} or kinds[0] == "more":
         return []

@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.assignments import AssignmentReader
 from migrate_mgpu.models.front.session.expressions import Expressions
@@ -136,7 +137,7 @@ class DrivingReader:
         Raises:
             Refused: it may have others.
         """
-        initialized = len(self.runs.anew)
+        known = {*self.runs.anew}
         if self.found.metrics:
             text = "a later session begins its metrics anew"
             raise Refused(self.module, block, text, "give the program one session")
@@ -144,7 +145,7 @@ class DrivingReader:
             calls = self.runs.calls(statement)
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
                 call = statement.value
-                if call in calls and self.runs.initializes(call):
+                if call in calls and self._initializes(call, block):
                     self.runs.anew.add(call)
                     continue
                 receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -155,9 +156,25 @@ class DrivingReader:
                     return
             if calls:
                 break
-        if len(self.runs.anew) > initialized:
-            self._refuse_values(block)
+        if self.runs.anew > known:
+            self.runs.of_new_sessions |= self.runs.anew - known
+            self.runs.anew = known
+            return
         self._without_values.append(block)
+
+    def _initializes(self, call: ast.Call, block: ast.With) -> bool:
+        """Whether a call of a block gives the variables first values, by a name of the block's."""
+        if self.runs.initializes(call):
+            return True
+        run = call.args[0] if call.args else None
+        made = [one for one in block.body if isinstance(one, ast.Assign)]
+        return isinstance(run, ast.Name) and any(
+            isinstance(target, ast.Name)
+            and target.id == run.id
+            and name_of(self.module, one.value) in INITIALIZES - {*INITIALIZES_METRICS}
+            for one in made
+            for target in one.targets
+        )
 
     def _refuse_values(self, block: ast.With) -> None:
         text = "a later session starts without restoring a checkpoint"

@@ -53,9 +53,34 @@ from migrate_mgpu.models.ir import (
 
 @record(frozen=True, eq=False)
 class Init:
-    """What gives variables their first values; ``local``: those of metrics alone."""
+    """What gives ``variables`` their first values; ``local``: those of metrics alone."""
 
     local: bool = False
+    variables: tuple[Variables, ...] = ()
+
+
+@record(eq=False)
+class Beginning:
+    """A run that gives ``variables`` their first values: ``statement``, at ``place``.
+
+    ``anew``: some have had values, ``session``: in an earlier session. ``keeps`` are those whose
+    first values are needed again, ``returns`` those that get theirs again, ``draws`` those that
+    get new ones.
+    """
+
+    statement: ast.Expr
+    place: int
+    variables: tuple[Variables, ...]
+    anew: bool = False
+    session: bool = False
+    keeps: list[Variables] = field(default_factory=list)
+    returns: list[Variables] = field(default_factory=list)
+    draws: list[Variables] = field(default_factory=list)
+
+    @property
+    def acts(self) -> bool:
+        """Whether TF2 has something to do there."""
+        return bool(self.keeps or self.returns or self.draws)
 
 
 @record(frozen=True, eq=False)
@@ -392,6 +417,7 @@ class SessionProgram:
     datasets: list[Dataset] = field(default_factory=list)
     iterators: list[Iterator] = field(default_factory=list)
     metrics: dict[ast.AST, RunningMetric] = field(default_factory=dict)  # by statements
+    beginnings: list[Beginning] = field(default_factory=list)  # in the scope, in their order
     metric_resets: list[ast.Expr] = field(default_factory=list)  # they begin all metrics anew
     drawn: dict[ast.AST, Iterator] = field(default_factory=dict)  # by what takes the next element
     # Statements that begin an iterator anew: steps are given those that they draw from.

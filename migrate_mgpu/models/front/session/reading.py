@@ -16,6 +16,7 @@ from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.session.beginnings import BeginningReader
 from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.device_options import DeviceOptionReader
@@ -163,6 +164,7 @@ class _Reader(StatementReader):
         self.copies.finish()
         self.iterators.finish()
         self.variable_averages.finish()
+        BeginningReader(self.state).finish()
         if not self.runs.initialized and self.found.runs:
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
@@ -616,7 +618,8 @@ class _Reader(StatementReader):
             self.meanings[target.id] = self.averages.asked(call)
             return Role.GONE
         if name in INITIALIZES or (name == "group" and self._all_initialize(call)):
-            self.meanings[target.id] = Init(name in INITIALIZES_METRICS)
+            known = tuple(self.found.variables)
+            self.meanings[target.id] = Init(name in INITIALIZES_METRICS, known)
             return Role.GONE
         func = call.func
         if isinstance(func, ast.Attribute) and func.attr == "minimize":

@@ -17,6 +17,7 @@ from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AverageUpdates,
+    Beginning,
     Computed,
     GradientNorm,
     Host,
@@ -83,6 +84,7 @@ class RunReader:
         self.origins = origins
         self.is_client_call = is_client_call
         self.anew: set[ast.Call] = set()  # calls before a checkpoint is restored
+        self.of_new_sessions: set[ast.Call] = set()  # those that give all variables new values
         self.assigned: set[ast.Call] = set()  # runs that only assign a value
         self.gone: set[ast.AST] = set()  # calls that initialize variables
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
@@ -223,7 +225,7 @@ class RunReader:
             Refused: what it runs is not understood.
         """
         calls = self.calls(statement)
-        first = self._initializing(statement, calls)
+        first = self._initializing(statement, calls, place)
         if isinstance(statement, ast.Expr) and statement.value in first:
             return Role.GONE
         calls = [call for call in calls if call not in first and call not in self.gone]
@@ -267,14 +269,17 @@ class RunReader:
                 text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
                 raise Refused(self.module, name, text, "run it, and use its value")
 
-    def _initializing(self, statement: ast.stmt, calls: list[ast.Call]) -> list[ast.Call]:
-        """The calls that give the variables their first values, which is done once.
+    def _initializing(
+        self, statement: ast.stmt, calls: list[ast.Call], place: int
+    ) -> list[ast.Call]:
+        """The calls that give the variables their first values, where that is nothing in TF2.
 
         Raises:
             Refused: something has run before, or may have.
         """
         first = [call for call in calls if self.initializes(call)]
         first = [call for call in first if not self._begins_metrics(call, statement)]
+        first = [call for call in first if not self._begins_anew(call, statement, place)]
         for call in first:
             own = self.names.statement(call)
             if call in self.anew:
@@ -303,9 +308,42 @@ class RunReader:
                 self.found.dropped.append(own)
                 self.known |= set(walk(own))
             self.gone.add(call)
+            if own is statement and self.is_home(own) and place >= 0:
+                self._adds_beginning(own, call, place)
         if first:
             self._begun = statement
         return first
+
+    def _adds_beginning(self, statement: ast.Expr, call: ast.Call, place: int) -> Beginning:
+        known: list[Variables] = []
+        for part in self._initialized_by(call):
+            found = self.meaning(part)
+            known += found.variables if isinstance(found, Init) else self.found.variables
+        made = Beginning(statement, place, tuple(dict.fromkeys(known)))
+        self.found.beginnings.append(made)
+        return made
+
+    def _begins_anew(self, call: ast.Call, statement: ast.stmt, place: int) -> bool:
+        """Whether a run gives variables first values once more, behind runs of the scope.
+
+        What TF2 does there is known where all is read that needs them.
+        """
+        own = self.names.statement(call)
+        again = call in self.of_new_sessions
+        if call in self.anew or not self.found.beginnings or not isinstance(own, ast.Expr):
+            return False
+        if own is not statement or own.value is not call or not self.is_home(own):
+            return False
+        if not again and not self.found.runs[self._earlier :] and not self.assigned:
+            return False
+        if self.scope.resets or self.scope.towers is not None or self._earlier:
+            return False
+        made = self._adds_beginning(own, call, place)
+        made.anew, made.session = True, again
+        self.known |= set(walk(own))
+        self.gone.add(call)
+        self._begun = statement
+        return True
 
     def _begins_metrics(self, call: ast.Call, statement: ast.stmt) -> bool:
         """Whether a run begins metrics anew, which have had values.
@@ -349,14 +387,7 @@ class RunReader:
 
     def initializes(self, call: ast.Call, local: bool = False) -> bool:
         """Whether a run only gives variables their first values; ``local``: those of metrics."""
-        func = call.func
-        assert isinstance(func, ast.Attribute)
-        what = (
-            call.args[0]
-            if func.attr == "run" and self.is_session(func.value) and call.args
-            else func.value
-        )
-        parts = what.elts if isinstance(what, (ast.List, ast.Tuple)) else [what]
+        parts = self._initialized_by(call)
         if local:
             meanings = [self.meaning(part) for part in parts]
             return bool(parts) and all(
@@ -374,6 +405,17 @@ class RunReader:
             )
             for part in parts
         )
+
+    def _initialized_by(self, call: ast.Call) -> list[ast.expr]:
+        """What a run runs, as the parts of a list."""
+        func = call.func
+        assert isinstance(func, ast.Attribute)
+        what = (
+            call.args[0]
+            if func.attr == "run" and self.is_session(func.value) and call.args
+            else func.value
+        )
+        return what.elts if isinstance(what, (ast.List, ast.Tuple)) else [what]
 
     def _acts_between(self, first: ast.stmt, second: ast.stmt) -> bool:
         """Whether anything is called between two statements that give first values."""

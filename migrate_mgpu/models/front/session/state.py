@@ -103,16 +103,32 @@ class Reading:
         parts = [one for one in found if isinstance(one, GRAPH)]
         return bool(parts) and all(isinstance(p, Placeholder) and may_fold(p) for p in parts)
 
-    def only_binding(self, target: ast.Name) -> None:
-        """Refuses a name that is given more than one value in the graph that it is of."""
+    def only_binding(self, target: ast.Name, in_turn: bool = False) -> None:
+        """Refuses a name that is given more than one value in the graph that it is of.
+
+        ``in_turn``: of an operation, which has another name in TF2, it may be one after the other.
+        """
         here = self.scope.section(target)
         own = [b for b in self.names.bindings_of(target) if self.scope.section(b.node) == here]
         several = bool(self.scope.resets) and len(own) == 1
         if self.names.only_binding(target) is None and not several:
             if self._is_free_at_the_end(target) or self._is_made_anew(target):
                 return
+            if in_turn and self._is_given_in_turn(target):
+                return
             text = f"`{target.id}` is also assigned elsewhere"
             raise Refused(self.module, target, text, "give the two different names")
+
+    def _is_given_in_turn(self, target: ast.Name) -> bool:
+        """Whether a name is given its values by statements of the scope, and read there alone."""
+        if self.names.scope_of_name[target] is not self.home or self.scope.towers is not None:
+            return False
+        bindings = self.names.bindings_of(target)
+        own = {entry.statement for entry in self.scope.entries if not entry.opens}
+        mentions = self.names.mentions(target.id, self.home)
+        return all(self.names.statement(one.node) in own for one in bindings) and all(
+            self.names.scope_of_name[one] is self.home for one in mentions
+        )
 
     def _is_made_anew(self, target: ast.Name) -> bool:
         """Whether what else a name is given is Python's own, and comes before.

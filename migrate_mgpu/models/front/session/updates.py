@@ -234,7 +234,7 @@ class UpdateReader(StatementReader):
             loss, unit, combined, mean = one.loss, one.unit, one.combined, one.mean
         self.towers.check_update(call, unit, combined, self.scope.entries[self.place])
         counts = self._counter(given.get("global_step"))
-        self.state.only_binding(target)
+        self.state.only_binding(target, in_turn=True)
         units = closure([unit])
         if any(one.averages for one in units):
             text = "the loss is computed of averages of variables"

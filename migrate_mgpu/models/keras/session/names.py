@@ -253,6 +253,10 @@ class StepNames:
                 found.append(f"compute_{func.id if isinstance(func, ast.Name) else func.attr}")
         return found
 
+    def fresh(self, *candidates: str) -> str:
+        """A name that nothing has yet."""
+        return self._fresh(*candidates)
+
     def _fresh(self, *candidates: str) -> str:
         for name in candidates:
             if name not in self._taken and self._is_free(name):

@@ -29,6 +29,7 @@ from migrate_mgpu.models.keras.losses import calls_keras, replacements
 from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.session import places
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
+from migrate_mgpu.models.keras.session.beginnings import BeginningWriter
 from migrate_mgpu.models.keras.session.calls import RunWriter, cast_of
 from migrate_mgpu.models.keras.session.comments import KeptComments
 from migrate_mgpu.models.keras.session.construction import ConstructionWriter
@@ -139,6 +140,7 @@ class _Writer:
         self.context.replaced.update(
             (call, assignment_replacement(one)) for call, one in program.assigning.items()
         )
+        self.beginnings = BeginningWriter(program, self.names, self.context)
         self.savers = SaverWriter(program, self.names, self.style)
         self.metrics = MetricWriter(program, self.names, self.style)
         self.context.replaced.update(self.metrics.uses())
@@ -299,6 +301,13 @@ class _Writer:
             indent = self.source.indent_of(reset)[self.indentation.lost_at(reset) :]
             text = f"{self.source.newline}{indent}".join(self.metrics.begun())
             self.edits.edit(Edit(*self.source.span(reset), text))
+        for beginning in self.program.beginnings:
+            if beginning.acts:
+                statement = beginning.statement
+                indent = self.source.indent_of(statement)[self.indentation.lost_at(statement) :]
+                lines = self.beginnings.lines(beginning, indent)
+                text = f"{self.source.newline}{indent}".join(lines)
+                self.edits.edit(Edit(*self.source.span(statement), text))
         for initializing in self.program.dropped:
             self.edits.edit(dropped(self.module, initializing))
         self.found.merge(self.savers.found)

@@ -1,0 +1,106 @@
+"""Variables that are initialized again: what they are in TF2, and which programs stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_refusals import HEAD, MODEL, program
+from tests.support.migration import migrated, run, said
+
+STEP = "sess.run(train, {x: rows})\n"
+AGAIN = "sess.run(tf.global_variables_initializer())\n"
+SHOWN = "print(sess.run(w))\n"
+ADAM = MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer(0.1)")
+DRAWN = HEAD.replace("tf.zeros([2, 1])", "tf.random_normal([2, 1])")
+SEEDED = HEAD.replace("tf.zeros([2, 1])", "tf.random_normal([2, 1], seed=3)")
+TWO = f"""\
+with tf.Session() as sess:
+    {AGAIN}    {STEP}
+with tf.Session() as sess:
+    {AGAIN}    {STEP}    {SHOWN}"""
+
+
+def native(text: str) -> str:
+    result = run(text, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after, _ = migrated(text, native_sessions=True)
+    assert "Session" not in after and "sess" not in after.replace("sessions", "")
+    return after
+
+
+def test_a_constant_is_what_it_was() -> None:
+    after = native(program(run=STEP + AGAIN + STEP + SHOWN))
+    assert after.count("first_w = tf.identity(w)\n") == after.count("w.assign(first_w)\n") == 1
+    assert after.index("first_w = ") < after.index("train_step(rows)\n") < after.index("w.assign")
+
+
+def test_what_is_drawn_is_drawn_anew() -> None:
+    after = native(program(run=STEP + AGAIN + STEP + SHOWN, head=DRAWN))
+    assert "w.assign(tf.Variable(tf.random.normal([2, 1])))\n" in after and "first_w" not in after
+
+
+def test_a_new_session_draws_the_numbers_of_a_seed_once_more() -> None:
+    after = native(program(start="", run=TWO, head=SEEDED))
+    assert "first_w = tf.identity(w)\n" in after and "w.assign(first_w)\n" in after
+    graph = native(program(start="", run=TWO, head=DRAWN + "tf.set_random_seed(4)\n"))
+    assert "w.assign(first_w)\n" in graph
+
+
+def test_what_nothing_needs_any_more_is_not_told() -> None:
+    second = "u = tf.Variable(tf.ones([2, 1]))\n" + MODEL.replace("w)", "u)")
+    after = native(program(run=STEP + second + AGAIN + STEP + "print(sess.run(u))\n"))
+    assert "assign" not in after and "first_" not in after
+
+
+def test_an_operation_may_be_given_in_turn() -> None:
+    after = native(program(run=STEP + MODEL.replace("- 1.0", "- 2.0") + STEP + SHOWN))
+    assert after.count("GradientTape") == 2 and "- 2.0" in after
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (program(ADAM, STEP + AGAIN + STEP), "and what an optimizer keeps with them"),
+        (program(run=STEP + AGAIN + STEP, head=SEEDED), "by the next numbers of its seed"),
+        (
+            program(run=STEP + AGAIN + STEP, head=DRAWN + "tf.set_random_seed(4)\n"),
+            "by the next numbers of its seed",
+        ),
+        (
+            program(
+                before="saver = tf.train.Saver()\n",
+                run=f"{STEP}{AGAIN}saver.save(sess, 'a')\n",
+            ),
+            "variables are initialized again, and some are saved",
+        ),
+        (
+            program(
+                MODEL.replace("tf.matmul(x, w)", "tf.layers.dense(x, 1)"), STEP + AGAIN + STEP
+            ),
+            "variables without names of their own are initialized again",
+        ),
+        (
+            program(
+                run=STEP + "size[0] = 3\n" + AGAIN + STEP,
+                head="size = [2, 1]\n" + DRAWN.replace("[2, 1]))", "size))"),
+            ),
+            "what it begins with may have changed",
+        ),
+        (
+            program(run=STEP + f"for i in range(2):\n    {AGAIN}    {STEP}"),
+            "variables are initialized after something has run",
+        ),
+        (
+            program(
+                run="def f():\n    sess.run(train, {x: rows})\n\n\n"
+                + STEP + MODEL.replace("- 1.0", "- 2.0") + "f()\n"
+            ),
+            "`train` is also assigned elsewhere",
+        ),
+    ],
+    ids=["slots", "seed", "graph's seed", "saved", "layer", "changed", "loop", "in a function"],
+)  # fmt: skip
+def test_stays(text: str, reason: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(reason in message for message in said(result)), said(result)

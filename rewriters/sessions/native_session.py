@@ -88,12 +88,12 @@ calls. What such a graph has for training, and nothing runs, is left out.
 Variables that are initialized again, behind a run, or at the beginning of a later session of the
 same name, get back what they had (``first_w = tf.identity(w)``, ``w.assign(first_w)``) where that
 is constant, or drawn with a seed in a new session; what else is drawn, is drawn anew
-(``w.assign(weight_variable([2, 1]))``). An optimizer that keeps more than its variables and goes on,
-savers, metrics, and variables of layers keep such a program as it is.
+(``w.assign(weight_variable([2, 1]))``). An optimizer that keeps more than its variables and goes
+on, savers, metrics, and variables of layers keep such a program as it is.
 
 Moving averages that something reads (``ema.average(w)``) are those of
-``tf.train.ExponentialMovingAverage``, which TF2 has too: the step moves them, the author's lines ask
-for them. One run that moves and reads them, and a loss of averages, stay.
+``tf.train.ExponentialMovingAverage``, which TF2 has too: the step moves them, the author's lines
+ask for them. One run that moves and reads them, and a loss of averages, stay.
 
 Tensors that a function reads as globals become its parameters. A lambda with a name that computes
 tensors becomes a function. ``print`` of a tensor, which showed what the graph calls it, goes, also

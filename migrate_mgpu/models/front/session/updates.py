@@ -18,7 +18,14 @@ from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
-from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role, closure
+from migrate_mgpu.models.front.session.program import (
+    AllVariables,
+    Gradients,
+    Holds,
+    Host,
+    Role,
+    closure,
+)
 from migrate_mgpu.models.front.session.rates import RateReader
 from migrate_mgpu.models.front.session.scoped_variables import ScopedVariables
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -90,9 +97,19 @@ class UpdateReader(StatementReader):
         if changes:
             changing = LearningRate(rate.value, Variation.SCHEDULED)
             return replaced(optimizer, learning_rate=changing)
+        if self._is_number_here(rate.value):
+            return replaced(optimizer, learning_rate=LearningRate(rate.value, Variation.CONSTANT))
         if rate.variation is Variation.SCHEDULED or rate.schedule is not None:
             raise Refused(self.module, call, "its learning rate follows the steps")
         return optimizer
+
+    def _is_number_here(self, value: ast.expr | None) -> bool:
+        """Whether a name is Python's own where an optimizer is made, whatever it is below."""
+        if not isinstance(value, ast.Name) or not isinstance(self.meanings.get(value.id), Host):
+            return False
+        known = [one.value for one in self.names.bindings_of(value)]
+        numbers = [isinstance(constant(one), (int, float)) for one in known if one is not None]
+        return len(known) > 1 and numbers[:1] == [True] and not all(numbers)
 
     def every(self) -> AllVariables:
         own = (v for v in self.found.variables if v not in self.state.earlier)

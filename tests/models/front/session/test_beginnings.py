@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.front.session.test_refusals import HEAD, MODEL, program
+from tests.models.front.session.test_refusals import HEAD, MODEL, START, program
 from tests.support.migration import migrated, run, said
 
 STEP = "sess.run(train, {x: rows})\n"
@@ -103,4 +103,44 @@ def test_an_operation_may_be_given_in_turn() -> None:
 def test_stays(text: str, reason: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(reason in message for message in said(result)), said(result)
+
+
+COUNTED = """\
+steps = tf.Variable({})
+rate = tf.train.exponential_decay(0.1, steps, 2, 0.9)
+out = tf.matmul(x, w) * scale
+loss = tf.reduce_mean(tf.square(out - 1.0)){}
+train = tf.train.GradientDescentOptimizer(rate).minimize(loss, global_step=steps)
+"""
+
+
+def test_a_whole_number_counts_steps_though_an_optimizer_might_train_it() -> None:
+    after = native(program(COUNTED.format("0", ""), STEP + "print(sess.run(steps))\n"))
+    assert "variables = [w]\n" in after and "steps.assign_add(1)" in after
+
+
+def test_a_rate_that_is_a_number_where_an_optimizer_is_made() -> None:
+    second = COUNTED.format("0", "").replace("rate", "speed")
+    first = "speed = 0.5\n" + MODEL.replace("Optimizer(0.1)", "Optimizer(speed)")
+    after = native(
+        program(first, STEP + "tf.reset_default_graph()\n" + HEAD.split("\n\n", 1)[1] + second
+                + START + STEP)
+    )  # fmt: skip
+    assert "SGD(speed)" in after and "ExponentialDecay(" in after
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (COUNTED.format("0.0", ""), "the global step is not a variable with a name"),
+        (
+            COUNTED.format("0", " + tf.to_float(steps)"),
+            "`steps`, which counts its steps, is in the loss",
+        ),
+    ],
+)
+def test_other_counters_stay(model: str, reason: str) -> None:
+    result = run(program(model, STEP), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert any(reason in message for message in said(result)), said(result)

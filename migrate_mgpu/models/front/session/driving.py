@@ -157,6 +157,8 @@ class DrivingReader:
             if calls:
                 break
         if self.runs.anew > known:
+            if block not in self.found.scope.again:
+                self._refuse_values(block)
             self.runs.of_new_sessions |= self.runs.anew - known
             self.runs.anew = known
             return

@@ -18,7 +18,7 @@ class BeginningWriter:
         kept = dict.fromkeys(one for found in program.beginnings for one in found.keeps)
         self._first = {one: names.fresh(f"first_{one.name}") for one in kept}
 
-    def lines(self, beginning: Beginning, indent: str) -> list[str]:
+    def lines(self, beginning: Beginning) -> list[str]:
         """The statements, without the indentation of the first one's."""
         tf, lines = self.context.tf, []
         for one in beginning.keeps:

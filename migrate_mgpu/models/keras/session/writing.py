@@ -303,11 +303,11 @@ class _Writer:
             self.edits.edit(Edit(*self.source.span(reset), text))
         for beginning in self.program.beginnings:
             if beginning.acts:
-                statement = beginning.statement
-                indent = self.source.indent_of(statement)[self.indentation.lost_at(statement) :]
-                lines = self.beginnings.lines(beginning, indent)
+                run = beginning.statement
+                indent = self.source.indent_of(run)[self.indentation.lost_at(run) :]
+                lines = self.beginnings.lines(beginning)
                 text = f"{self.source.newline}{indent}".join(lines)
-                self.edits.edit(Edit(*self.source.span(statement), text))
+                self.edits.edit(Edit(*self.source.span(run), text))
         for initializing in self.program.dropped:
             self.edits.edit(dropped(self.module, initializing))
         self.found.merge(self.savers.found)

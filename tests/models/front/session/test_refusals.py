@@ -843,8 +843,11 @@ REFUSED = {
     ),
     # first values and sessions
     "first values twice": (
-        program(run=STEP + "sess.run(tf.global_variables_initializer())\n"),
-        "after something has run",
+        program(
+            MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer(0.1)"),
+            STEP + "sess.run(tf.global_variables_initializer())\n" + STEP,
+        ),
+        "variables are initialized again, and what an optimizer keeps with them",
     ),
     "first values in a loop": (
         program(
@@ -928,13 +931,14 @@ REFUSED = {
     ),
     "a later session with first values": (
         program(
+            MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer(0.1)"),
             start="",
             run="with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
             "    sess.run(train, {x: rows})\n"
             "with tf.Session() as sess:\n    sess.run(tf.global_variables_initializer())\n"
             "    sess.run(train, {x: rows})\n",
         ),
-        "starts without restoring a checkpoint",
+        "variables are initialized again, and what an optimizer keeps with them",
     ),
     "a later session with a part of the values": (
         program(

@@ -110,6 +110,10 @@ class BeginningReader(StatementReader):
             raise Refused(self.module, statement, f"{text}, with metrics or averages", _ADVICE)
         if beginning.session and (found.iterators or found.datasets):
             raise Refused(self.module, statement, f"{text}, and iterators with them", _ADVICE)
+        units = (unit for run in self._behind(beginning) for unit in run.step.units)
+        if beginning.session and any(unit.streams for unit in units):
+            text = f"{text}, and streams of random numbers with them"
+            raise Refused(self.module, statement, text, _ADVICE)
         behind = {update for run in self._behind(beginning) for update in run.step.updates}
         for run in self._above(beginning):
             for update in run.step.updates:

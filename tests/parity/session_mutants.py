@@ -121,7 +121,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "first values that are kept too late": Mutant(
         "initialized_again",
-        r"^(first_b1 = .*\n)((?s:.*?))^(W\.assign)",
+        r"^(first_b1 = .*\n)((?s:.*?))^(b1\.assign)",
         r"\2\1\3",
     ),
     "target network not replaced": Mutant(

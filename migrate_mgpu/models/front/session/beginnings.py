@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -46,6 +47,8 @@ class BeginningReader(StatementReader):
                     needed = self._needed(self._behind(beginning, until))
                     if one in needed or any(item.whole is one for item in needed):
                         self._begin(one, beginning, found[:index])
+                    else:
+                        self._begin_unread(one, beginning, found[:index])
             before += beginning.variables
         for beginning in found:
             self.found.roles[beginning.place] = Role.RUN if beginning.acts else Role.GONE
@@ -98,6 +101,17 @@ class BeginningReader(StatementReader):
                     found.update([whole] if isinstance(whole, Variables) else [])
         return found | {item for one in found for item in one.listed}
 
+    def _changed(self, runs: Sequence[Run]) -> set[Variables]:
+        """The variables that may have other values behind some runs."""
+        found: set[Variables] = set()
+        for run in runs:
+            found.update(one for unit in run.step.units for one in unit.assigns)
+            for update in run.step.updates:
+                found.update(update.variables)
+                found.update([] if update.counts is None else [update.counts])
+        assigned = (self.runs.meaning(one.variable) for one in self.found.assignments)
+        return found | {one for one in assigned if isinstance(one, Variables)}
+
     # -- what they are -------------------------------------------------------------------
 
     def _check(self, beginning: Beginning) -> None:
@@ -132,6 +146,8 @@ class BeginningReader(StatementReader):
             raise Refused(self.module, beginning.statement, text, _ADVICE)
         seeded = any(self._is_seeded(module, call) for module, call in drawn)
         if not drawn or (seeded and beginning.session):
+            if variables not in self._changed(self._above(beginning)):
+                return
             first = next(one for one in earlier if variables in one.variables)
             if variables not in first.keeps:
                 first.keeps.append(variables)
@@ -142,6 +158,13 @@ class BeginningReader(StatementReader):
             raise Refused(self.module, beginning.statement, text, _ADVICE)
         self._check_made_again(variables, beginning)
         beginning.draws.append(variables)
+
+    def _begin_unread(
+        self, variables: Variables, beginning: Beginning, earlier: Sequence[Beginning]
+    ) -> None:
+        """What no run reads any more is as TF1 leaves it in the end, where that can be had."""
+        with suppress(Refused):
+            self._begin(variables, beginning, earlier)
 
     def _drawn(self, variables: Variables) -> Iterator[tuple[Module, ast.Call]]:
         """The calls that draw what variables begin with; `get_variable` may do so itself."""

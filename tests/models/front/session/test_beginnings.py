@@ -54,10 +54,14 @@ def test_a_later_session_begins_the_stream_of_a_seed_anew() -> None:
     assert any("and streams of random numbers with them" in one for one in said(result))
 
 
-def test_what_nothing_needs_any_more_is_not_told() -> None:
+def test_what_no_run_reads_any_more_is_what_tf1_leaves() -> None:
     second = "u = tf.Variable(tf.ones([2, 1]))\n" + MODEL.replace("w)", "u)")
-    after = native(program(run=STEP + second + AGAIN + STEP + "print(sess.run(u))\n"))
-    assert "assign" not in after and "first_" not in after
+    run_all = STEP + second + AGAIN + STEP + "print(sess.run(u))\n"
+    after = native(program(run=run_all))
+    assert "w.assign(first_w)\n" in after and "u.assign" not in after
+    assert "count" not in after.replace("count = tf.Variable", "")  # it is what it was
+    seeded = native(program(run=run_all, head=SEEDED))  # its next numbers: nothing asks for them
+    assert "assign" not in seeded and "first_" not in seeded
 
 
 def test_an_operation_may_be_given_in_turn() -> None:

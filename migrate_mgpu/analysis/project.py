@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from copy import copy
 from itertools import takewhile
 from pathlib import Path
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
 from migrate_mgpu.analysis.folders import Folders
@@ -41,6 +41,9 @@ _NEVER_OURS = {
     "math",
 }
 
+
+# Where a file's imports lead, by what is added to sys.path: all, and those that it needs.
+_Links = dict[tuple[str, ...], tuple[list[str], list[str]]]
 
 _NEAR = 3  # folders that a PYTHONPATH names below those that it shares with the importing file
 
@@ -133,7 +136,7 @@ class Project:
             self.unreadable.update(others)
         self._name()
         # Where imports lead, by paths: the same as long as no more and no fewer can be read.
-        self._links: dict[tuple[Source, tuple[str, ...]], tuple[list[str], list[str]]] = {}
+        self._links: WeakKeyDictionary[Source, _Links] = WeakKeyDictionary()
         if like is not None and self.unreadable.keys() == like.unreadable.keys():
             if self.modules.keys() <= like._modules_of_run.keys():
                 self._links = like._links
@@ -155,6 +158,11 @@ class Project:
     def again(self, files: Sequence[tuple[str | Path, bytes]]) -> Project:
         """The same files, or some that import no others, with other texts."""
         return Project(files, self.from_python_2, self)
+
+    def forget(self) -> None:
+        """Lets go of what was found in its texts. Trees stay: others may know of their nodes."""
+        for module in self.modules.values():
+            module.forget()
 
     @property
     def length(self) -> int:
@@ -280,10 +288,10 @@ class Project:
         unknown = [named for named in named_here if named.name is None]
         if unknown:
             self.unknown_imports[module] = unknown
-        key = (module.source, self._added.get(module, ()))
-        known = self._links.get(key)
-        if known is not None:
-            module.imported, module.needs = map(self._all_at, known)
+        links = self._links.setdefault(module.source, {})
+        added = self._added.get(module, ())
+        if added in links:
+            module.imported, module.needs = map(self._all_at, links[added])
             return
         names = [*module.imported_names, *((n.name, n.firm) for n in named_here if n.name)]
         found: dict[Module, None] = {}
@@ -295,7 +303,7 @@ class Project:
                     if firm:
                         needed[target] = None
         module.imported, module.needs = list(found), list(needed)
-        self._links[key] = self._paths(found), self._paths(needed)
+        links[added] = self._paths(found), self._paths(needed)
 
     def _paths(self, modules: Iterable[Module]) -> list[str]:
         return [self._real(module.path) for module in modules]

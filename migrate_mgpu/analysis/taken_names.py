@@ -46,6 +46,7 @@ class Taken:
         self.project = project
         self.names: dict[Module, set[str]] = {}  # that other modules take
         self._parts: dict[Module, dict[ast.stmt, None]] = {}
+        self._of: dict[Module, dict[str, list[ast.stmt]]] = {}
         self._waiting: list[tuple[Module, ast.stmt]] = []  # known parts that were not looked at
         for module in program.modules:
             own = module is program.entry
@@ -113,7 +114,15 @@ class Taken:
         return any(one in self._parts[module] for one in around)
 
     def of(self, module: Module) -> dict[str, list[ast.stmt]]:
-        """The names of a module that the program comes to, with the statements that bind them."""
+        """The names of a module that the program comes to, with the statements that bind them.
+
+        Callers must not change the answer.
+        """
+        if module not in self._of:
+            self._of[module] = self._names_of(module)
+        return self._of[module]
+
+    def _names_of(self, module: Module) -> dict[str, list[ast.stmt]]:
         parts = self._parts[module]
         bindings = module.names.module_scope.bindings
         every = {name: top_level(module, name) for name in bindings}

@@ -28,21 +28,20 @@ _ADVICE = "TF 1.15 runs the program with the new names only: use it as the compa
 
 def with_later_names(
     files: Files,
-    first: RunResult,
     project: Project,
     rules: Selection,
     plan: Callable[[Files], RunResult],
 ) -> RunResult:
-    """The plan of a run whose programs have the names of 1.15; ``first``: as it stands.
+    """The plan of a run whose programs have the names of 1.15.
 
-    A file is changed for a program that is migrated with it.
+    A file is changed for a program that is migrated with it. The run is planned as it stands
+    where there is none.
     """
     rewriter = only(EarlierRewriter)
-    if not rules.enabled(rewriter.rule.code, rewriter.rule.name):
-        return first
+    enabled = rules.enabled(rewriter.rule.code, rewriter.rule.name)
     found: dict[Module, Renamed] = {}
     texts: dict[Module, Rewritten] = {}
-    for module in project.modules.values():
+    for module in project.modules.values() if enabled else ():
         if module.writable and _may_have(module.source.text):
             renamed = rewriter.rename(module)
             if renamed.edits and not file_suppressed(module.source):
@@ -63,7 +62,7 @@ def with_later_names(
         if used >= contents.keys():
             return _staying(_with_findings(relocated(result, layers, contents), found), stay)
         found = {module: one for module, one in found.items() if module.path in used}
-    return _staying(first, stay)
+    return _staying(plan(files), stay)
 
 
 def _staying(result: RunResult, reasons: Mapping[Path, tuple[Finding, ...]]) -> RunResult:

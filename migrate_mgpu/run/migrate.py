@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import FileResult, RunResult
-from migrate_mgpu.core.prefilter import forget
+from migrate_mgpu.core.prefilter import forget, has_hit
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models import NoEstimators
@@ -22,7 +22,6 @@ from migrate_mgpu.source.source import SourceError, not_writable
 from migrate_mgpu.source.source import write as write_bytes
 
 if TYPE_CHECKING:
-    from migrate_mgpu.run.normalization import Attempts
     from migrate_mgpu.run.relocation import Files
 
 
@@ -44,12 +43,14 @@ def migrate(
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
         project = Project(contents)
+        gc.freeze()  # what is read now stays to the end, too
         run = _Run(Plans(Options(bridge, native_sessions, rules)), processes if CAN_COPY else 1)
         result = None if has_python_2(contents, project) else run.plan(project)
         if result is None or stays_python_2(project, result):
             result, project = converted(contents, project, rules, run.plan)
     finally:
         forget()
+        gc.unfreeze()
         if collecting:
             gc.enable()
     result.scanned = len(contents) + len(_new_files(result, project))
@@ -64,7 +65,6 @@ class _Run:
 
     plans: Plans
     processes: int
-    attempts: Attempts = field(default_factory=dict)
     known: dict[object, tuple[Project, RunResult]] = field(default_factory=dict)
 
     def plan(self, project: Project) -> RunResult:
@@ -85,20 +85,33 @@ class _Run:
             self.known[facts] = part, result  # facts are of the part's texts, which have to stay
 
     def _planned(self, share: Sequence[KnownPart]) -> list[RunResult]:
-        return [self._part(part) for _, part in share]
+        found: list[RunResult] = []
+        for _, part in share:
+            found.append(_Part(part, self.plans).planned())
+            self.plans.forget()
+            part.forget()
+        return found
 
-    def _part(self, part: Project) -> RunResult:
-        """The plan of a part, with the names of TensorFlow 1.0 in programs that are older."""
+
+@record(frozen=True)
+class _Part:
+    """Plans programs that share modules, with other texts of these as well."""
+
+    part: Project
+    plans: Plans
+
+    def planned(self) -> RunResult:
+        """The plan, with the names of TensorFlow 1.0 in programs that are older."""
+        part = self.part
         files = [(module.path, part.data[module.path]) for module in part.modules.values()]
-        result = self._normalized(files, part)
-        if not result.programs:
-            return result
+        if not any(has_hit(data) for _, data in files):  # no program is judged in it
+            return self._normalized(files, part)
         from migrate_mgpu.run.earlier_names import with_later_names
 
-        def again(files: Files) -> RunResult:
-            return self._normalized(files, part.again(files))
+        def again(some: Files) -> RunResult:
+            return self._normalized(some, part if some is files else part.again(some))
 
-        return with_later_names(files, result, part, self.plans.options.rules, again)
+        return with_later_names(files, part, self.plans.options.rules, again)
 
     def _normalized(self, files: Files, part: Project) -> RunResult:
         """The plan of a part, with its Estimators normalized where that helps, and modules of
@@ -120,10 +133,13 @@ class _Run:
                 files, planned.result, planned, lambda files: again(files).result
             )
 
-        def with_shared(files: Files) -> RunResult:
-            return normalized(files, again(files), again, self.attempts)
+        def convert(files: Files) -> Planned:
+            return self.plans.plan(part.again(files))  # names for graphs convert no Estimator
 
-        result = normalized(files, planned, again, self.attempts)
+        def with_shared(files: Files) -> RunResult:
+            return normalized(files, again(files), again, convert)
+
+        result = normalized(files, planned, again, convert)
         return with_own_modules(files, result, planned, with_shared)
 
     def _with_graph_objects(self, files: Files, part: Project) -> Planned:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Optional
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
@@ -21,26 +20,25 @@ from migrate_mgpu.source.history import History, before, place
 
 Key = tuple[Path, int]  # an Estimator: its file, and which of the file's it is
 
-# By the files that are concerned, and by the Estimators that are left as they are.
-Attempts = dict[
-    tuple[tuple[tuple[Path, bytes], ...], frozenset[Key]], tuple["_Attempt", Optional[Planned]]
-]
-
 _ROUNDS = 16  # passes within each other
 
 
 def normalized(
-    files: Files, first: Planned, plan: Callable[[Files], Planned], known: Attempts
+    files: Files,
+    first: Planned,
+    plan: Callable[[Files], Planned],
+    convert: Callable[[Files], Planned],
 ) -> RunResult:
     """The plan of a run with as many Estimators converted as can be; ``first``: as it stands.
 
-    ``known``: attempts of plans of the same run before, and of this one.
+    ``convert`` plans a run as well as ``plan`` as far as its Estimators are concerned.
     """
     left_out: set[Key] = set()
     named: list[tuple[Finding, Finding]] = []
     some = _concerned(files, first)
     while some:  # each time one Estimator more at least is left as it was
-        attempt, found = _attempt(some, first, plan, left_out, known)
+        attempt = _Attempt(some, convert, left_out)
+        found = attempt.run(first)
         named += attempt.renamed(first, attempt.reasons)
         if found is None:
             break
@@ -56,21 +54,6 @@ def normalized(
         named += attempt.renamed(first, kept)
         left_out = left_out | stays
     return renamed(first.result, named)
-
-
-def _attempt(
-    some: Files,
-    first: Planned,
-    plan: Callable[[Files], Planned],
-    left_out: set[Key],
-    known: Attempts,
-) -> tuple[_Attempt, Planned | None]:
-    """One attempt with these files, and its plan; the same one where it was made before."""
-    key = (tuple(some), frozenset(left_out))
-    if key not in known:
-        attempt = _Attempt(some, plan, left_out)
-        known[key] = attempt, attempt.run(first)
-    return known[key]
 
 
 def _concerned(files: Files, planned: Planned) -> Files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from migrate_mgpu.models.session_programs import NativeSessions
 
 
+_KEPT = 16  # parts whose plan is kept: what is asked for again is asked for soon
+_COLLECTED = 8_000_000  # bytes that are planned before what earlier plans left is collected
+
 KnownPart = tuple[object, Project]  # a part of a run by what is known of it
 
 _WORTH_A_PROCESS = 16_000  # bytes: a fifth of a second; to copy a process takes a twentieth
@@ -89,17 +93,31 @@ class Plans:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self._known: dict[object, Part] = {}
+        self._known: dict[object, Part] = {}  # the last ones, by their facts
+        self._length = 0  # bytes that were planned since the last collection
 
     def plan(self, project: Project) -> Planned:
         """Plans every edit of a run, or of a part of one; nothing is written."""
         parts: list[Part] = []
         for part in project.parts():
             facts = part.facts()
-            if facts not in self._known:
-                self._known[facts] = _planned(part, self.options)
-            parts.append(self._known[facts])
+            planned = self._known.pop(facts, None) or self._plan(part)
+            self._known[facts] = planned
+            if len(self._known) > _KEPT:
+                del self._known[next(iter(self._known))]
+            parts.append(planned)
         return Planned(joined(project, [part.result for part in parts]), parts)
+
+    def _plan(self, part: Project) -> Part:
+        self._length += part.length
+        if self._length > _COLLECTED:  # modules that import each other are a circle
+            self._length = 0
+            gc.collect()
+        return _planned(part, self.options)
+
+    def forget(self) -> None:
+        """Lets go of what was planned, of files that will not be asked for again."""
+        self._known.clear()
 
 
 def shares(parts: Sequence[KnownPart], most: int) -> list[list[KnownPart]]:

@@ -6,6 +6,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from migrate_mgpu.source.source import Edit, Source, splice
 from migrate_mgpu.source.statements import is_comment
@@ -155,10 +156,11 @@ def grown(source: Source, edits: Iterable[Edit], line: int, column: int) -> int:
     )
 
 
+@lru_cache(maxsize=4096)  # a statement is written for each model that it is a part of
 def open_brackets(text: str) -> tuple[dict[int, tuple[int, int]], set[int]]:
     """The innermost bracket that is open at the start of each later line (0-based).
 
-    And the lines that begin inside a string.
+    And the lines that begin inside a string. Callers must not change the answer.
     """
     brackets: dict[int, tuple[int, int]] = {}
     strings: set[int] = set()

@@ -349,6 +349,7 @@ def _is_started(module: Module) -> bool:
     return _runs(module) or (bool(programs) and all(map(_runs, programs)))
 
 
+@fact
 def _runs(module: Module) -> bool:
     """Whether a module says `tf.app.run()`."""
     found = (symbol(module.names.qualname(call.func)) for call in module.names.calls)

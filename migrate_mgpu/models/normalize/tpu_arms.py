@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module, fact, tensorflow_name
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.blank_lines import blank_lines
@@ -123,8 +124,14 @@ def _in_function(module: Module, node: ast.AST, around: ast.AST) -> bool:
 
 def mentions_tpus(module: Module, body: Sequence[ast.stmt]) -> bool:
     """Whether something of TPUs stands in statements."""
-    inside = {node for statement in body for node in ast.walk(statement)}
-    return any(use.node in inside and "tpu" in use.symbol.name.lower() for use in module.uses)
+    named = _of_tpus(module)
+    return bool(named) and any(node in named for statement in body for node in walk(statement))
+
+
+@fact
+def _of_tpus(module: Module) -> set[ast.AST]:
+    """Where a module names something of TPUs."""
+    return {use.node for use in module.uses if "tpu" in use.symbol.name.lower()}
 
 
 def _edits(arm: Arm) -> list[Edit]:

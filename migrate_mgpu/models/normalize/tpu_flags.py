@@ -15,7 +15,7 @@ from migrate_mgpu.analysis.module import Module, fact, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
-from migrate_mgpu.analysis.scopes import position
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
 from migrate_mgpu.models.normalize.tpu_arms import mentions_tpus
@@ -57,6 +57,7 @@ class TpuFlag:
             origins = ValueFlow(graph).definitions(flow.module, given["model_fn"])
             if len(origins) == 1 and origins[0].node is not None:
                 self.model_fn = graph.target(origins[0].module, origins[0].node)
+        self.inside = set(walk(self.model_fn.node)) if self.model_fn is not None else set()
 
     def value(self, module: Module, node: ast.expr | None, depth: int = 0) -> bool | None:
         """What an expression is, as far as the flag decides it."""
@@ -104,14 +105,14 @@ class TpuFlag:
         """The outermost conditions that the flag decides, in the model_fn and around TPUs' API."""
         if not self.never and not self.optional:
             return  # nothing is known of the flag
-        own = self.model_fn.node if self.model_fn is not None else None
         found: set[ast.AST] = set()
         around = _around_tpus(module)
         for node in _conditions(module):
             if isinstance(node.test, ast.Constant):
                 continue
-            ancestors = list(module.names.ancestors(node))
-            if (node not in around and own not in ancestors) or not found.isdisjoint(ancestors):
+            if node not in around and node not in self.inside:
+                continue
+            if not found.isdisjoint(module.names.ancestors(node)):
                 continue
             if self.value(module, node.test) is not None:
                 found.add(node)

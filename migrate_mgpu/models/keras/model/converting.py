@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import names_in
+from migrate_mgpu.analysis.scopes import names_in, walk
 from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
@@ -327,7 +327,7 @@ class _Conversion:
         for function in [*made, *self.plain.functions]:
             nodes.setdefault(function.module, []).append(function.node)
         for function in self.plain.functions:
-            plan.gone.update(c for c in ast.walk(function.node) if cell_of(function.module, c))
+            plan.gone.update(c for c in walk(function.node) if cell_of(function.module, c))
         for module, own in nodes.items():
             plan.edit(module, *class_edits(module, own, self.style))
 
@@ -564,7 +564,7 @@ class _Conversion:
         assert isinstance(node, ast.FunctionDef)
         if node.decorator_list:
             raise Refused(module, node, f"{node.name} makes layers, and is decorated")
-        kept = {s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node}
+        kept = {s for s in walk(node) if isinstance(s, ast.stmt) and s is not node}
         kept = self._without_summaries(module, kept)
         plan = Plan(
             module,
@@ -648,7 +648,7 @@ class _Conversion:
 
 def _with_inner(units: set[ast.stmt]) -> set[ast.stmt]:
     """Statements and all that stand inside of them."""
-    return {node for unit in units for node in ast.walk(unit) if isinstance(node, ast.stmt)}
+    return {node for unit in units for node in walk(unit) if isinstance(node, ast.stmt)}
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

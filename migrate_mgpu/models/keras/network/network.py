@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from migrate_mgpu.analysis.arguments import defaults_of
 from migrate_mgpu.analysis.binding_time import BindingTimes
@@ -210,7 +211,7 @@ class Network:
         replaced: dict[ast.AST, Replacement] = {**self.losses}
         replaced.update({call: self._use(call) for call in self.layers})
         replaced.update({call: self._application(call) for call in self.applied})
-        replaced.update(dict.fromkeys(self._omitted(), _nothing))
+        replaced.update(dict.fromkeys(self._omitted, _nothing))
         if plan.replicas:
             for statement in plan.statements:
                 indices = looked_up_by(self._kept_nodes(statement), self.module, self.times)
@@ -274,12 +275,13 @@ class Network:
                     advice = "give the new value another name"
                     raise Refused(self.module, part, text, advice, CHANGED_SETTING)
 
-    def _omitted(self) -> list[ast.stmt]:
+    @cached_property
+    def _omitted(self) -> dict[ast.stmt, None]:
         """The statements that are left out of others, which stay in part."""
         kept = self.plan.kept
         parts = (part for statement in self.plan.statements for part in walk(statement))
         found = (part for part in parts if isinstance(part, ast.stmt) and part not in kept)
-        return [statement for statement in found if not holds(statement, kept)]
+        return dict.fromkeys(statement for statement in found if not holds(statement, kept))
 
     def context(self, replaced: dict[ast.AST, Replacement]) -> Context:
         """A place in a method, where settings are attributes."""
@@ -300,7 +302,7 @@ class Network:
             return True
         if isinstance(statement, (ast.If, ast.For, ast.With)):
             return all(self._moves_to_init(s) for s in _children(statement))
-        if statement in self.recurrents.dropped or statement in self._omitted():
+        if statement in self.recurrents.dropped or statement in self._omitted:
             return True
         return self.is_weight(statement) or self.times.is_setting(statement)
 

@@ -33,7 +33,7 @@ from migrate_mgpu import runtimes
 SESSIONS = Path(__file__).parent / "session_programs"
 TOWERS = SESSIONS.with_name("tower_programs")
 STEPS = {"tiny": 4000, "dense": 500, "image": 40, "recurrent": 400}
-TOWER_STEPS = {"dense": 200, "image": 40}
+TOWER_STEPS = {"dense": 400, "image": 150}
 FEW = 20
 PLAIN = {"TF_ENABLE_ONEDNN_OPTS": "0"}
 

@@ -54,10 +54,10 @@ class StreamReader(StatementReader):
 
     def _check_graph_seeds(self, seeded: list[Unit]) -> None:
         """The seed of the graph counts as well: it is told before, once, and of this graph."""
-        modules = {self.module, *self.state.beside}
+        beside = sorted(self.state.beside - {self.module}, key=lambda one: one.path)
         told = [
             (module, call)
-            for module in modules
+            for module in (self.module, *beside)
             for name in GRAPH_SEEDS
             for call in calls_of_names(module).get(name, ())
         ]

@@ -528,6 +528,35 @@ class Project:
                 return False
         return bool(ours)
 
+    def implicit(self, program: Program) -> list[Unresolved]:
+        """The imports of a program's packages that name a file beside them, as Python 2 has it.
+
+        Python 3 looks where the program is started and along ``sys.path``, not in the package.
+        """
+        started = self._folders[program.entry]
+        found: list[Unresolved] = []
+        for module in program.needed:
+            folder = self._folders[module]
+            if folder in (started, self._root(folder)):
+                continue
+            others = [one for one in self._search_path(folder) if one != folder]
+            path = (started, *others, *self._added.get(module, ()))
+            names: dict[str, ast.stmt] = {}
+            for statement, firm in module.import_statements:
+                relative = isinstance(statement, ast.ImportFrom) and statement.level
+                for name in _needed_names(module, statement) if firm and not relative else ():
+                    names.setdefault(name.partition(".")[0], statement)
+            for top, statement in names.items():
+                if top in _NEVER_OURS or is_standard(top) or not self._has(folder, top):
+                    continue
+                if not any(self._has(one, top) for one in path):
+                    found.append(Unresolved(module, statement, top, [module]))
+        return found
+
+    def _has(self, folder: str, name: str) -> bool:
+        """Whether importing a name finds something in a folder."""
+        return any(files or inside for files, inside in self._listings.imported(folder, name))
+
     # -- programs ---------------------------------------------------------
 
     def programs(self) -> list[Program]:

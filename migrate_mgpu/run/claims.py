@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from migrate_mgpu.analysis.array_formats import single_element_formats
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.library_changes import library_changes
@@ -50,11 +51,14 @@ def limits(
 
         for module in program.modules:
             found += [replaced(why, code=CODE) for why in value_changes(module)]
+    found += [_implicit(one) for one in project.implicit(program)]
     for module in program.needed:
         for name in project.unresolved(module):
             found.append(_unresolved(name))
         found += [replaced(why, code=CODE) for why in library_changes(module)]
-        found += () if native else _gone_keras(module)  # a native program has none left
+        if not native:  # which has no such name and no such run left
+            found += _gone_keras(module)
+            found += [replaced(why, code=CODE) for why in single_element_formats(module)]
     return found
 
 
@@ -78,6 +82,13 @@ def _gone_if_imported(left: Iterable[Diagnostic], imported: str) -> list[Diagnos
         Diagnostic("gone-if-imported", why.place, f"{why.reason}; {imported}", why.advice, CODE)
         for why in left
     ]
+
+
+def _implicit(one: Unresolved) -> Diagnostic:
+    text = f"Python 3 does not look for `{one.name}` in the package that imports it"
+    advice = f"write `from . import {one.name}` or `from .{one.name} import ...`, or start the"
+    advice += " program with this folder in PYTHONPATH"
+    return Diagnostic("implicit-import", Place(one.module, one.node), text, advice, CODE)
 
 
 def _unresolved(one: Unresolved) -> Diagnostic:

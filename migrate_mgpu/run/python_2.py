@@ -39,6 +39,8 @@ _MAY_BE = re.compile(
     rb"|^[ \t]*raise[ \t][^(\n]*,|\b(?:" + _NAMES.encode() + rb")\b"
     rb"|(?<![\w.])(?:" + _FUNCTIONS.encode() + rb")\("
     rb"|^[ \t]*\w+[ \t]*=[ \t]*(?:filter|map|zip)\("
+    rb"|\bdef[ \t]+\w+[ \t]*\((?:[^()\n]*,)?[ \t]*\("
+    rb"|\blambda[ \t]*(?:[^:()\n]*,[ \t]*)?\([^()\n]*\)[ \t]*[:,]"
     rb"|<>|(?<![\w.-])(?:0[0-7]{2,}|\d+L)(?![\w.-])",
     re.MULTILINE,
 )
@@ -119,8 +121,7 @@ def _helpers(contents: Contents, project: Project) -> Iterator[Path]:
         if not given.endswith(".py") or names_framework(data):
             continue
         path = Path(given)
-        stem = path.parent.name if path.name == "__init__.py" else path.stem
-        if stem.encode() in words and path not in known and _may_be(data):
+        if _stem(path) in words and path not in known and _may_be(data):
             try:
                 source = decode(path, data)
                 if python_2_names(Module(path, source, "")):
@@ -128,6 +129,28 @@ def _helpers(contents: Contents, project: Project) -> Iterator[Path]:
             except SourceError as error:
                 if error.python_2:
                     yield path
+
+
+def _between(contents: Contents, project: Project, helpers: Iterable[Path]) -> Iterator[Path]:
+    """Files of either Python, without TensorFlow, that may lead from a module to such helpers."""
+    known = {*project.data, *helpers}
+    words = {
+        Path(given): imported_words(data)
+        for given, data in contents
+        if given.endswith(".py") and Path(given) not in known
+    }
+    stems = {_stem(path) for path in helpers}
+    while stems:
+        new = [path for path, imported in words.items() if not imported.isdisjoint(stems)]
+        yield from new
+        stems = {_stem(path) for path in new}
+        for path in new:
+            del words[path]
+
+
+def _stem(path: Path) -> bytes:
+    """The last part of the name by which a file is imported."""
+    return (path.parent.name if path.name == "__init__.py" else path.stem).encode()
 
 
 def _imported(project: Project) -> set[Path]:
@@ -156,7 +179,7 @@ class _Conversion:
     given: Contents
     before: Project
     enabled: bool
-    helpers: set[Path] = field(default_factory=set)  # without TensorFlow
+    helpers: set[Path] = field(default_factory=set)  # without TensorFlow, and what leads there
     files: dict[Path, _Converted] = field(default_factory=dict)
     failed: dict[Path, SourceError] = field(default_factory=dict)
     tried: set[Path] = field(default_factory=set)
@@ -179,7 +202,7 @@ class _Conversion:
             modules = project.modules.values()
             named = [m.path for m in modules if python_2_names(m)]
             helpers = set(_helpers(self.given, project))
-            self.helpers |= helpers
+            self.helpers |= helpers.union(_between(self.given, project, self.helpers | helpers))
             waiting = [path for path in (*broken, *named, *helpers) if path in given]
             new = [path for path in waiting if path not in self.tried]
             for path in new:
@@ -187,9 +210,10 @@ class _Conversion:
                 if self.enabled:
                     self._convert(path, given[path])
             if not new:
-                unused = self.helpers - _imported(project)
-                self.helpers -= unused
-                return self.project() if unused else project
+                while unused := self.helpers - _imported(project):
+                    self.helpers -= unused
+                    project = self.project()
+                return project
             project = self.project()
 
     def _convert(self, path: Path, data: bytes) -> None:

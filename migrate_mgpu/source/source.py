@@ -337,6 +337,10 @@ _PYTHON_2 = (
     (re.compile(r"^\s*raise\s+[\w.]+\s*,"), "`raise X, y`"),
     (re.compile(r"\b0[0-7]+\b|\b\d+[lL]\b"), "an old integer literal"),
     (re.compile(r"<>|`\w"), "an old operator"),
+    (
+        re.compile(r"\bdef\s+\w+\s*\(([^)]*,)?\s*\(|\blambda\s*([^:]*,)?\s*\("),
+        "a parameter in brackets",
+    ),
 )
 
 

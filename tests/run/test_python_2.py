@@ -56,6 +56,8 @@ def changed(text: str) -> str:
         ("exec code in space\n", "exec(code, space)\n"),
         ("if a <> b: x = `a`\n", "if a != b: x = repr(a)\n"),
         ("raise ValueError, 'a'\n", "raise ValueError('a')\n"),
+        ("def f(a, (b, c)): return b\n",
+         "def f(a, xxx_todo_changeme): (b, c) = xxx_todo_changeme; return b\n"),
         ("mode = 0755 + 10L\n", "mode = 0o755 + 10\n"),
         ("x = unichr(raw_input())\n", "x = chr(input())\n"),
         ("x = input('a')\n", "x = eval(input('a'))\n"),
@@ -282,3 +284,17 @@ def test_tabs_beside_a_magic_keep_the_notebook() -> None:
     found = planned(("book.ipynb", book(TRAIN, cell.format("!ls"))))
     assert not written(found)
     assert "cell 2, line 3, has Python 2 and a magic command" in (found.files[0].error or "")
+
+
+def test_a_helper_behind_one_that_is_of_either_python() -> None:
+    """Both have nothing of TensorFlow; the first has nothing of Python 2 either."""
+    found = planned(
+        ("train.py", b"import tensorflow as tf\nimport scores\n\nsess = tf.Session()\n"),
+        ("scores.py", b"from counts import counted\n"),
+        ("counts.py", b"def counted(test, (length, most)):\n    return length\n"),
+        ("apart.py", b"from counts import counted\n"),
+    )
+    after = written(found)
+    assert set(after) == {"train.py", "counts.py"}
+    (program,) = found.programs
+    assert (program.state, len(program.paths)) == ("bridge", 3)

@@ -77,6 +77,7 @@ class Recorder:
         self.series: list[Series] = []
         self.variables: list[dict[str, Any]] = []
         self.arrays: dict[str, Any] = {}
+        self._first_series: dict[frozenset[int], int] = {}  # by the variables that are trained
         self.outputs: list[dict[str, Any]] = []
         self.records: dict[str, list[tuple[int, Any]]] = {}  # name -> (step, value) of each call
         self.declares: dict[str, Any] = {
@@ -213,6 +214,15 @@ class Recorder:
         """Keep an array of a variable: ``initial``, ``gradient``, ``after_one``, ``final``."""
         with self.lock:
             self.arrays[f"{kind}/{index}"] = value
+
+    def is_first_of(self, series: int) -> bool:
+        """Whether a series is the first that steps of those that train the same variables.
+
+        What is kept by variable, gradients and values after one step, is that one's.
+        """
+        with self.lock:
+            variables = frozenset(self.series[series].variables)
+            return self._first_series.setdefault(variables, series) == series
 
     # Initial values -------------------------------------------------------------------------
 

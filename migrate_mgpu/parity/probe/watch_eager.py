@@ -39,7 +39,13 @@ class EagerWatch:
         batches.watch = self
         self.examples = examples
         self._local = threading.local()
-        self._series: dict[frozenset[int], int] = {}
+        # By the ids of their variables, and of an optimizer: 0 is the first one that applies
+        # gradients of these.
+        self._series: dict[tuple[frozenset[int], int], int] = {}
+        self._first_optimizers: dict[int, Any] = {}  # by series
+        self._optimizers: list[Any] = []  # kept, for their ids
+        # Graph and series as it was traced -> the series of the optimizer that this graph uses.
+        self._traced: dict[tuple[int, int], int] = {}
         self._variables: dict[int, Any] = {}  # index -> variable
         self._models = 0
         self._indices: dict[int, int] = {}  # id of a variable -> index
@@ -118,6 +124,7 @@ class EagerWatch:
 
     def _note(self, series: int, replica: int, loss: float, examples: int, graph: Any) -> None:
         recorder = self.recorder
+        series = self._traced.get((id(graph), series), series)
         known = recorder.get_series(series)
         for number in sorted(set(self._series.values())) if replica == 0 else ():
             other = recorder.get_series(number)
@@ -158,7 +165,7 @@ class EagerWatch:
                 self.recorder.no_step(series, replica)
 
     def _series_of(self, variables: list[Any]) -> int:
-        key = frozenset(id(v) for v in variables)
+        key = frozenset(id(v) for v in variables), 0
         with self.recorder.lock:
             if key not in self._series:
                 resumed = self._resumed(variables)
@@ -301,13 +308,35 @@ class EagerWatch:
         owners = {self._indices[id(v)] for _, v in found if id(v) in self._indices}
         if owners:
             self._first(min(owners), 0, "applied", found)
-            index = min(owners)
-            series = next(
-                (n for ids, n in self._series.items() if id(self._variables[index]) in ids), 0
-            )
+            series = self._applied_series(found, optimizer)
             self._declared.optimizer(series, optimizer)
             if tools.tf("eager.context").executing_eagerly():
                 self._declared.rate(series)
+
+    def _applied_series(self, found: list[Any], optimizer: Any) -> int:
+        """The series of what is applied: a second optimizer of the same variables has its own,
+        where a graph says which losses are its."""
+        variables = frozenset(id(v) for _, v in found)
+        series = self._series.get((variables, 0))
+        if series is None:
+            least = min(self._indices[i] for i in variables if i in self._indices)
+            known = id(self._variables[least])
+            return next((n for (ids, _), n in self._series.items() if known in ids), 0)
+        if tools.tf("eager.context").executing_eagerly() or optimizer is None:
+            return series
+        if self._first_optimizers.setdefault(series, optimizer) is optimizer:
+            return series
+        with self.recorder.lock:
+            key = variables, id(optimizer)
+            if key not in self._series:
+                self._optimizers.append(optimizer)
+                number = self._series[key] = len(set(self._series.values()))
+                self.recorder.get_series(number).variables = list(
+                    self.recorder.get_series(series).variables
+                )
+        graph = tools.tf("framework.ops").get_default_graph()
+        self._traced[id(graph), series] = self._series[key]
+        return self._series[key]
 
     def patch_keras_optimizer(self, module: Any) -> None:
         """Where aggregated and clipped gradients are seen, in each kind of Keras optimizer."""
@@ -406,10 +435,11 @@ class EagerWatch:
         seen = self.recorder.get_series(series).seen_first
         if "after_one" not in seen:
             seen.add("after_one")
-            self._read("after_one", series)
+            if self.recorder.is_first_of(series):
+                self._read("after_one", series)
 
     def _read(self, kind: str, series: int | None = None) -> None:
-        wanted = {i for key, n in self._series.items() if n == series for i in key}
+        wanted = {i for key, n in self._series.items() if n == series for i in key[0]}
         for index, variable in self._variables.items():
             if series is None or id(variable) in wanted:
                 self.recorder.array(kind, index, tools.value(variable))

@@ -324,6 +324,8 @@ class GraphWatch:
                 recorder.rate(train_op.index, float(found["rate", train_op.index]))
             if "gradient" not in series.seen_first:
                 series.seen_first.add("gradient")
+                if not recorder.is_first_of(train_op.index):
+                    continue
                 self._gradients(train_op, found)
                 assert self._last is not None
                 stepped = [(i, v) for i, v in self._last[1] if i in series.variables]

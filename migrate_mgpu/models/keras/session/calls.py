@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from migrate_mgpu.analysis.array_formats import single_element_arrays
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
@@ -246,7 +247,8 @@ class RunWriter:
             what = "that variables are given" if fetch.copies else "of an operation, which is None,"
             raise Refused(self.module, run.call, f"the value {what} is read")
         if fetch.variable:
-            return self._read(fetch)
+            number = run.call in single_element_arrays(self.module)
+            return self._read(fetch) + (".item()" if number else "")
         if column is None:
             assert target is not None
             column = len(indent) + len(self.source.code(target)) + 3

@@ -324,6 +324,10 @@ class EagerWatch:
             return next((n for (ids, _), n in self._series.items() if known in ids), 0)
         if tools.tf("eager.context").executing_eagerly() or optimizer is None:
             return series
+        # A model that is compiled anew goes on: an Estimator of its folder does.
+        function = getattr(self._function, "python_function", None)
+        if "keras" in str(getattr(function, "__module__", "")):
+            return series
         if self._first_optimizers.setdefault(series, optimizer) is optimizer:
             return series
         with self.recorder.lock:

@@ -28,7 +28,14 @@ _OF_SHAPE = {
 @fact
 def single_element_arrays(module: Module) -> frozenset[ast.Call]:
     """The runs, `sess.run(W)` or `W.eval()`, whose array of one element is taken for a number."""
-    found = (call for call in module.names.calls if _is_number(module, call))
+    parents, attributes = module.names.parents, module.names.attributes
+    named = (one for name in ("eval", "run") for one in attributes.get(name, ()))
+    calls = [(one, parents[one]) for one in named]
+    found = (
+        call
+        for one, call in calls
+        if isinstance(call, ast.Call) and call.func is one and _is_number(module, call)
+    )
     return frozenset(call for call in found if _has_one_element(module, _fetched(call)))
 
 
@@ -56,8 +63,6 @@ def _fetched(call: ast.Call) -> ast.expr | None:
 
 def _is_number(module: Module, call: ast.Call) -> bool:
     """Whether a call's value is formatted with `%` as a number, or is given to `float` or `int`."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("eval", "run"):
-        return False
     parents = module.names.parents
     parent, place = parents[call], 0
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):

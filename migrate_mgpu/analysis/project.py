@@ -127,6 +127,7 @@ class Project:
         self._added: dict[Module, tuple[str, ...]] = {}  # to sys.path, by the program around it
         self._by_name: dict[str, list[Module]] = {}  # by their dotted names
         self._unresolved: dict[Module, list[Unresolved]] = {}
+        self._implicit: dict[Module, list[Unresolved]] = {}
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._programs: list[Program] = []
         self._load(files)
@@ -534,24 +535,33 @@ class Project:
         Python 3 looks where the program is started and along ``sys.path``, not in the package.
         """
         started = self._folders[program.entry]
-        found: list[Unresolved] = []
-        for module in program.needed:
+        return [
+            one
+            for module in program.needed
+            if self._folders[module] != started
+            for one in self._beside(module)
+            if not self._has(started, one.name)
+        ]
+
+    def _beside(self, module: Module) -> list[Unresolved]:
+        """The imports of a module in a package that nothing but a file beside it answers."""
+        if module not in self._implicit:
             folder = self._folders[module]
-            if folder in (started, self._root(folder)):
-                continue
             others = [one for one in self._search_path(folder) if one != folder]
-            path = (started, *others, *self._added.get(module, ()))
+            path = (*others, *self._added.get(module, ()))
             names: dict[str, ast.stmt] = {}
-            for statement, firm in module.import_statements:
+            inside = folder != self._root(folder)
+            for statement, firm in module.import_statements if inside else ():
                 relative = isinstance(statement, ast.ImportFrom) and statement.level
                 for name in _needed_names(module, statement) if firm and not relative else ():
                     names.setdefault(name.partition(".")[0], statement)
-            for top, statement in names.items():
-                if top in _NEVER_OURS or is_standard(top) or not self._has(folder, top):
-                    continue
-                if not any(self._has(one, top) for one in path):
-                    found.append(Unresolved(module, statement, top, [module]))
-        return found
+            self._implicit[module] = [
+                Unresolved(module, statement, top, [module])
+                for top, statement in names.items()
+                if top not in _NEVER_OURS and not is_standard(top) and self._has(folder, top)
+                if not any(self._has(one, top) for one in path)
+            ]
+        return self._implicit[module]
 
     def _has(self, folder: str, name: str) -> bool:
         """Whether importing a name finds something in a folder."""

@@ -108,6 +108,8 @@ def with_second_run(found: Judged, tolerances: Tolerances, seen: SecondRun) -> J
         random = found.reference.training.get("pins", {}).get("random_operations")
         if random:
             found.reason += f"; random operations in a step: {', '.join(random)}"
+        for file, line in (found.reference.trace or {}).get("unordered") or ():
+            found.reason += f"; {file}, line {line}, walks through a set, in an order of each run"
         found.diagnosis = []
         return found
     if not seen.noise:

@@ -207,4 +207,19 @@ def targets(e: Evidence) -> Iterator[Diagnosis]:
         )
 
 
-CAUSES = {3: [size], 4: [order, input_scale, targets], 7: [order]}
+def set_order(e: Evidence) -> Iterator[Diagnosis]:
+    """The program walks through a set, and no batch is seen to be the same."""
+    places = (e.reference.trace or {}).get("unordered") or []
+    if not places or same_examples(e):
+        return
+    yield Diagnosis(
+        "set-order",
+        "a set has another order",
+        POSSIBLE,
+        e.rung.number,
+        [f"{file}, line {line}, walks through a set" for file, line in places],
+        "sorted(set(...)) in both programs, to compare them",
+    )
+
+
+CAUSES = {3: [size], 4: [order, input_scale, targets, set_order], 7: [order]}

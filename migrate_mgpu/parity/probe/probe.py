@@ -79,6 +79,7 @@ def _sibling(name: str) -> Any:
 
 
 fake_gpus = _sibling("fake_gpus")
+unordered = _sibling("unordered")
 configuration = _sibling("watch_configuration")
 configuration.fake_gpus = fake_gpus
 
@@ -110,7 +111,8 @@ class Trace:
         self.more_patches: dict[str, Any] = {}
         self.isolation: Any = None
         self.ends: dict[str, Any] | None = None  # of the workers: files that say they have ended
-        self.folder = os.path.dirname(os.path.abspath(program))  # the program's own modules
+        self.program = os.path.abspath(program)
+        self.folder = os.path.dirname(self.program)  # the program's own modules
         self._process = os.getpid()
         self._open = open  # a program's writes may be kept inside its copy
         self._replace = os.replace
@@ -348,6 +350,10 @@ def run(trace: Trace, program: str, argv: list[str], module: str | None = None) 
 
 def _end(trace: Trace, status: int) -> int:
     trace.data["status"] = status
+    trace.data["unordered"] = [
+        _place(file, line, file[len(trace.folder) + 1 :])
+        for file, line in unordered.places(trace.folder, trace.program)
+    ]
     _record_context_at_exit(trace)
     if trace.recorder is not None:
         trace.recorder.finish(status)

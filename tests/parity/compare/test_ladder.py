@@ -386,6 +386,17 @@ def test_a_reference_that_differs_from_itself_has_its_own_verdict(tmp_path, seen
         assert seen.text in found.reason and "RandomUniform" in found.reason
 
 
+def test_a_set_of_which_the_order_is_a_run_s_own(tmp_path):
+    one, two = side(tmp_path, "a"), side(tmp_path, "b", series=series(3.5, 2.0, 1.0))
+    one.trace["unordered"] = [["train.py", 7]]
+    judged = verdict.judge(1, one, two, Tolerances())
+    assert [(found.cause, found.likelihood) for found in judged.diagnosis] == [
+        ("set-order", "possible")
+    ]
+    found = verdict.with_second_run(judged, Tolerances(), SecondRun(rung=4, text="first loss"))
+    assert found.reason.endswith("train.py, line 7, walks through a set, in an order of each run")
+
+
 def test_last_printed_digit():
     assert printed.compare("0.1235", "0.1234", rounded=True) == []
     assert printed.compare("0.1235", "0.1234")

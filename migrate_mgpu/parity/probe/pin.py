@@ -192,7 +192,11 @@ class Pins:
         self.recorder.pin("dropout", "one fixed mask on both sides, the same for each example")
         # Not of the batch's axis: then a batch may be split over replicas or not.
         shape = arrays.shape(x) if noise_shape is None else ops.convert_to_tensor(noise_shape)
+        # Nor of the time's: a network over sequences may be given them at once, or step by step.
         features = shape[1:] if x.shape.ndims is None or x.shape.ndims > 1 else shape
+        if noise_shape is None and x.shape.ndims in (None, 3):
+            sequences = math.cast(math.equal(arrays.rank(x), 3), "int32")
+            features = shape[1 + sequences :]
         count = math.reduce_prod(features)
         place = math.cast(math.range(count), "int64") * 2654435761 % 4294967296
         # Knuth's multiplicative hash: spread evenly over [0, 1).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.arguments import bind, defaults_of
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module
@@ -46,6 +46,32 @@ def constants(
             return None
         found += more
     return found
+
+
+def left_out(module: Module, name: ast.expr) -> ast.expr | None:
+    """The default of a parameter that no call of its function gives; None for anything else.
+
+    `def cell(units, reuse=False)`, all calls of which are `cell(64)`.
+    """
+    if not isinstance(name, ast.Name) or not module.names.is_parameter(name):
+        return None
+    home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
+    around = home.function() if home is not None else None
+    if not isinstance(around, ast.FunctionDef) or around.decorator_list:
+        return None
+    default = dict(defaults_of(around.args)).get(name.id)
+    outer = module.names.scope_at(around)
+    if default is None or isinstance(outer.node, ast.ClassDef):
+        return None  # a method may be called from anywhere
+    if len(outer.bindings[around.name]) != 1:
+        return None
+    for mention in module.names.mentions(around.name, outer):
+        call = module.names.parents[mention]
+        if not isinstance(call, ast.Call) or call.func is not mention:
+            return None
+        if bind(call, Function(module, around)).given(name.id) is not None:
+            return None
+    return default
 
 
 def truth(

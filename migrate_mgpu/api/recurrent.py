@@ -16,7 +16,11 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 
 _HOMES = ("nn.rnn_cell.", "contrib.rnn.")
+PAIR_CLASS = "LSTMStateTuple"  # c and h
+PAIR_PARTS = ("c", "h")
 LSTM, GRU, RNN, STACK = "LSTMCell", "GRUCell", "BasicRNNCell", "MultiRNNCell"
+DROPOUT, RESIDUAL = "DropoutCell", "ResidualCell"  # cells around a cell
+WRAPPERS = (DROPOUT, RESIDUAL)
 
 
 @record(frozen=True)
@@ -31,6 +35,8 @@ _ONLY: dict[str, tuple[object, ...]] = {
     "reuse": (None, False), "dtype": (None,), "state_is_tuple": (True, False),
     "use_peepholes": (False,), "cell_clip": (None,), "num_proj": (None,), "proj_clip": (None,),
     "num_unit_shards": (None, 1), "num_proj_shards": (None, 1), "bias_initializer": (None,),
+    "state_keep_prob": (1, 1.0), "variational_recurrent": (False,), "input_size": (None,),
+    "seed": (None,), "dropout_state_filter_visitor": (None,), "residual_fn": (None,),
 }  # fmt: skip
 _TARGETS = {"num_units": "units", "initializer": "kernel_initializer", "name": ""}
 
@@ -43,7 +49,7 @@ def _cell(name: str, cell: str, *parameters: str) -> CellRow:
         for one in parameters
     )
     names = tuple(f"{home}{name}" for home in _HOMES)
-    return CellRow(names, name, every, by_position=("units",), cell=cell)
+    return CellRow(names, name, every, by_position=(every[0].target or parameters[0],), cell=cell)
 
 
 CELLS = Table(
@@ -61,6 +67,12 @@ CELLS = Table(
         "bias_initializer", "name", "dtype",
     ),
     _cell("BasicRNNCell", RNN, "num_units", "activation", "reuse", "name", "dtype"),
+    _cell(
+        "DropoutWrapper", DROPOUT, "cell", "input_keep_prob", "output_keep_prob",
+        "state_keep_prob", "variational_recurrent", "input_size", "dtype", "seed",
+        "dropout_state_filter_visitor",
+    ),
+    _cell("ResidualWrapper", RESIDUAL, "cell", "residual_fn"),
     CellRow(
         tuple(f"{home}{STACK}" for home in _HOMES),
         STACK,

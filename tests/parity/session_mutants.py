@@ -513,28 +513,24 @@ MUTANTS: dict[str, Mutant] = {
         "rnn_states", r"tf.split\(_istate, 2, axis=1\)", "tf.split(_istate, 2, axis=1)[::-1]"
     ),
     "a network that begins with zeros": Mutant("rnn_states", r", initial_state=\[code\]", ""),
+    "read backwards from the padding on": Mutant(
+        "rnn_layers",
+        r"tf.reverse_sequence\(encoder_embedded, X_seq_len, 1\)",
+        "tf.reverse(encoder_embedded, [1])",
+    ),
+    "h for c where a decoder begins": Mutant(
+        "rnn_layers", r"\[bi_state_c, bi_state_h\]", "[bi_state_h, bi_state_c]"
+    ),
+    "no dropout between two cells": Mutant(
+        "rnn_dropout", r" +outputs = tf.nn.dropout\(outputs, 1 - self.output_keep_prob\)\n", ""
+    ),
+    "a cell that adds nothing": Mutant("rnn_dropout", r"inputs \+ outputs", "outputs"),
     "the network of the graph before": Mutant(
         "graph_sizes", r"network_2 = Network\(5\)", "network_2 = network"
     ),
     "an array as it was before": Mutant("values_below", r"shown\[0\] = 1\n", ""),
     "the other network's list of variables": Mutant(
         "parameter_lists", r"g_trainer_variables = g_params", "g_trainer_variables = d_params"
-    ),
-    # What a session that a loop makes anew begins with.
-    "trained values for averages": Mutant(
-        "averages_restored", r'"(\w+)/ExponentialMovingAverage": ', r'"\1": '
-    ),
-    "restored once": Mutant(
-        "averages_restored",
-        r"^    for path in paths:\n        saver.restore\(path\)",
-        "    saver.restore(paths[0])\n    for path in paths:",
-    ),
-    # One name for several variables.
-    "an earlier variable of the name decays": Mutant(
-        "names_in_turn", r"l2_loss\(W_2\)", "l2_loss(W)"
-    ),
-    "an earlier variable of the name is shown": Mutant(
-        "names_in_turn", r"print\(conv2_biases", "print(conv1_biases"
     ),
 }
 

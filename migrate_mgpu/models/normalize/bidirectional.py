@@ -19,11 +19,12 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.network.recurrent import is_text
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -66,6 +67,7 @@ class _Network:
     def __init__(self, module: Module, call: ast.Call, listed: bool) -> None:
         self.module = module
         self.source = module.source
+        self.names = module.names
         self.call = call
         self.listed = listed
         self.style = style_at(module, call)
@@ -82,24 +84,45 @@ class _Network:
         given = NamedArguments(
             self.module, self.call, _PARAMETERS if self.listed else _OF_DYNAMIC
         ).rest
-        known = {*_PARAMETERS[:3], "dtype"}
-        known |= set() if self.listed else {"scope", "sequence_length"}
+        for name in ("parallel_iterations", "swap_memory"):  # these say how, not what
+            given.pop(name, None)
+        if constant(given.get("time_major")) is False:
+            del given["time_major"]
+        known = {*_PARAMETERS[:5], "dtype", "scope"}
+        known |= set() if self.listed else {"sequence_length"}
         if not {"cell_fw", "cell_bw", "inputs"} <= given.keys() <= known:
             return []
-        named = {*_PARAMETERS[:3], "sequence_length"} & given.keys()
-        if not all(isinstance(given[name], ast.Name) for name in named):
+        starts = [given[name] for name in ("initial_state_fw", "initial_state_bw") if name in given]
+        if self.listed and starts:
             return []
         scope = given.pop("scope", None)
-        within = constant(scope) if scope is not None else ""
-        if not isinstance(within, str):
+        within = self._scope(scope) if scope is not None else self.source.quote
+        if within is None:
             return []
-        lines = self._lines(
-            statement.targets[0], {k: self.source.code(v) for k, v in given.items()}, within
-        )
+        texts = {k: self.source.code(v) for k, v in given.items() if not is_none(v)}
+        before: list[str] = []
+        for name, words in (("inputs", "inputs"), ("sequence_length", "lengths")):
+            if name in texts and not isinstance(given[name], ast.Name):
+                word = self.names.fresh(self.names.scope_at(self.call), words, f"rnn_{words}")
+                before.append(f"{word} = {texts[name]}")
+                texts[name] = word
+        if any("\n" in text for text in (*texts.values(), within)):
+            return []
+        lines = self._lines(statement.targets[0], texts, within)
         indent, newline = self.source.indent_of(outer), self.source.newline
         start, end = self.source.span(outer)
-        text = f"{newline}{indent}".join(lines)
+        text = f"{newline}{indent}".join([*before, *lines])
         return [Edit(start, end, text), *self.taken] if lines else []
+
+    def _scope(self, scope: ast.expr) -> str | None:
+        """The code of a scope's name, and of what stands behind it; None for a scope's object."""
+        known = constant(scope)
+        if isinstance(known, str):
+            quote = self.source.quote
+            return f"{quote}{known}_"
+        if not is_text(scope):
+            return None
+        return f"{self.source.code(scope)} + {self.source.quote}_"
 
     def _tried(self, statement: ast.stmt) -> ast.stmt:
         """The `try` whose only statement this is, where it tries the same in another way."""
@@ -133,10 +156,13 @@ class _Network:
             name = self.module.names.fresh(self.module.names.scope_at(self.call), f"{inputs}_back")
             before, counted = [f"{name} = {back}"], f"sequence_length={lengths}, "
             back = name
-        scope = f"{within}_" if within else ""
+        begins = {
+            way: f"initial_state={given[key]}, " if (key := f"initial_state_{way}") in given else ""
+            for way in ("fw", "bw")
+        }
         lines = [
-            f"{name}, {state} = {run}({given[cell]}, {data}, {counted}"
-            f"dtype={given.get('dtype', f'{tf}.float32')}, scope={quote}{scope}{way}{quote})"
+            f"{name}, {state} = {run}({given[cell]}, {data}, {counted}{begins[way]}"
+            f"dtype={given.get('dtype', f'{tf}.float32')}, scope={within}{way}{quote})"
             for name, state, cell, data, way in (
                 (outputs[0], states[0], "cell_fw", inputs, "fw"),
                 (outputs[1], states[1], "cell_bw", back, "bw"),
@@ -176,7 +202,7 @@ class _Network:
             return None
         (state,) = parts
         if not isinstance(state, ast.Name):
-            return _two_names(state)
+            return self._two(state)
         names = self.module.names
         read = self._read(state)
         if read and len(names.bindings_of(state)) != 1:
@@ -190,6 +216,14 @@ class _Network:
                 return None
             self.taken.append(Edit(*self.source.span(item), found[way]))
         return found if read else ["_", "_"]
+
+    def _two(self, target: ast.expr) -> list[str] | None:
+        """The code of two targets, each a name or a tuple of names."""
+        parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+        inner = [name for part in parts for name in getattr(part, "elts", [part])]
+        if len(parts) != 2 or not all(isinstance(name, ast.Name) for name in inner):
+            return None
+        return [self.source.code(part) for part in parts]
 
     def _read(self, name: ast.Name) -> list[ast.Name]:
         """Where a name is read, whatever its value."""

@@ -103,7 +103,8 @@ class _GraphObject:
             settings = [keyword.value for keyword in call.keywords]
             block = self.names.block(self.names.statement(call))
             behind = block[: block.index(self.names.statement(call))]
-            if call.args or not all(isinstance(one, ast.Constant) for one in settings):
+            every = [name_of(self.module, one) == "global_variables" for one in call.args]
+            if not all(every) or not all(isinstance(one, ast.Constant) for one in settings):
                 continue
             if self.names.statement(target) in behind and saver.id not in self.names.attributes:
                 return self._own(target.id, saver, call)

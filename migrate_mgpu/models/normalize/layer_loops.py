@@ -15,8 +15,10 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.recurrent import RUNS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import is_session
 from migrate_mgpu.source.blocks import render
@@ -40,7 +42,10 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
 def _homes(module: Module) -> Iterator[ast.Module | ast.FunctionDef]:
     """Where a graph may be built: the script, and functions with placeholders or a session."""
     yield module.tree
-    for node in module.tree.body:
+    inner = (
+        one for node in module.tree.body if isinstance(node, ast.ClassDef) for one in node.body
+    )
+    for node in (*module.tree.body, *inner):
         calls = [one for one in walk(node) if isinstance(one, ast.Call)]
         if isinstance(node, ast.FunctionDef) and any(
             name_of(module, one) in PLACEHOLDERS or is_session(module, one) for one in calls
@@ -61,26 +66,124 @@ def _written(
     scope = names.scopes[home]
     stored = {n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     mentions = {name: names.mentions(name, scope) for name in stored}
-    gives = [n for n, each in mentions.items() if _is_read_behind(module, each, loop)]
+    given = [n for n, each in mentions.items() if _is_read_behind(module, each, loop)]
+    inner = [n for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    places = {name.id: position(name) for name in sorted(inner, key=position, reverse=True)}
+    gives = sorted(given, key=places.__getitem__)
     targets = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
-    if len(gives) != 1 or gives[0] in targets:
+    if not gives or targets & {*gives}:
+        return []
+    parts = _asked_parts(module, mentions, loop, gives)
+    if parts is None:
         return []
     takes = _taken(module, graph, home, loop, stored)
     if takes is None or not any(name in stored for name in takes):
         return []
+    makers_inside = [name for name in takes if _is_function(module, scope, name)]
+    moved = [_hoisted(module, scope, name) for name in makers_inside]
+    if None in moved:
+        return []
+    takes = [name for name in takes if name not in makers_inside]
     word = f"{makers[0]}_layers"
     name = names.fresh(names.module_scope, word, f"more_{word}")
     unit = source.indent_unit
     body = render(source, loop, [], len(unit), unit).split("\n")
-    text = [f"def {name}({', '.join(takes)}):", *(unit + body[0], *body[1:])]
-    text += [f"{unit}return {gives[0]}", "", ""]
-    call = f"{gives[0]} = {name}({', '.join(takes)})"
-    top = home if isinstance(home, ast.FunctionDef) else loop
+    text = [line for one in moved if one is not None for line in one.lines]
+    text += [f"def {name}({', '.join(takes)}):", *(unit + body[0], *body[1:])]
+    returned = [part for one in gives for part in parts[one]]
+    text += [f"{unit}return {', '.join(returned)}", "", ""]
+    told = {code: names.fresh(scope, code.replace(".", "_")) for code in returned if "." in code}
+    called = ", ".join(told.get(code, code) for code in returned)
+    call = f"{called} = {name}({', '.join(takes)})"
+    top: ast.stmt = home if isinstance(home, ast.FunctionDef) else loop
+    owner = names.parents.get(top)
+    top = owner if isinstance(owner, ast.ClassDef) else top
     above = Layout(source, top).insert_before([line.rstrip() for line in text])
-    return [above, layout.replace([call])]
+    behind = [
+        Edit(*source.span(part), told[source.code(part)])
+        for one in gives
+        for mention in mentions[one]
+        if isinstance(part := names.parents[mention], ast.Attribute)
+        and source.code(part) in told
+        and not is_inside(module, part, {loop})
+    ]
+    gone = [one.gone for one in moved if one is not None]
+    return [above, layout.replace([call]), *behind, *gone]
 
 
-def _texts(loop: ast.For) -> Iterator[str]:
+@record(frozen=True)
+class _Hoisted:
+    """A function that goes to the top of its file: its lines there, and the edit where it was."""
+
+    lines: list[str]
+    gone: Edit
+
+
+def _is_function(module: Module, scope: Scope, name: str) -> bool:
+    bindings = scope.bindings.get(name, [])
+    return any(isinstance(one.node, ast.FunctionDef) for one in bindings)
+
+
+def _hoisted(module: Module, scope: Scope, name: str) -> _Hoisted | None:
+    """A function within another one that needs nothing of it; None for others."""
+    names, source = module.names, module.source
+    bindings = scope.bindings[name]
+    node = bindings[0].node
+    if len(bindings) != 1 or not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return None
+    if name in names.module_scope.bindings or any("\n" in text for text in _texts(node)):
+        return None
+    for part in walk(node):
+        if isinstance(part, ast.Name) and part in names.scope_of_name:
+            home = names.defining_scope(part.id, names.scope_of_name[part])
+            around = home.function() if home is not None else None
+            if around is not None and around is not node:
+                return None
+    layout = Layout(source, node)
+    if not layout.owns_lines:
+        return None
+    lines = [line.rstrip() for line in render(source, node, [], 0, "").split("\n")]
+    end = layout.next_line
+    while end < len(source.text) and not source.line_text(source.place(end)[0]).strip():
+        end = source.line_starts[source.place(end)[0]]  # blank lines behind it go, too
+    return _Hoisted([*lines, "", ""], Edit(layout.line_start, end, ""))
+
+
+def _asked_parts(
+    module: Module, mentions: dict[str, list[ast.Name]], loop: ast.For, gives: list[str]
+) -> dict[str, list[str]] | None:
+    """What of each name is read behind a loop: itself, or parts of a recurrent network's state.
+
+    None where a state is read as a whole, and its parts as well.
+    """
+    found: dict[str, list[str]] = {}
+    for name in gives:
+        behind = [m for m in mentions[name] if position(m) > position(loop)]
+        behind = [m for m in behind if not is_inside(module, m, {loop})]
+        reads = [m for m in behind if isinstance(m.ctx, ast.Load)]
+        codes = dict.fromkeys(
+            module.source.code(parent)
+            for m in reads
+            if isinstance(parent := module.names.parents[m], ast.Attribute)
+            and parent.attr in ("c", "h")
+        )
+        if not codes:
+            found[name] = [name]
+            continue
+        if len([m for m in reads if _is_part(module, m)]) != len(reads) or len(reads) != len(
+            behind
+        ):
+            return None
+        found[name] = list(codes)
+    return found
+
+
+def _is_part(module: Module, mention: ast.Name) -> bool:
+    parent = module.names.parents[mention]
+    return isinstance(parent, ast.Attribute) and parent.attr in ("c", "h")
+
+
+def _texts(loop: ast.stmt) -> Iterator[str]:
     return (
         one.value
         for one in walk(loop)
@@ -197,6 +300,8 @@ def _makes(
     if not isinstance(node, ast.Call):
         return ""
     name = name_of(module, node)
+    if name in RUNS.by_name:
+        return "rnn"
     row = LAYERS.by_name.get(name)
     if row is not None:
         return name.rpartition(".")[2] if row.inputs else ""

@@ -158,6 +158,29 @@ def program(network: str) -> str:
             ["= LSTMCell(6)", "initial_state=tf.split(start, 2, axis=1))"],
         ),
         (
+            f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
+            f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+            ["cell = DropoutCell(LSTMCell(6), input_keep_prob=0.5)", "self.cell.build(input_shape)",
+             "inputs = tf.nn.dropout(inputs, 1 - self.input_keep_prob)"],
+        ),
+        (
+            "net = features\nfor units in [4, 3]:\n"
+            f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]",
+            ["self.rnn_layers.append(tf.keras.layers.RNN(LSTMCell(units), return_sequences=True))",
+             "for rnn in self.rnn_layers:", "net = rnn(net)"],
+        ),
+        (
+            f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(3), features[:, 1:],"
+            " dtype=tf.float32)\nnet = outputs[0][:, -1]",
+            ["inputs = features[:, 1:]", "outputs_fw = self.fw(inputs)"],
+        ),
+        (
+            f"cell = {LSTM}(4)\nstart = tf.nn.rnn_cell.LSTMStateTuple(features[:, 0],"
+            f" features[:, 1])\n"
+            f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
+            ["start = [features[:, 0], features[:, 1]]", "(features, initial_state=start)"],
+        ),
+        (
             "lengths = tf.reduce_sum(tf.cast(features[:, :, 0] > 0, tf.int32), 1)\n"
             f"{BOTH}outputs, _ = {BIDIRECTIONAL}, sequence_length=lengths)\n"
             "net = tf.reduce_sum(tf.concat(outputs, 2), 1)",
@@ -214,13 +237,17 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"cell = {LSTM}(6)\nfor _ in range(2):\n"
          "    cell = tf.nn.rnn_cell.MultiRNNCell([cell])\n"
          f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0].h", "cannot be"),
-        (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
+        (f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5, seed=3)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
-         "DropoutWrapper` is not converted"),
+         "`seed` of `tf.nn.rnn_cell.DropoutWrapper` cannot be analyzed"),
+        ("keep = 0.5 if mode == tf.estimator.ModeKeys.TRAIN else 1.0\n"
+         f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), keep)\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+         "depends on the tensor `cell`"),
         (f"outputs, _ = {RUN}({LSTM}(6), features, time_major=True, dtype=tf.float32)\n"
          "net = outputs[:, 0]", "is the time"),
-        (f"cell = {LSTM}(6)\nstart = tf.nn.rnn_cell.LSTMStateTuple(features[:, 0],"
-         f" features[:, 1])\n"
+        (f"cell = tf.nn.rnn_cell.GRUCell(6)\nstart = tf.nn.rnn_cell.LSTMStateTuple("
+         f"features[:, 0], features[:, 1])\n"
          f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
          "begins with"),
         (f"cell = {LSTM}(6)\nstart = cell.zero_state(8, tf.float32)\n"
@@ -232,8 +259,8 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "net = outputs[:, cell.state_size.h]", "by itself"),
         (f"both = {RUN}({LSTM}(6), features, dtype=tf.float32)\nnet = both[0][:, -1]",
          "not unpacked"),
-        ("net = features\nfor units in [4, 4]:\n"
-         f"    net, _ = {RUN}({LSTM}(units), net, dtype=tf.float32)\nnet = net[:, -1]",
+        (f"net = features\ncell = {LSTM}(4)\nfor units in [4, 4]:\n"
+         f"    net, _ = {RUN}(cell, net, dtype=tf.float32)\nnet = net[:, -1]",
          "in a loop"),
         ("steps = tf.unstack(features, 5, 1)\n"
          f"outputs, state = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
@@ -241,10 +268,10 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"with tf.variable_scope('a', initializer=tf.ones_initializer()):\n    {ONE}"
          "net = outputs[:, -1]", "for everything inside"),
         (f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(6), features,"
-         " dtype=tf.float32)\nnet = outputs[0][:, -1]", "no TF2 form"),
+         " time_major=True, dtype=tf.float32)\nnet = outputs[0][:, -1]", "no TF2 form"),
         (f"{BOTH}_, states = {BIDIRECTIONAL})\nnet = last(states)", "no TF2 form"),
         (f"{BOTH}_, states = {BIDIRECTIONAL}, initial_state_fw=start)\nnet = states[0].h",
-         "no TF2 form"),
+         "begins with"),
     ],
 )  # fmt: skip
 def test_refused(network: str, reason: str) -> None:

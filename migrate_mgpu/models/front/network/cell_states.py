@@ -8,9 +8,19 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.reaching_definitions import assigned, reaching
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.recurrent import CELLS, LSTM, STACK, cell_of
+from migrate_mgpu.api.recurrent import (
+    CELLS,
+    LSTM,
+    PAIR_CLASS,
+    RUNS,
+    STACK,
+    WRAPPERS,
+    cell_of,
+    is_recurrent,
+)
+from migrate_mgpu.api.tables import name_of
 
 # The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
 State = tuple[object, ...]
@@ -43,6 +53,104 @@ def possible_states(module: Module, node: ast.expr, depth: int = 0) -> set[State
         if len(values) > 1 and all(isinstance(value, ast.Call) for value in values):
             return {state_of(module, value, depth + 1) for value in values if value is not None}
     return {_state(module, node, made, depth)}
+
+
+def structure(module: Module, node: ast.expr, depth: int = 0) -> State | None:
+    """The structure of a state that an expression gives; None where it cannot be told."""
+    if depth > 9:
+        return None
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        whole = structure(module, node.value, depth + 1)
+        return element_of(whole, constant(node.slice)) if whole else None
+    if isinstance(node, ast.Attribute):
+        whole = structure(module, node.value, depth + 1)
+        return TENSOR if whole == PAIR and node.attr in ("c", "h") else None
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return _together([structure(module, one, depth + 1) for one in node.elts])
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        return _many(structure(module, node.elt, depth + 1))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        for one in (node.left, node.right):
+            if isinstance(one, (ast.List, ast.Tuple)) and len(one.elts) == 1:
+                return _many(structure(module, one.elts[0], depth + 1))
+        return None
+    if isinstance(node, ast.Call):
+        if cell_of(module, node) == PAIR_CLASS:
+            return PAIR
+        if is_sequence(module, node) and len(node.args) == 1 and not node.keywords:
+            return structure(module, node.args[0], depth + 1)
+        return TENSOR if name_of(module, node) else None
+    if not isinstance(node, ast.Name) or node not in module.names.scope_of_name:
+        return None
+    return _of_name(module, node, depth)
+
+
+def is_sequence(module: Module, call: ast.Call) -> bool:
+    """`tuple(...)`, `list(...)`"""
+    return module.names.qualname(call.func) in ("builtins.tuple", "builtins.list")
+
+
+def element_of(state: State, index: object) -> State | None:
+    """One part of a state; None where which one it is cannot be told, and they differ."""
+    if state[-1:] == (...,):
+        element = state[0]
+    elif isinstance(index, int) and -len(state) <= index < len(state):
+        element = state[index]
+    elif len(set(state)) == 1 and state != PAIR:
+        element = state[0]
+    else:
+        return None
+    assert isinstance(element, tuple)
+    return element
+
+
+def alike(one: State, other: State) -> bool:
+    """Whether two structures may be the same: of a list in a loop the length is not known."""
+    if one == TENSOR or other == TENSOR:
+        return one == other
+    if one[-1:] == (...,) or other[-1:] == (...,):
+        parts = [part for part in (*one, *other) if part is not ...]
+        return all(isinstance(p, tuple) and p == parts[0] for p in parts)
+    return one == other
+
+
+def _of_name(module: Module, name: ast.Name, depth: int) -> State | None:
+    names = module.names
+    home = names.defining_scope(name.id, names.scope_of_name[name])
+    found: set[State | None] = set()
+    for binding in reaching(module, name, home) if home is not None else []:
+        statement = names.statement(binding.node) if binding.kind != "parameter" else None
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        if isinstance(value, ast.Call) and is_recurrent(module, value):
+            assert isinstance(statement, ast.Assign)
+            found.add(_given(module, statement, value, name.id))
+        elif binding.value is not None:
+            found.add(structure(module, binding.value, depth + 1))
+        else:
+            found.add(None)
+    return found.pop() if len(found) == 1 else None
+
+
+def _given(module: Module, statement: ast.Assign, call: ast.Call, name: str) -> State | None:
+    """What `outputs, state = tf.nn.dynamic_rnn(...)` gives a name."""
+    target = statement.targets[0]
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    if len(parts) != 2:
+        return None
+    if not (isinstance(parts[1], ast.Name) and parts[1].id == name):
+        return TENSOR  # the outputs, or a part of the pair
+    cell = NamedArguments(module, call, RUNS.by_name[name_of(module, call)].signature).get("cell")
+    return state_of(module, cell) if cell is not None else None
+
+
+def _together(parts: list[State | None]) -> State | None:
+    if not parts or None in parts:
+        return None
+    return tuple(parts)
+
+
+def _many(part: State | None) -> State | None:
+    return None if part is None else (part, ...)
 
 
 def value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
@@ -82,6 +190,14 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
         cells = NamedArguments(module, made, CELLS.by_kind[STACK].signature).get("cells")
         if cells is not None:
             return _states_of(module, cells, depth)
+    elif name in CELLS.by_kind and CELLS.by_kind[name].cell in WRAPPERS:
+        assert isinstance(made, ast.Call)
+        inner = NamedArguments(module, made, CELLS.by_kind[name].signature).get("cell")
+        if inner is not None:
+            if isinstance(inner, ast.Name) and not _is_wrapped_alone(module, inner):
+                text = "the cell in this one may be another one's as well"
+                raise Refused(module, inner, text, "make it where it is wrapped")
+            return state_of(module, inner, depth + 1)
     elif name in CELLS.by_kind:
         return PAIR if CELLS.by_kind[name].cell == LSTM else TENSOR
     elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
@@ -95,6 +211,30 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
     shown = f"`{module.source.code(node)}`" if isinstance(node, ast.Name) else "this"
     text = f"which recurrent cell {shown} is cannot be determined"
     raise Refused(module, node, text, "make it by one call, in a separate variable")
+
+
+def _is_wrapped_alone(module: Module, inner: ast.Name) -> bool:
+    """Whether a cell is made right above what wraps it, and nothing else reads it."""
+    names = module.names
+    if inner not in names.scope_of_name:
+        return False
+    home = names.defining_scope(inner.id, names.scope_of_name[inner])
+    if home is None or names.scope_of_name[inner] is not home:
+        return False  # it would be one for all turns, or calls
+    statement = names.statement(inner)
+    block = names.block(statement)
+    bound = [b.node for b in names.bindings_of(inner) if names.statement(b.node) in block]
+    places = [block.index(names.statement(node)) for node in bound]
+    here = block.index(statement)
+    above = [place for place in places if place < here]
+    if not above or len(bound) != len(names.bindings_of(inner)):
+        return False
+    first, behind = max(above), min((p for p in places if p >= here), default=len(block) - 1)
+    span = {part for one in block[first : behind + 1] for part in walk(one)}
+    mentions = [m for m in names.mentions(inner.id, home) if isinstance(m.ctx, ast.Load)]
+    if behind == len(block) - 1:
+        return [m for m in mentions if m.lineno > block[first].lineno] == [inner]
+    return [m for m in mentions if m in span and names.statement(m) is not block[first]] == [inner]
 
 
 def _returned(module: Module, function: ast.Name) -> list[ast.expr]:

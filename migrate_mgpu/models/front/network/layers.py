@@ -122,7 +122,7 @@ def find_layers(
                 text = "the weight decay over all variables takes those of recurrent cells"
                 raise Refused(module, call, text, "add it to the loss variable by variable")
             name = _given_name(call, "scope")
-            found[call] = Found(module, call, "rnn", name, layer.inputs, layer=layer)
+            found[call] = Found(module, call, _way(call) or "rnn", name, layer.inputs, layer=layer)
         elif layer is not None:
             found[call] = Found(
                 module,
@@ -208,6 +208,15 @@ def _given_name(call: ast.Call, argument: str = "name") -> str | None:
             if isinstance(value, str) and value.isidentifier():
                 return value
     return None
+
+
+def _way(call: ast.Call) -> str | None:
+    """`fw` of `scope='layer_%d' % n + '_fw'`: what a computed name ends with."""
+    scope = next((one.value for one in call.keywords if one.arg == "scope"), None)
+    end = scope.right if isinstance(scope, ast.BinOp) and isinstance(scope.op, ast.Add) else None
+    value = end.value if isinstance(end, ast.Constant) else None
+    word = value.strip("_") if isinstance(value, str) else ""
+    return word if word.isidentifier() else None
 
 
 def class_name(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.constant_parameters import left_out
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
@@ -11,7 +12,13 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.recurrent import CELLS, REFUSED_RUNS, RUNS, STACK, is_recurrent
 from migrate_mgpu.api.tables import name_of, refuse_unless
-from migrate_mgpu.models.front.network.cell_states import TENSOR, joins_states, state_of
+from migrate_mgpu.models.front.network.cell_states import (
+    TENSOR,
+    alike,
+    joins_states,
+    state_of,
+    structure,
+)
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Cell, Recurrent, RecurrentResult
 
@@ -45,7 +52,7 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
     if start is not None and zero_state(module, start) is None:
         _check_start(module, cell, start)
     scope = given.given("scope")
-    if scope is not None and not isinstance(constant(scope), str):
+    if scope is not None and not is_text(scope):
         text = "the scope of a recurrent network is more than a name"
         raise Refused(module, scope, text, "give it a name")
     lengths = given.given("sequence_length")
@@ -61,15 +68,28 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
     )
 
 
+def is_text(scope: ast.expr) -> bool:
+    """Whether a scope is a name, written out or computed: `'layer_%d' % n`."""
+    if isinstance(scope, ast.BinOp):
+        plus = isinstance(scope.op, ast.Add) and is_text(scope.right)
+        return is_text(scope.left) or plus
+    if isinstance(scope, ast.Call) and isinstance(scope.func, ast.Attribute):
+        return scope.func.attr == "format" and is_text(scope.func.value)
+    return isinstance(scope, ast.JoinedStr) or isinstance(constant(scope), str)
+
+
 def _check_start(module: Module, cell: ast.expr, start: ast.expr) -> None:
-    """A network begins with a tensor that is all of its cell's state.
+    """A network begins with all of its cell's state.
 
     Raises:
-        Refused: the state has several parts.
+        Refused: what it begins with is something else, or it cannot be told.
     """
     if joins_states(module, cell):
         return
-    if state_of(module, cell) != TENSOR:
+    wanted, given = state_of(module, cell), structure(module, start)
+    if given is None and wanted == TENSOR:
+        return
+    if given is None or not alike(given, wanted):
         text = "the state that a recurrent network begins with cannot be analyzed"
         raise Refused(module, start, text, "leave it out where it is zero")
 
@@ -131,6 +151,8 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
         return None
     _check_uses(module, call)
     given = NamedArguments(module, call, row.signature)
+    if (reuse := given.get("reuse")) is not None and constant(left_out(module, reuse)) is False:
+        given.drop("reuse")
     for parameter in row.parameters:
         name = parameter.name
         if row.kind == STACK and parameter.only:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.api.recurrent import cell_of
+from migrate_mgpu.api.recurrent import PAIR_CLASS, cell_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.recurrent import read_cell
 from migrate_mgpu.models.front.session.program import GRAPH, Cells, Role, targets_of
@@ -57,7 +57,10 @@ class CellReader(StatementReader):
             return bool(value.elts) and all(
                 self._makes(one) or self._is_cells(one) for one in value.elts
             )
-        return isinstance(value, ast.Call) and bool(cell_of(self.module, value))
+        if not isinstance(value, ast.Call):
+            return False
+        known = cell_of(self.module, value)
+        return known != PAIR_CLASS if known else self._makes_cell(value)
 
     def _is_cells(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Cells)
@@ -85,7 +88,7 @@ class CellReader(StatementReader):
         """
         target = self.graph.target(self.module, call.func)
         node = target.node if target is not None else None
-        if target is None or target.module is not self.module or call.args or call.keywords:
+        if target is None or target.module is not self.module:
             return False
         if not isinstance(node, ast.FunctionDef) or node.decorator_list or target.owner:
             return False
@@ -105,6 +108,8 @@ class CellReader(StatementReader):
                 statement.value, ast.Constant
             ):
                 return False
+        if not isinstance(node.body[-1], ast.Return):
+            return False
         self.found.builders[node] = target
         return True
 

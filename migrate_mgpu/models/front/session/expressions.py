@@ -33,7 +33,7 @@ from migrate_mgpu.api.graph import (
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.queues import QUEUES
-from migrate_mgpu.api.recurrent import cell_of, is_recurrent
+from migrate_mgpu.api.recurrent import PAIR_CLASS, cell_of, is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import AVERAGES, VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
@@ -277,6 +277,8 @@ class Expressions:
         if name:
             if is_all_variables(module, call) or is_regularization(module, call):
                 found.collections.append(call)
+                return
+            if cell_of(module, call) == PAIR_CLASS:
                 return
             kinds = (COMPUTES, DRAWS, DRAWS_IMAGES, SAMPLES, DEFINED, CONTROL, LOSSES.by_name)
             if not any(name in one for one in kinds):

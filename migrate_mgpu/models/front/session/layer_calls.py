@@ -17,6 +17,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import Found, find_layers
+from migrate_mgpu.models.front.network.recurrent import zero_state
 from migrate_mgpu.models.front.session.helper_calls import HelperReader
 from migrate_mgpu.models.ir import Recurrent
 
@@ -163,6 +164,9 @@ class LayerReader:
         given = [*found.inputs, *(node for _, node in found.keywords)]
         if isinstance(found.layer, Recurrent) and found.layer.lengths is not None:
             given.append(found.layer.lengths)
+        if isinstance(found.layer, Recurrent) and found.layer.start is not None:
+            if zero_state(found.module, found.layer.start) is None:
+                given.append(found.layer.start)
         return [*given, found.training] if found.training is not None else given
 
 

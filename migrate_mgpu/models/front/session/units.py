@@ -12,10 +12,11 @@ from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import SETTINGS
-from migrate_mgpu.api.recurrent import is_recurrent
+from migrate_mgpu.api.recurrent import PAIR_PARTS, is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.network.cell_states import PAIR, structure
 from migrate_mgpu.models.front.session.constant_branches import (
     expressions_of_branches,
     is_chosen,
@@ -342,6 +343,8 @@ class UnitReader(StatementReader):
                 "dtype",
                 "get_shape",
             ):
+                if parent.attr in PAIR_PARTS and structure(self.module, name) == PAIR:
+                    return
                 called = self.names.parents.get(parent)
                 if isinstance(called, ast.Call) and method_of(self.module, called, self.graph):
                     return

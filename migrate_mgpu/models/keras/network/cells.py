@@ -8,18 +8,21 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.recurrent import CELLS, GRU, LSTM, RNN, CellRow
+from migrate_mgpu.api.recurrent import CELLS, DROPOUT, GRU, LSTM, RNN, WRAPPERS, CellRow
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.constructors import cell_class_name
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
+_PROBABILITIES = ("input_keep_prob", "output_keep_prob")
+
 
 def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list[str]:
     """The texts of the classes that some calls of a file make cells of."""
     kinds = {row.cell for call in calls if (row := _row(module, call)) is not None}
-    return [_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds]
+    wrappers = [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
+    return [*wrappers, *(_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds)]
 
 
 def cells_in(module: Module) -> list[ast.Call]:
@@ -111,6 +114,52 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
         f"{unit}def build(self, input_shape):",
         f"{unit * 2}rows = input_shape[-1] + self.units",
         *(unit * 2 + line for line in build),
+        "",
+        f"{unit}def call(self, inputs, states):",
+        *(unit * 2 + line for line in step),
+    ]
+    return "\n".join(lines)
+
+
+def _wrapper(module: Module, kind: str, style: FileStyle) -> str:
+    """The class of one kind of cells around a cell, with the settings that the file's have."""
+    tf, unit = style.tensorflow, style.indent
+    given = {
+        name
+        for call in cells_in(module)
+        if (row := _row(module, call)) is not None and row.cell == kind
+        for name in _PROBABILITIES
+        if NamedArguments(module, call, row.signature).given(name) is not None
+    }
+    settings = ["cell", *(name for name in _PROBABILITIES if name in given)]
+    if kind == DROPOUT:
+        text = "A cell that drops parts of what another one is given or gives, others at each step."
+        drops = {
+            one: f"{one} = {tf}.nn.dropout({one}, 1 - self.{one[:-1]}_keep_prob)"
+            for one in ("inputs", "outputs")
+        }
+        step = [drops["inputs"]] if "input_keep_prob" in given else []
+        step.append("outputs, states = self.cell(inputs, states)")
+        if "output_keep_prob" in given:
+            step.append(drops["outputs"])
+        step.append("return outputs, states")
+    else:
+        text = "A cell that adds what it is given to what another one gives."
+        step = ["outputs, states = self.cell(inputs, states)", "return inputs + outputs, states"]
+    parameters = [settings[0], *(f"{name}=1.0" for name in settings[1:])]
+    lines = [
+        f"class {cell_class_name(module, kind)}({tf}.keras.layers.Layer):",
+        f'{unit}"""{text}"""',
+        "",
+        f"{unit}def __init__(self, {', '.join(parameters)}):",
+        f"{unit * 2}super().__init__()",
+        *(f"{unit * 2}self.{name} = {name}" for name in settings),
+        f"{unit * 2}self.state_size = cell.state_size",
+        f"{unit * 2}self.output_size = cell.output_size",
+        "",
+        f"{unit}def build(self, input_shape):",
+        f"{unit * 2}self.cell.build(input_shape)",
+        f"{unit * 2}self.cell.built = True",
         "",
         f"{unit}def call(self, inputs, states):",
         *(unit * 2 + line for line in step),

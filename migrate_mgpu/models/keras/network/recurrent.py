@@ -11,16 +11,21 @@ from collections.abc import Collection, Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.recurrent import PAIR_CLASS, PAIR_PARTS, cell_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
     TENSOR,
     State,
+    element_of,
+    is_sequence,
     joins_states,
     possible_states,
     state_of,
+    structure,
     value_of,
 )
 from migrate_mgpu.models.front.network.layers import Found
@@ -53,6 +58,7 @@ class Recurrents:
         self.replaced: dict[ast.AST, Replacement] = {}
         self._edits: dict[ast.stmt, list[Edit]] = {}
         self.dropped: set[ast.stmt] = set()
+        self._known: set[ast.expr] = set()  # lists of states that were looked at
         cells: dict[ast.AST, ast.Call] = {}
         for call in layers:
             layer = layers[call].layer
@@ -62,10 +68,13 @@ class Recurrents:
             if cells.setdefault(made, call) is not call:
                 text = "one cell runs in two recurrent networks"
                 raise Refused(module, call, text, "make a cell for each")
-            if call in looped:
+            if call in looped and not self._made_beside(made, call):
                 text = "a recurrent network is made in a loop"
                 raise Refused(module, call, text, "write its cells as one MultiRNNCell")
             self._result(layer)
+        for call in module.names.calls:
+            if cell_of(module, call) == PAIR_CLASS:
+                self._pair(call)
 
     def edits(self, statement: ast.stmt) -> list[Edit]:
         """What changes in a statement, or inside of it, besides its expressions."""
@@ -110,8 +119,11 @@ class Recurrents:
         if layer.start is not None and zero_state(self.module, layer.start) is None:
             start = context.render(layer.start)
             joined = joins_states(self.module, layer.cell)
-            states = f"{context.tf}.split({start}, 2, axis=1)" if joined else f"[{start}]"
-            given.append(f"initial_state={states}")
+            if joined:
+                start = f"{context.tf}.split({start}, 2, axis=1)"
+            elif structure(self.module, layer.start) in (None, TENSOR):
+                start = f"[{start}]"
+            given.append(f"initial_state={start}")
         if layer.lengths is not None:
             mask = self._above.get(layer.node) or self._mask(layer, inputs, context)
             given.append(f"mask={mask}")
@@ -122,6 +134,13 @@ class Recurrents:
         lengths, tf = context.render(layer.lengths), context.tf
         steps = f"len({inputs})" if layer.listed else f"{tf}.shape({inputs})[1]"
         return f"{tf}.sequence_mask({lengths}, {steps})"
+
+    def _made_beside(self, made: ast.AST, call: ast.Call) -> bool:
+        """Whether a cell is made in each turn of the loop that a network is made in."""
+        if not isinstance(made, ast.Call):
+            return False
+        inner = next(n for n in self.module.names.ancestors(call) if isinstance(n, ast.For))
+        return inner in self.module.names.ancestors(made)
 
     def _cell(self, layer: Recurrent) -> ast.AST:
         """What makes a network's cell: the same node for the same cell."""
@@ -267,27 +286,71 @@ class Recurrents:
             if state == PAIR and isinstance(target, (ast.Tuple, ast.List)):
                 if len(target.elts) == 2 and all(isinstance(e, ast.Name) for e in target.elts):
                     return
-        text = "the state of a recurrent network is used as a whole"
-        raise Refused(self.module, node, text, _ADVICE)
+        if not self._whole(node):
+            text = "the state of a recurrent network is used as a whole"
+            raise Refused(self.module, node, text, _ADVICE)
+
+    def _whole(self, node: ast.expr) -> bool:
+        """Whether a state begins a network, or is a part of what does: all of them are lists."""
+        names = self.module.names
+        parent = names.parents[node]
+        argument = parent if isinstance(parent, ast.keyword) else node
+        call = names.parents[argument] if isinstance(parent, ast.keyword) else parent
+        if isinstance(call, ast.Call) and call in self.layers:
+            layer = self.layers[call].layer
+            return isinstance(layer, Recurrent) and layer.start is node
+        if isinstance(parent, (ast.Tuple, ast.List, ast.GeneratorExp, ast.ListComp, ast.BinOp)):
+            outer: ast.expr = parent
+        elif isinstance(parent, ast.Call) and is_sequence(self.module, parent):
+            outer = parent
+        else:
+            return False
+        whole = structure(self.module, outer)
+        if whole is None or whole == TENSOR:
+            return False
+        if isinstance(outer, ast.Tuple):
+            self.replaced[outer] = _listed([*outer.elts])
+        elif isinstance(outer, ast.Call):
+            self.replaced[outer] = _list(outer.args[0])
+        if outer not in self._known:
+            self._known.add(outer)
+            self._mention(outer, whole)
+        return True
+
+    def _pair(self, call: ast.Call) -> None:
+        """`LSTMStateTuple(c, h)` is a list of the two."""
+        if self.module.names.statement(call) not in self.inside:
+            return  # another network's
+        given = by_parameter(call, PAIR_PARTS)
+        if len(given) != 2 or len(call.args) + len(call.keywords) != 2:
+            raise Refused(self.module, call, "what an LSTM's state is made of cannot be told")
+        self.replaced[call] = _listed([given[name] for name in PAIR_PARTS])
+        self._mention(call, PAIR)
 
     def _element(self, state: State, index: ast.expr) -> State:
         known = constant(index)
-        if state[-1:] == (...,) and not isinstance(index, ast.Slice):
-            element = state[0]
-        elif isinstance(known, int) and -len(state) <= known < len(state):
-            element = state[known]
-        elif not isinstance(index, ast.Slice) and len(set(state)) == 1 and state != PAIR:
-            element = state[0]
-        else:
+        element = element_of(state, known) if not isinstance(index, ast.Slice) else None
+        if element is None:
             text = "which part of a recurrent network's state this is cannot be determined"
             raise Refused(self.module, index, text, _ADVICE)
-        assert isinstance(element, tuple)
         return element
 
     def _check_inside(self, node: ast.AST) -> None:
         if self.module.names.statement(node) not in self.inside:
             text = "what a recurrent network gives is read after the network's output"
             raise Refused(self.module, node, text, "read it above, into a variable")
+
+
+def _listed(parts: list[ast.expr]) -> Replacement:
+    return lambda context: f"[{', '.join(map(context.render, parts))}]"
+
+
+def _list(value: ast.expr) -> Replacement:
+    """`tuple(value)` as a list, which `[state] * 2` is already."""
+    display = value.left if isinstance(value, ast.BinOp) else value
+    if isinstance(display, (ast.List, ast.ListComp)):
+        return lambda context: context.render(value)
+    return lambda context: f"list({context.render(value)})"
 
 
 def _identity(name: str) -> Replacement:

@@ -45,6 +45,55 @@ def test_a_name_that_nothing_reads_may_have_other_values() -> None:
     assert "l = train_step(rows).numpy()\n" in after
 
 
+def test_a_maker_s_arguments_are_its_callers() -> None:
+    maker = "def make(size, reuse=False):\n    return tf.nn.rnn_cell.GRUCell(size, reuse=reuse)\n"
+    after = native(
+        program(maker + "cell = make(3)\n" + RUN + "out = outputs[:, -1]\n" + REST, FEED, head=HEAD)
+    )
+    assert "    return GRUCell(size)\n" in after
+    assert "\ncell = make(3)\n" in after
+
+
+def test_dropout_around_a_network_is_of_all_its_steps() -> None:
+    drop = "keep = tf.placeholder(tf.float32)\n" + CELL
+    drop += "cell = tf.nn.rnn_cell.DropoutWrapper(cell, keep, output_keep_prob=keep)\n"
+    feed = FEED.replace("rows}", "rows, keep: 0.5}")
+    after = native(program(drop + RUN + "out = outputs[:, -1]\n" + REST, feed, head=HEAD))
+    assert "outputs = rnn(tf.nn.dropout(x, rate=1 - keep))\n" in after
+    assert "outputs = tf.nn.dropout(outputs, rate=1 - keep)\n" in after
+
+
+def test_inputs_of_a_network_with_lengths_get_a_name() -> None:
+    text = RUN.replace("x, ", "tf.tanh(x), sequence_length=lengths, ") + "out = outputs[:, -1]\n"
+    feed = FEED.replace("rows}", "rows, lengths: [1, 2]}")
+    after = native(program(CELL + text + REST, feed, head=HEAD))
+    assert "mask = tf.sequence_mask(lengths, tf.shape(inputs)[1])\n" in after
+
+
+def test_a_state_begins_another_network() -> None:
+    more = "second = tf.nn.rnn_cell.BasicLSTMCell(3)\nmore, _ = tf.nn.dynamic_rnn(second, x, "
+    more += "initial_state={}, scope='more')\nout = more[:, -1]\n"
+    after = native(program(CELL + RUN + more.format("state") + REST, FEED, head=HEAD))
+    assert "(x, initial_state=state)\n" in after
+    pair = "tf.nn.rnn_cell.LSTMStateTuple(h=state.c, c=state.h)"
+    after = native(program(CELL + RUN + more.format(pair) + REST, FEED, head=HEAD))
+    assert "(x, initial_state=[state[1], state[0]])\n" in after
+
+
+def test_a_loop_of_networks_gives_all_that_is_read_below() -> None:
+    loop = """\
+out = x
+for k in range(2):
+    out, state = tf.nn.dynamic_rnn(
+        tf.nn.rnn_cell.LSTMCell(3), out, dtype=tf.float32, scope='layer_%d' % k)
+out = out[:, -1] + state.h
+"""
+    after = native(program(loop + REST, FEED, head=HEAD))
+    assert "        return out, state[1]\n" in after
+    assert "    out, state_h = rnn_layers(out)\n" in after
+    assert "    out = out[:, -1] + state_h\n" in after
+
+
 def test_no_mask_goes_on_to_another_layer() -> None:
     """TF1 has none: what a network gives behind a sequence's end are zeros for those above it."""
     text = RUN.replace("x, ", "x, sequence_length=lengths, ")
@@ -81,6 +130,52 @@ STAYS = {
     "a state as a whole": (
         CELL + RUN + "out = tf.concat(state, 1)\n",
         "the state of a recurrent network is used as a whole",
+    ),
+    "a cell that is told to share": (
+        "def make(size, reuse=False):\n"
+        "    return tf.nn.rnn_cell.LSTMCell(size, reuse=reuse)\n"
+        + "cell = make(3, True)\n"
+        + RUN
+        + "out = outputs[:, -1]\n",
+        "`reuse` of `tf.nn.rnn_cell.LSTMCell` cannot be analyzed",
+    ),
+    "a state of another structure": (
+        CELL
+        + RUN
+        + "second = tf.nn.rnn_cell.GRUCell(3)\n"
+        + "more, _ = tf.nn.dynamic_rnn(second, x, initial_state=state, scope='more')\n"
+        + "out = more[:, -1]\n",
+        "the state that a recurrent network begins with cannot be analyzed",
+    ),
+    "a cell in two wrappers": (
+        CELL
+        + "one = tf.nn.rnn_cell.ResidualWrapper(cell)\n"
+        + "both = tf.nn.rnn_cell.MultiRNNCell([one, tf.nn.rnn_cell.ResidualWrapper(cell)])\n"
+        + RUN.replace("(cell", "(both")
+        + "out = outputs[:, -1]\n",
+        "the cell in this one may be another one's as well",
+    ),
+    "a wrapped cell for all of a list": (
+        CELL
+        + "both = tf.nn.rnn_cell.MultiRNNCell("
+        + "[tf.nn.rnn_cell.ResidualWrapper(cell) for _ in range(2)])\n"
+        + RUN.replace("(cell", "(both")
+        + "out = outputs[:, -1]\n",
+        "the cell in this one may be another one's as well",
+    ),
+    "dropout of a state": (
+        "cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(3), state_keep_prob=0.5)\n"
+        + RUN
+        + "out = outputs[:, -1]\n",
+        "`state_keep_prob` of `tf.nn.rnn_cell.DropoutWrapper` cannot be analyzed",
+    ),
+    "dropout by a rate that is fed, between cells": (
+        "keep = tf.placeholder_with_default(1.0, [])\n"
+        + "drop = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(3), output_keep_prob=keep)\n"
+        + "cell = tf.nn.rnn_cell.MultiRNNCell([drop, tf.nn.rnn_cell.GRUCell(3)])\n"
+        + RUN
+        + "out = outputs[:, -1]\n",
+        "a recurrent cell depends on `keep`, a part of the graph",
     ),
     "a state that is fed": (
         CELL

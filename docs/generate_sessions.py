@@ -64,6 +64,9 @@ TF2 code with those that train.
 | `while not coord.should_stop():` | `while True:`, until the data ends |
 | a function that ends with `iterator.get_next()` | one that gives its dataset |
 | a later session that only computes, without variables | computed where it stands |
+| a session in each turn of a loop, which restores a checkpoint | the loop, which restores it |
+| `Saver(ema.variables_to_restore())` | the variables, by the names of their averages |
+| `kernel = tf.get_variable(...)` in one layer after the other | `conv1_kernel`, `conv2_kernel` |
 | `tf.reduce_mean(tf.cast(...))` of two arrays, in any function | computed where it stands |
 | `if kind == "lasso": loss = ... else: loss = ...` of a constant | the same branches, in the step |
 | `if METHOD == 'clip':` around parts, and around what runs them | a step for each branch |

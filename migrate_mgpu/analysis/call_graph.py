@@ -417,11 +417,16 @@ def _may_name(module: Module, mention: ast.expr, home: Module) -> bool:
     A name that its own module binds otherwise is another one, so is an attribute of such a thing.
     """
     if isinstance(mention, ast.Attribute):
+        if (module.names.qualname(mention) or "").startswith("tensorflow."):
+            return False
         return module is home or _may_be_module(module, mention.value)
     if not isinstance(mention, ast.Name):
         return True
     bindings = module.names.bindings_of(mention)
-    return not bindings or any(one.kind in ("import", "def", "class") for one in bindings)
+    return not bindings or any(
+        one.kind in ("import", "def", "class") and not isinstance(one.node, ast.Import)
+        for one in bindings  # `import train` names a module
+    )
 
 
 def _may_be_module(module: Module, node: ast.expr) -> bool:

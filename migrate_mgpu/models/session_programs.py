@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -166,6 +166,8 @@ class NativeSessions:
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
             graph = self.graph.within(program.modules)
+            idle = [node for one in beside for node in self._not_run(program, one)]
+            graph = graph.without(idle) if idle else graph
             if graph_owners(module):
                 return self._several(module, graph, configs, beside)
             read = read_program(module, graph, configs, beside)
@@ -180,6 +182,17 @@ class NativeSessions:
         except Exception as error:
             return NativeSession(module, internal_error(Place(module, module.tree), error))
         return found
+
+    def _not_run(self, program: Program, other: Module) -> Iterator[ast.AST]:
+        """What is in functions of another program's module that this one never calls.
+
+        `evaluate.py` imports `train.py` for its constants: the program that has the session
+        there changes what that calls.
+        """
+        for node in other.tree.body if session_calls(other) else ():
+            if isinstance(node, ast.FunctionDef):
+                if not self.graph.runs_in(program, other, node.body[0]):
+                    yield from walk(node)
 
     def _several(
         self,

@@ -40,8 +40,10 @@ from migrate_mgpu.models.normalize import (
     reused_names,
     run_names,
     script_statements,
+    session_loops,
     static_sizes,
     templates,
+    variable_names,
 )
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.plan import Planned
@@ -375,6 +377,7 @@ def _named(
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
+                or _each(own_modules, partial(session_loops.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
                 or _each(own_modules, static_sizes.normalize)
                 or _each(own_modules, run_names.normalize)
@@ -383,6 +386,7 @@ def _named(
                 or _each(own_modules, partial(layer_loops.normalize, graph=graph))
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
+                or _each(own_modules, partial(variable_names.parted, graph=graph))
                 or _each(own_modules, reused_names.renamed_in_towers)
                 or _each(own_modules, partial(graph_statements.named_in_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.chosen_in_towers, graph=graph))

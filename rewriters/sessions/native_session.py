@@ -95,6 +95,15 @@ Moving averages that something reads (``ema.average(w)``) are those of
 ``tf.train.ExponentialMovingAverage``, which TF2 has too: the step moves them, the author's lines
 ask for them. One run that moves and reads them, and a loss of averages, stay.
 
+A session that a loop makes anew, and that restores a checkpoint before it runs something, is one
+around the loop, where nothing gives variables other values, and no iterator, metric or stream of
+random numbers begins anew with it. ``tf.train.Saver(ema.variables_to_restore())`` restores the
+averages of variables that train by their names, in a graph that keeps no averages itself.
+
+A name that several variables have, one after the other (``kernel`` in each layer), becomes a name
+for each, by the scopes around them. A function that adds a decay to a collection where it is given
+a regularizer, or None, always adds one: of ``0.0`` for None.
+
 Tensors that a function reads as globals become its parameters. A lambda with a name that computes
 tensors becomes a function. ``print`` of a tensor, which showed what the graph calls it, goes, also
 in functions that build the graph.

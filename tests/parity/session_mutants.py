@@ -532,6 +532,22 @@ MUTANTS: dict[str, Mutant] = {
     "the other network's list of variables": Mutant(
         "parameter_lists", r"g_trainer_variables = g_params", "g_trainer_variables = d_params"
     ),
+    # What a session that a loop makes anew begins with.
+    "trained values for averages": Mutant(
+        "averages_restored", r'"(\w+)/ExponentialMovingAverage": ', r'"\1": '
+    ),
+    "restored once": Mutant(
+        "averages_restored",
+        r"^    for path in paths:\n        saver.restore\(path\)",
+        "    saver.restore(paths[0])\n    for path in paths:",
+    ),
+    # One name for several variables.
+    "an earlier variable of the name decays": Mutant(
+        "names_in_turn", r"l2_loss\(W_2\)", "l2_loss(W)"
+    ),
+    "an earlier variable of the name is shown": Mutant(
+        "names_in_turn", r"print\(conv2_biases", "print(conv1_biases"
+    ),
 }
 
 

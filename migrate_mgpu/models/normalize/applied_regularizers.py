@@ -5,7 +5,8 @@
 
     tf.multiply(regularizer_scale, tf.nn.l2_loss(weights))
 
-which is what TF1's computes. A condition on it goes where all calls give one.
+which is what TF1's computes. A condition on it goes where all calls give one. So does
+`tf.contrib.layers.l2_regularizer(scale)(weights)`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.core.records import record
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
 
@@ -33,31 +35,70 @@ class _Stays(Exception):
     """A regularizer is used in a way that is not understood."""
 
 
+@record(frozen=True, eq=False)
+class _Made:
+    """A regularizer with a name, and its scale as it is written."""
+
+    module: Module
+    target: ast.Name
+    statement: ast.Assign
+    scale: str
+
+
 def written_out(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
-    """The edits for one such regularizer; none where there is none."""
-    for module in modules:
-        for name, term in _TERMS.items():
-            for call in calls_of_names(module).get(name, ()):
-                try:
-                    return _Regularizer(module, call, term, graph).edits(modules)
-                except _Stays:
-                    continue
+    """The edits for some such regularizers; none where there are none.
+
+    Those of one kind change together: each program may give the same function one of its own.
+    """
+    for name, term in _TERMS.items():
+        calls = [(one, call) for one in modules for call in calls_of_names(one).get(name, ())]
+        known = [made for one, call in calls if (made := _made(one, call)) is not None]
+        for some in [known, *([one] for one in known if len(known) > 1)]:
+            try:
+                edits = _Regularizers(some, term, graph).edits(modules)
+            except _Stays:
+                continue
+            if edits:
+                return edits
     return {}
 
 
-class _Regularizer:
-    def __init__(self, module: Module, call: ast.Call, term: str, graph: CallGraph) -> None:
-        statement = module.names.parents[call]
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(target, ast.Name) or module.names.only_value(target) is not call:
-            raise _Stays
-        if len(call.args) != 1 or call.keywords or not _is_plain(module, call.args[0]):
-            raise _Stays
-        assert isinstance(statement, ast.Assign)
-        self.module = module
-        self.target = target
-        self.statement = statement
-        self.scale = module.source.code(call.args[0])
+def applied_at_once(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """`tf.contrib.layers.l2_regularizer(scale)(w)`, of a scale that is a number or a parameter."""
+    del graph
+    found: dict[Module, list[Edit]] = {}
+    for module in modules:
+        source = module.source
+        for name, term in _TERMS.items():
+            for call in calls_of_names(module).get(name, ()):
+                applied = module.names.parents[call]
+                if not isinstance(applied, ast.Call) or applied.func is not call:
+                    continue
+                if len(call.args) != 1 or call.keywords or not _is_plain(module, call.args[0]):
+                    continue
+                if len(applied.args) != 1 or applied.keywords:
+                    continue
+                tensorflow = style_at(module, call).tensorflow
+                shown = term.format(tf=tensorflow, value=source.code(applied.args[0]))
+                text = f"{tensorflow}.multiply({source.code(call.args[0])}, {shown})"
+                found.setdefault(module, []).append(Edit(*source.span(applied), text))
+    return found
+
+
+def _made(module: Module, call: ast.Call) -> _Made | None:
+    statement = module.names.parents[call]
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Name) or module.names.only_value(target) is not call:
+        return None
+    if len(call.args) != 1 or call.keywords or not _is_plain(module, call.args[0]):
+        return None
+    assert isinstance(statement, ast.Assign)
+    return _Made(module, target, statement, module.source.code(call.args[0]))
+
+
+class _Regularizers:
+    def __init__(self, made: Sequence[_Made], term: str, graph: CallGraph) -> None:
+        self.made = made
         self.term = term
         self.graph = graph
         self.handed: dict[ast.AST, tuple[Function, str]] = {}  # functions, and their parameters
@@ -65,25 +106,28 @@ class _Regularizer:
         self.applied = False
 
     def edits(self, modules: Sequence[Module]) -> dict[Module, list[Edit]]:
-        """What it becomes.
+        """What they become.
 
         Raises:
-            _Stays: it is used otherwise, or by a module that does not change.
+            _Stays: one is used otherwise, or by a module that does not change.
         """
-        names = self.module.names
-        home = names.scope_of_name[self.target]
-        for mention in names.mentions(self.target.id, home):
-            if mention is not self.target:
-                self._used(self.module, mention, self.scale)
+        for made in self.made:
+            names = made.module.names
+            home = names.scope_of_name[made.target]
+            for mention in names.mentions(made.target.id, home):
+                if mention is not made.target:
+                    self._used(made.module, mention, made.scale)
         done: set[ast.AST] = set()
         while self.handed.keys() - done:
             node = next(one for one in self.handed if one not in done)
             done.add(node)
             self._in_function(*self.handed[node])
-        layout = Layout(self.module.source, self.statement)
-        if not self.applied or not self.found.keys() <= {*modules} or not layout.owns_lines:
+        if not self.applied or not self.found.keys() <= {*modules}:
             raise _Stays
-        self._edit(self.module, without_paragraph(self.module.source, self.statement))
+        for made in self.made:
+            if not Layout(made.module.source, made.statement).owns_lines:
+                raise _Stays
+            self._edit(made.module, without_paragraph(made.module.source, made.statement))
         return self.found
 
     def _edit(self, module: Module, edit: Edit) -> None:
@@ -129,13 +173,19 @@ class _Regularizer:
                 always = False
             elif not isinstance(value, ast.Name) or not self._is_this(reference.module, value):
                 raise _Stays
+            else:
+                around = reference.module.names.scope_at(value).function()
+                handed = self.handed.get(around) if around is not None else None
+                if handed is not None and handed[1] == value.id:
+                    always &= self._always_given(*handed)
             if any(keyword.value is value for keyword in reference.call.keywords):
                 raise _Stays  # by the parameter's name, which it loses
         return always
 
     def _is_this(self, module: Module, name: ast.Name) -> bool:
-        """Whether a name is this regularizer, or a parameter that is."""
-        if module.names.only_value(name) is self.statement.value:
+        """Whether a name is such a regularizer, or a parameter that is."""
+        value = module.names.only_value(name)
+        if any(value is one.statement.value for one in self.made):
             return True
         around = module.names.scope_at(name).function()
         known = self.handed.get(around) if around is not None else None

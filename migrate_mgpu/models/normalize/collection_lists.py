@@ -11,11 +11,12 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.source import Edit
@@ -95,12 +96,13 @@ def _by_collection(modules: Sequence[Module]) -> dict[str, list[tuple[Module, as
             call = module.names.parents.get(node)
             if not isinstance(call, ast.Call) or call.func is not node:
                 return {}  # an import, say
-            if name_of(module, call) not in _CALLS or not call.args:
+            named = by_parameter(call, ("name",)).get("name")
+            if name_of(module, call) not in _CALLS or named is None:
                 return {}  # of a graph, say
-            key = constant(call.args[0])
+            key = constant(named)
             if isinstance(key, str):
                 calls.setdefault(key, []).append((module, call))
-            elif name_of(module, call.args[0]) in ("", "GraphKeys.LOSSES"):
+            elif name_of(module, named) in ("", "GraphKeys.LOSSES"):
                 return {}
     uses = [use.symbol.name for module in modules for use in module.uses]
     if any(name.startswith(_LOSSES) for name in uses if _collects(name)):
@@ -131,12 +133,17 @@ class _Threads:
         for module, call in calls:
             function = self._around(module, call)
             self.own.setdefault(function.node, []).append((module, call))
-        self.sites: dict[ast.AST, tuple[Module, ast.Call]] = {}  # the one call of each
+        self.sites: dict[ast.AST, list[tuple[Module, ast.Call]]] = {}  # the calls of each
+        self.written: dict[ast.AST, bool] = {}  # functions, and whether they take the list
         self.found: dict[Module, list[Edit]] = {}
 
     def _follow(self) -> None:
-        self.root = self._root()
+        self.roots = self._roots()
         self.events = {node: self._events(one) for node, one in self.functions.items()}
+        homes = [root.module for root in self.roots]
+        for root in self.roots:
+            if homes.count(root.module) > 1 and not self._has_graph(root):
+                raise _Stays  # one may read what another one has collected
         self.filtered = self._filtered()
 
     def before(self, read: ast.Call) -> list[tuple[Module, ast.expr]]:
@@ -145,37 +152,55 @@ class _Threads:
         if self.filtered is None or read not in self.filtered:
             raise _Stays
         found: list[tuple[Module, ast.expr]] = []
-        for event, path in self._line(self.root):
+        for event, path in self._line(self.roots[0]):
             if event.kind == "add":
-                found.append((self.functions[path[-1]].module, event.call.args[1]))
+                added = _added(event.call)
+                assert added is not None
+                found.append((self.functions[path[-1]].module, added))
             elif event.call is read:
                 break
         return found
 
     def edits(self) -> dict[Module, list[Edit]]:
         self._follow()
-        # All reads and additions in the order in which the graph is built.
-        line = list(self._line(self.root))
+        self.discarded: set[ast.Call] = set()
+        self.adds: set[ast.AST] = set()
+        self.returning: dict[ast.AST, bool] = {}  # whether a function returns its list
+        lines = {root.node: list(self._line(root)) for root in self.roots}
+        for line in lines.values():
+            self._order(line)
+        if not any(self.returning.values()) and not any(map(self._reads, self.roots)):
+            raise _Stays
+        for root in self.roots:
+            self._write(root, False)
+        return self.found
+
+    def _order(self, line: list[tuple[_Event, tuple[ast.AST, ...]]]) -> None:
+        """What is read and added below one root, in the order in which the graph is built."""
         reads = [event for event, _ in line if event.kind == "read"]
-        self.discarded = {event.call for event in reads if self._is_discarded(event)}
+        self.discarded |= {event.call for event in reads if self._is_discarded(event)}
         for event in reads:
             alone = self.filtered is not None and event.call not in self.filtered
             if alone and event.call not in self.discarded:
                 raise _Stays  # it reads what all towers before have collected
-        self.last_read = max(
+        last_read = max(
             (i for i, (event, _) in enumerate(line)
              if event.kind == "read" and event.call not in self.discarded),
             default=-1,
         )  # fmt: skip
-        if self.last_read < 0:
+        if last_read < 0 and len(self.roots) == 1:
             raise _Stays
-        self.ends: dict[ast.AST, int] = {}
-        for index, (_, path) in enumerate(line):
-            for node in path:
-                self.ends[node] = index
-        self.adds = {node for event, path in line if event.kind == "add" for node in path}
-        self._write(self.root, False)
-        return self.found
+        self.adds |= {node for event, path in line if event.kind == "add" for node in path}
+        ends = {node: index for index, (_, path) in enumerate(line) for node in path}
+        for node, index in ends.items():
+            # A root that reads nothing has no use for the lists: functions are as others need them.
+            if last_read >= 0 and self.returning.setdefault(node, index < last_read) != (
+                index < last_read
+            ):
+                raise _Stays
+
+    def _reads(self, root: Function) -> bool:
+        return any(event.kind == "read" for event in self.events[root.node])
 
     # -- what there is -----------------------------------------------------------------
 
@@ -187,29 +212,85 @@ class _Threads:
             raise _Stays
         return self.functions.setdefault(found.node, found)
 
-    def _root(self) -> Function:
-        """The function in which all is collected and read: it begins with an empty collection."""
+    def _roots(self) -> list[Function]:
+        """The functions in which all is collected and read: each begins with an empty collection.
+
+        There is one, or each builds the graph of a program of its own.
+        """
         for _ in range(12):
             for node, function in list(self.functions.items()):
                 if node not in self.sites:
                     references = self.graph.references(function)
-                    one = references[0] if len(references) == 1 else None
-                    if one is not None and one.call is not None and one.module in self.modules:
-                        self.sites[node] = (one.module, one.call)
+                    calls = [(o.module, o.call) for o in references if o.call is not None]
+                    known = all(module in self.modules for module, _ in calls)
+                    if calls and len(calls) == len(references) and known:
+                        self.sites[node] = calls
             inner = {
                 node
-                for node, (module, call) in self.sites.items()
-                if (around := self.graph.enclosing(module, call)) is not None
-                and around.node in self.functions
+                for node, calls in self.sites.items()
+                if all(self._is_within(module, call) for module, call in calls)
             }
             tops = [one for node, one in self.functions.items() if node not in inner]
-            if len(tops) == 1:
-                return tops[0]
+            if len(tops) == 1 or (tops and all(map(self._is_alone, tops))):
+                return tops
             for top in tops:
                 if top.node not in self.sites:
-                    raise _Stays  # it is called several times, or from elsewhere
-                self._around(*self.sites[top.node])
+                    raise _Stays  # it is called from elsewhere
+                if not self._is_alone(top):
+                    for module, call in self.sites[top.node]:
+                        self._around(module, call)
         raise _Stays
+
+    def _has_graph(self, root: Function) -> bool:
+        """Whether a function collects in a graph of its own: `with tf.Graph().as_default():`"""
+        module = root.module
+
+        def makes(item: ast.withitem) -> bool:
+            func = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
+            entered = func.value if isinstance(func, ast.Attribute) else None
+            return name_of(module, entered) == "Graph"
+
+        return all(
+            any(
+                makes(item)
+                for block in module.names.ancestors(event.call)
+                if isinstance(block, ast.With)
+                for item in block.items
+            )
+            for event in self.events[root.node]
+        )
+
+    def _is_within(self, module: Module, call: ast.Call) -> bool:
+        around = self.graph.enclosing(module, call)
+        return around is not None and around.node in self.functions
+
+    def _is_alone(self, function: Function, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a function runs the graph of the program that begins in its module."""
+        module = function.module
+        parts = (part for part in walk(function.node) if isinstance(part, ast.Call))
+        runs = any("Session" in name_of(module, part) for part in parts)
+        if function.node in seen or not (seen or runs):
+            return False
+        references = self.graph.references(function)
+        for one in references:
+            if one.call is None or one.module is not module:
+                return False
+            around = self.graph.enclosing(module, one.call)
+            if around is None and not self._only_as_program(module, one.call):
+                return False
+            if around is not None and not self._is_alone(around, seen | {function.node}):
+                return False
+        calls = calls_of_names(module)
+        begins = calls.get("app.run", [])
+        return bool(references) or (
+            function.name == "main" and all(self._only_as_program(module, one) for one in begins)
+        )
+
+    def _only_as_program(self, module: Module, node: ast.AST) -> bool:
+        """Whether a statement is executed where its module is the program, and not imported."""
+        imported = any(module in other.imported for other in self.modules)
+        above = module.names.ancestors(node)
+        return not imported or any(isinstance(p, ast.stmt) and is_main_guard(p) for p in above)
 
     def _events(self, function: Function) -> list[_Event]:
         module, names = function.module, function.module.names
@@ -217,14 +298,17 @@ class _Threads:
         for home, call in self.own.get(function.node, ()):
             kind = "add" if name_of(home, call) == "add_to_collection" else "read"
             found.append(_Event(kind, call, names.statement(call)))
-        for node, (home, call) in self.sites.items():
-            around = self.graph.enclosing(home, call)
-            if around is not None and around.node is function.node and node in self.functions:
-                target = self.functions[node]
-                if target.node is not self.root.node:
+        roots = {root.node for root in self.roots}
+        for node, calls in self.sites.items():
+            for home, call in calls if node in self.functions and node not in roots else ():
+                around = self.graph.enclosing(home, call)
+                if around is not None and around.node is function.node:
+                    target = self.functions[node]
                     found.append(_Event("call", call, names.statement(call), target))
         returns = [one for one in walk(function.node) if isinstance(one, ast.Return)]
-        if len(returns) > 1 or any(not self._always(function, one) for one in returns):
+        if function.node not in roots and (
+            len(returns) > 1 or any(not self._always(function, one) for one in returns)
+        ):
             raise _Stays  # it may end before it has collected all
         found.sort(key=lambda one: (one.call.lineno, one.call.col_offset))
         statements = [one.statement for one in found]
@@ -261,9 +345,9 @@ class _Threads:
         call = event.call
         if not isinstance(event.statement, ast.Expr) or event.statement.value is not call:
             raise _Stays
-        if len(call.args) != 2 or call.keywords:
+        value = _added(call)
+        if value is None:
             raise _Stays
-        value = call.args[1]
         made: list[ast.expr | None] = [value]
         if isinstance(value, ast.Name):
             made = [binding.value for binding in module.names.bindings_of(value)]
@@ -279,27 +363,30 @@ class _Threads:
         for node, events in self.events.items():
             for event in events:
                 if event.kind == "read" and len(event.call.args) == 2:
-                    if node is not self.root.node or not self._is_scope(event.call.args[1]):
+                    root = self.roots[0]
+                    own = len(self.roots) == 1 and node is root.node
+                    if not own or not self._is_scope(root, event.call.args[1]):
                         raise _Stays
                     found.add(event.call)
         if found:
             for function in self.functions.values():
                 self._check_scopes(function)
             return found
-        for reference in self.graph.references(self.root):
+        for reference in (one for root in self.roots for one in self.graph.references(root)):
             if not self.graph.runs_once(reference.module, reference.node):
                 raise _Stays
         return None
 
-    def _is_scope(self, node: ast.expr) -> bool:
+    def _is_scope(self, root: Function, node: ast.expr) -> bool:
         """Whether a read's scope is the one around the call of the root."""
-        if not isinstance(node, ast.Name) or self.root.node not in self.sites:
+        calls = self.sites.get(root.node, [])
+        if not isinstance(node, ast.Name) or len(calls) != 1:
             return False
-        names = self.root.module.names
+        names = root.module.names
         if [one.kind for one in names.bindings_of(node)] != ["parameter"]:
             return False
-        module, call = self.sites[self.root.node]
-        value = by_parameter(call, self.root.parameters()).get(node.id)
+        module, call = calls[0]
+        value = by_parameter(call, root.parameters()).get(node.id)
         if not isinstance(value, ast.Name) or len(module.names.bindings_of(value)) != 1:
             return False
         for parent in module.names.ancestors(call):
@@ -343,10 +430,10 @@ class _Threads:
         """Whether a read makes the value of a function alone, which its caller does not use."""
         statement = event.statement
         function = next(one for one in self.functions.values() if event in self.events[one.node])
-        if not isinstance(statement, ast.Return) or function.node not in self.sites:
+        calls = self.sites.get(function.node, [])
+        if not isinstance(statement, ast.Return) or not calls:
             return False
-        module, call = self.sites[function.node]
-        return _is_unused(module, call) and all(
+        return all(_is_unused(module, call) for module, call in calls) and all(
             name_of(function.module, inner)
             for inner in walk(statement)
             if isinstance(inner, ast.Call)
@@ -358,10 +445,8 @@ class _Threads:
         self.found.setdefault(module, []).extend(edits)
 
     def _returns(self, function: Function) -> bool:
-        node = function.node
-        return node is not self.root.node and node in self.adds and (
-            self.ends[node] < self.last_read
-        )  # fmt: skip
+        node, roots = function.node, {root.node for root in self.roots}
+        return node not in roots and node in self.adds and self.returning.get(node, False)
 
     def _name(self, function: Function, events: list[_Event]) -> str:
         """The list's name in a function: the collection's."""
@@ -391,6 +476,11 @@ class _Threads:
         module, source = function.module, function.module.source
         if not module.writable:
             raise _Stays
+        if function.node in self.written:
+            if self.written[function.node] != takes:
+                raise _Stays
+            return
+        self.written[function.node] = takes
         events = self.events[function.node]
         name = self._name(function, events)
         exists = takes
@@ -398,7 +488,9 @@ class _Threads:
         for event in events:
             statement, call = event.statement, event.call
             if event.kind == "add":
-                value = source.code(call.args[1])
+                added = _added(call)
+                assert added is not None
+                value = source.code(added)
                 text = f"{name} = {name} + [{value}]" if exists else f"{name} = [{value}]"
                 self._edit(module, Edit(*source.span(statement), text))
                 exists = True
@@ -463,7 +555,10 @@ class _Threads:
             elif dropped:
                 raise _Stays
             else:
-                self._edit(module, Edit(end, end, f", {name}"))
+                alone = not any(e.kind == "read" for e in self.events[function.node])
+                root = function.node in {one.node for one in self.roots}
+                unread = root and alone and len(self.events[function.node]) == 1
+                self._edit(module, Edit(end, end, ", _" if unread else f", {name}"))
         else:
             raise _Stays
         return True
@@ -487,6 +582,12 @@ class _Threads:
             raise _Stays
         end = source.span(returns[0])[1]
         self._edit(module, Edit(end, end, f", {name}"))
+
+
+def _added(call: ast.Call) -> ast.expr | None:
+    """What a call adds to a collection that it names."""
+    given = by_parameter(call, ("name", "value"))
+    return given["value"] if given.keys() == {"name", "value"} else None
 
 
 def _position(node: ast.AST) -> tuple[int, int]:

@@ -197,7 +197,9 @@ class _Monitored:
         return found
 
     def _shows(self) -> bool:
-        return any(calls_of_names(self.module).get(name) for name in SUMMARIES.by_name)
+        """Whether the program makes summaries, in whichever module."""
+        known = [calls_of_names(module) for module in self.graph.modules]
+        return any(one.get(name) for one in known for name in SUMMARIES.by_name)
 
     def _when(self, steps: str, secs: str, default: str, seconds: bool) -> Timed | None:
         """How often something is done: TF1's defaults hold where neither is told."""

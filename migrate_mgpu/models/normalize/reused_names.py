@@ -28,7 +28,7 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 def renamed(module: Module) -> list[Edit]:
     """The edits that give such values names of their own; none where there are none."""
-    if _asks_for_names(module):
+    if asks_for_names(module):
         return []
     homes = {module.names.scope_at(call) for call in session_calls(module)}
     found: list[Edit] = []
@@ -67,7 +67,7 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
         or (isinstance(begin, ast.Assign) and one in inside and isinstance(one.ctx, ast.Load))
     ]
     later = [one for one in mentions if one not in earlier]
-    if not all(one in below and _is_written(module, one) for one in later):
+    if not all(one in below and is_written(module, one) for one in later):
         return []
     if isinstance(begin, ast.For) and not all(one in inside for one in later):
         return []  # it may keep its earlier value
@@ -80,7 +80,7 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
 
 def renamed_in_towers(module: Module) -> list[Edit]:
     """The edits for names that a loop over devices has as well, where functions are given them."""
-    if _asks_for_names(module):
+    if asks_for_names(module):
         return []
     names, found = module.names, []
     for loop in (one for one in walk(module.tree) if isinstance(one, ast.For)):
@@ -92,7 +92,7 @@ def renamed_in_towers(module: Module) -> list[Edit]:
             found += _of_loop(module, home, name, loop, set(inside))
         for name in [] if found else sorted(_called(module, home, inside)):
             mentions = names.mentions(name, home)
-            if all(names.scope_of_name[n] is home and _is_written(module, n) for n in mentions):
+            if all(names.scope_of_name[n] is home and is_written(module, n) for n in mentions):
                 new = names.fresh(home, f"tower_{name}", f"{name}_of_tower")
                 found += (Edit(*module.source.span(one), new) for one in mentions)
     return found
@@ -133,7 +133,7 @@ def _of_loop(
         and names.only_definition(call.func) is not None
         for one in later
     )
-    if not given or not all(_is_written(module, one) for one in own):
+    if not given or not all(is_written(module, one) for one in own):
         return []
     new = names.fresh(home, f"tower_{name}", f"{name}_of_tower")
     return [Edit(*module.source.span(one), new) for one in own]
@@ -149,13 +149,13 @@ def _below(module: Module, statement: ast.stmt) -> Iterator[ast.stmt]:
         yield from list(_below(module, parent))[1:]
 
 
-def _is_written(module: Module, name: ast.Name) -> bool:
+def is_written(module: Module, name: ast.Name) -> bool:
     """Whether a name may get another text where it stands."""
     inside = any(isinstance(one, ast.JoinedStr) for one in module.names.ancestors(name))
     return not inside and not isinstance(name.ctx, ast.Del)
 
 
-def _asks_for_names(module: Module) -> bool:
+def asks_for_names(module: Module) -> bool:
     """Whether a module may look for its variables by what they are called."""
     return any(module.names.qualname(call.func) in _BY_TEXT for call in module.names.calls)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -116,12 +116,24 @@ class GraphNames:
         assert self.found.layer_helpers is not None
         self._check_here(helper.call, variables)
         layers = {*self._layers.values(), *self._of_helpers}
-        names = HelperNames(self.found.layer_helpers, layers)
+        names = HelperNames(self.found.layer_helpers, layers, self._of_operations(variables))
         found = names.of(self.module, helper.call, helper.function, self._prefix(variables.unit))
         self._of_helpers |= layers
         for one in found:
             self._taken.setdefault(one.name.lower(), 1)
         return found
+
+    def _of_operations(self, variables: Variables) -> Callable[[str], str] | None:
+        """What numbers the `tf.Variable`s of a function; None where some before may have no name.
+
+        All statements above its only call have theirs, and none below.
+        """
+        helpers = [one for one in self.found.layers.values() if one.found.helper is not None]
+        last = self.scope.entries[self._next - 1].statement if self._next else None
+        if len(helpers) != 1 or last is not variables.unit or self.scope.towers is not None:
+            return None
+        scope = self._scopes[variables.unit]
+        return lambda name: self._unique(scope + name)
 
     def _check_here(self, call: ast.Call, variables: Variables) -> None:
         if not any(entry.statement is variables.unit for entry in self.scope.entries):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 
 from migrate_mgpu.analysis.arguments import bind
@@ -78,10 +78,16 @@ class HelperNamed:
 class HelperNames:
     """Names the variables of a call of a function that becomes a class of layers."""
 
-    def __init__(self, helpers: Helpers, taken: set[str]) -> None:
-        """``taken`` are the names of the layers that there are, which it adds to."""
+    def __init__(
+        self, helpers: Helpers, taken: set[str], unique: Callable[[str], str] | None = None
+    ) -> None:
+        """``taken`` are the names of the layers that there are, which it adds to.
+
+        ``unique`` numbers the name of a `tf.Variable`, where those before it have theirs.
+        """
         self.helpers = helpers
         self._taken = taken
+        self._unique = unique
 
     def of(
         self, module: Module, call: ast.Call, function: Function, prefix: str
@@ -96,7 +102,7 @@ class HelperNames:
         passed = bind(call, function).values()
         known = {name: _value(module, one) for name, one in passed.items()}
         given = values_in(function, known)
-        return self._made(function, given, prefix, (), frozenset())
+        return self._made(function, given, prefix, (), frozenset(), True)
 
     def _made(
         self,
@@ -105,7 +111,9 @@ class HelperNames:
         prefix: str,
         path: tuple[ast.Call | int, ...],
         seen: frozenset[ast.AST],
+        plain: bool,
     ) -> list[HelperNamed]:
+        """``plain``: no scope of the functions that lead here gives operations names."""
         module, node = function.module, function.node
         if node in seen:
             raise Refused(module, node, f"`{function.name}` calls itself")
@@ -131,10 +139,15 @@ class HelperNames:
             inside = prefix + self._scopes(module, node, call, given)
             if call in found and found[call].variable:
                 name = self._name(module, call, given)
+                key = HelperVariable((*path, call, *turn))
+                if name_of(module, call) == "Variable" and self._unique is not None:
+                    if plain and not _is_in_scope(module, node, call):
+                        own.append(HelperNamed(self._unique(name or "Variable"), key))
+                        continue
                 if name_of(module, call) != "get_variable" or name is None:
                     text = "the name of a variable in a checkpoint cannot be determined"
                     raise Refused(module, call, text, "write it as a constant")
-                own.append(HelperNamed(inside + name, HelperVariable((*path, call, *turn))))
+                own.append(HelperNamed(inside + name, key))
             elif call in found:
                 inner += self._layer(found[call], given, inside, (*path, call, *turn))
             else:
@@ -144,7 +157,8 @@ class HelperNames:
                 known = {name: known_value(value, given) for name, value in passed.items()}
                 known = values_in(target, known)
                 deeper = (*path, call, *turn)
-                inner += self._made(target, known, inside, deeper, seen | {node})
+                within = plain and not _is_in_scope(module, node, call)
+                inner += self._made(target, known, inside, deeper, seen | {node}, within)
         if len({one.name for one in own + inner}) < len(own + inner):
             text = "several variables have one name"  # rounds of a loop that share them, say
             raise Refused(module, node, text, "give each its own")
@@ -218,6 +232,17 @@ class HelperNames:
         if known is None or isinstance(known, str):
             return known
         raise Refused(module, told, "the name of a layer cannot be determined")
+
+
+def _is_in_scope(module: Module, function: ast.AST, call: ast.Call) -> bool:
+    """Whether a block of a function gives what a call makes the name of a scope."""
+    inside = takewhile(lambda parent: parent is not function, module.names.ancestors(call))
+    return any(
+        scope_kind(module, item.context_expr) is not None
+        for parent in inside
+        if isinstance(parent, ast.With)
+        for item in parent.items
+    )
 
 
 def _has_no_variables(module: Module, call: ast.Call) -> bool:

@@ -206,6 +206,13 @@ class AverageStep:
 
 
 @record(frozen=True, eq=False)
+class AveragedNames:
+    """`ema.variables_to_restore()`: the variables, those that train by the names of averages."""
+
+    variables: tuple[Variables, ...]
+
+
+@record(frozen=True, eq=False)
 class PartOfStep:
     """An update that is run as a part of another operation."""
 
@@ -259,6 +266,7 @@ GraphMeaning = Union[
     AverageUpdates,
     Averager,
     AverageStep,
+    AveragedNames,
     PartOfStep,
     MetricValue,
     Cells,

@@ -113,6 +113,7 @@ class _Reader(StatementReader):
             self.averages.moved,
         )
         self.driving = DrivingReader(self.found, self.graph, self.runs, self.expressions)
+        self.driving.savers.restored = self.variable_averages.restored
         self.clients.driving = self.driving
         self.eager_values = self.clients.eager_values = EagerValueReader(state)
         self.runs.is_eager = self.eager_values.is_eager

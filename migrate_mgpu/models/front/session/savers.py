@@ -18,12 +18,18 @@ from migrate_mgpu.models.front.session.host_objects import (
     Saver,
     SaverCall,
 )
-from migrate_mgpu.models.front.session.program import AllVariables, Meaning, SessionProgram
+from migrate_mgpu.models.front.session.program import (
+    AllVariables,
+    AveragedNames,
+    Meaning,
+    SessionProgram,
+)
 from migrate_mgpu.models.ir import Collected, Update, Variables
 from migrate_mgpu.models.properties import is_scheduled
 
 _ALL = ("global_variables", "all_variables", "train.get_variables_to_restore")
 _OPTIMIZES = "OptimizeLoss/"  # the scope in which `optimize_loss` makes an optimizer's variables
+_AVERAGE = "ExponentialMovingAverage"  # what the averages of variables are called in them
 _SESSION_ONLY = {"write_meta_graph", "strip_default_attrs", "save_debug_info"}
 
 
@@ -40,6 +46,7 @@ class SaverReader:
         self.module = found.scope.module
         self.names = names
         self.meaning = meaning
+        self.restored: Callable[[ast.Call], AveragedNames | None] = lambda call: None
         self._kept: dict[Update, SavedState] = {}
         self._slots: dict[str, int] = {}  # how many there are of a name
 
@@ -96,6 +103,10 @@ class SaverReader:
                     raise Refused(self.module, value, "what a saver saves cannot be determined")
                 found.append((name, named[0]))
             return found
+        averaged = self.averaged(node)
+        if averaged is not None:
+            every = (named for one in averaged.variables for named in self.names.of(one))
+            return [(f"{o.name}/{_AVERAGE}" if o.trained else o.name, o) for o in every]
         if isinstance(node, ast.Name):
             meaning = self.meaning(node)
             if isinstance(meaning, AllVariables):
@@ -111,6 +122,13 @@ class SaverReader:
                 if all(isinstance(key, str) for key in keys):
                     return [(str(key), one) for key, one in zip(keys, named)]
         raise Refused(self.module, node, "what a saver saves cannot be determined", "write a list")
+
+    def averaged(self, node: ast.expr) -> AveragedNames | None:
+        """What restores the values of averages, by a name or where it stands."""
+        found = self.meaning(node) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Call):
+            found = self.restored(node)
+        return found if isinstance(found, AveragedNames) else None
 
     def _variables(self, node: ast.expr) -> list[NamedVariable]:
         meaning = self.meaning(node)
@@ -160,7 +178,7 @@ class SaverReader:
         )
         steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
         trained = [n.name for one in update.variables for n in self.names.of(one) if n.trained]
-        averages = [f"{scope}{one}/ExponentialMovingAverage" for one in trained]
+        averages = [f"{scope}{one}/{_AVERAGE}" for one in trained]
         found = self._kept[update] = SavedState(
             update, tuple(slots), powers, steps, tuple(averages if update.averages else ())
         )

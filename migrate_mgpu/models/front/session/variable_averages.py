@@ -7,12 +7,14 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import AVERAGES
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.graph_collections import is_ordering, is_update_ops
 from migrate_mgpu.models.front.session.program import (
     AllVariables,
+    AveragedNames,
     Averager,
     AverageStep,
     AverageUpdates,
@@ -25,6 +27,7 @@ from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.ir import Collected, Update, VariableAverages, Variables
 
 _PARAMETERS = ("decay", "num_updates", "zero_debias", "name")
+_RESTORED = "variables_to_restore"
 _ADVICE = "make one operation of what trains and what moves the averages"
 
 
@@ -42,6 +45,11 @@ class VariableAverageReader(StatementReader):
             Refused: what is averaged, or when, is not understood.
         """
         name, ordered = name_of(self.module, call), self._ordered(statement)
+        restored = None if ordered else self.restored(call)
+        if restored is not None:
+            self.state.only_binding(target)
+            self.meanings[target.id] = restored
+            return Role.GONE
         made = self._averager(call, target) if name == AVERAGES else self._step(call)
         if made is not None and not ordered:
             self.state.only_binding(target)
@@ -80,6 +88,23 @@ class VariableAverageReader(StatementReader):
         self._together(target, updates[0], step, isinstance(made, AverageStep), bool(moved))
         return Role.GONE
 
+    def restored(self, call: ast.Call) -> AveragedNames | None:
+        """`ema.variables_to_restore()`, in a program that keeps no averages itself.
+
+        TF1 gives averages that there are not yet the names that they would have.
+        """
+        func = call.func
+        if not isinstance(func, ast.Attribute) or func.attr != _RESTORED or call.args:
+            return None
+        averager = self.meanings.get(func.value.id) if isinstance(func.value, ast.Name) else None
+        if not isinstance(averager, Averager) or call.keywords:
+            return None
+        parts = (one for one in walk(self.scope.node) if isinstance(one, ast.Attribute))
+        if self.found.updates or any(one.attr == "apply" for one in parts):
+            text = "variables get the values of averages in a program that keeps some"
+            raise Refused(self.module, call, text, "evaluate in a program of its own")
+        return AveragedNames(tuple(self.found.variables))
+
     def _meaning(self, part: ast.expr) -> Meaning | None:
         if is_update_ops(self.module, part):
             return self.updates.averages.asked(part)
@@ -110,7 +135,7 @@ class VariableAverageReader(StatementReader):
         """Whether something asks for an average, or hands over what has them."""
         for mention in self.names.mentions(target.id, self.home):
             above = self.names.parents.get(mention)
-            applied = isinstance(above, ast.Attribute) and above.attr == "apply"
+            applied = isinstance(above, ast.Attribute) and above.attr in ("apply", _RESTORED)
             if isinstance(mention.ctx, ast.Load) and not applied:
                 return True
         return False

@@ -1223,8 +1223,11 @@ REFUSED = {
         saved("    x = tf.layers.dense(tf.layers.dense(x, 2, name='a'), 1, name='b')\n"),
         "the order of the variables that a statement makes",
     ),
-    "a saver of a function's unnamed variable": (
-        saved("    w = tf.Variable(tf.zeros([2, 1]))\n    x = tf.matmul(x, w)\n"),
+    "a saver of a function's unnamed variable in a scope": (
+        saved(
+            "    with tf.name_scope('a'):\n        w = tf.Variable(tf.zeros([2, 1]))\n"
+            "    x = tf.matmul(x, w)\n"
+        ),
         "the name of a variable in a checkpoint cannot be determined",
     ),
     "a saver of what is not seen": (

@@ -1,0 +1,113 @@
+"""Decays that some programs add to their loss, and others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.support.migration import after, run, said
+
+NETWORK = """\
+import tensorflow as tf
+
+
+def weight(name, shape, regularizer):
+    w = tf.get_variable(name, shape)
+    if regularizer != None:
+        tf.add_to_collection("losses", regularizer(w))
+    return w
+
+
+def network(x, regularizer):
+    w1 = weight("w1", [2, 3], regularizer)
+    w2 = weight("w2", [3, 1], regularizer)
+    return tf.matmul(tf.nn.relu(tf.matmul(x, w1)), w2)
+"""
+
+TRAIN = """\
+import tensorflow as tf
+import network
+
+SCALE = 0.1
+PATH = "model"
+
+
+def train():
+    x = tf.placeholder(tf.float32, [None, 2])
+    y = network.network(x, tf.contrib.layers.l2_regularizer(SCALE))
+    loss = tf.reduce_mean(tf.square(y - 1.0)) + tf.add_n(tf.get_collection("losses"))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        print(sess.run([step, loss], {x: [[1.0, 2.0]]}))
+        saver.save(sess, PATH)
+
+
+if __name__ == "__main__":
+    train()
+""".replace(
+    "    y = network.network(x, tf.contrib.layers.l2_regularizer(SCALE))\n",
+    "    regularizer = tf.contrib.layers.l2_regularizer(SCALE)\n"
+    "    y = network.network(x, regularizer)\n",
+)
+
+EVALUATE = """\
+import tensorflow as tf
+import network
+import train
+
+
+def evaluate():
+    x = tf.placeholder(tf.float32, [None, 2])
+    y = network.network(x, None)
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        saver.restore(sess, train.PATH)
+        print(sess.run(y, {x: [[1.0, 2.0]]}))
+
+
+if __name__ == "__main__":
+    evaluate()
+"""
+
+FILES = {"network.py": NETWORK, "train.py": TRAIN, "evaluate.py": EVALUATE}
+
+
+def _states(files: Mapping[str, str]) -> dict[str, str]:
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    return {one.entry.name: one.state for one in result.programs}
+
+
+def test_programs_with_and_without_a_decay_share_a_network() -> None:
+    result = run(*FILES.items(), native_sessions=True)
+    assert {one.state for one in result.programs} == {"native"}, said(result)
+    text = after(result, *FILES.items())
+    assert "network.Network(0.0)" in text
+    assert "network.Network(SCALE)" in text
+    assert "regularizer_scale is not None" not in text
+
+
+def test_a_scale_that_may_be_none_within_a_function_keeps_its_condition() -> None:
+    """A function that is handed one through another may be handed None."""
+    text = NETWORK.replace(
+        '"losses", regularizer(w))', '"losses", regularizer(w))\n        print(1)'
+    )
+    assert text != NETWORK
+    assert set(_states({**FILES, "network.py": text}).values()) == {"bridge"}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        # The other program collects in the same graph, and then reads what both did.
+        ("evaluate.py", "    saver = tf.train.Saver()\n", "    train.train()\n"
+                                                          "    saver = tf.train.Saver()\n"),
+        # Its training begins when it is imported.
+        ("train.py", 'if __name__ == "__main__":\n    train()', "train()"),
+    ],
+)  # fmt: skip
+def test_programs_that_may_have_one_graph_stay(name: str, old: str, new: str) -> None:
+    assert FILES[name].count(old) == 1
+    assert set(_states({**FILES, name: FILES[name].replace(old, new)}).values()) == {"bridge"}

@@ -66,10 +66,10 @@ def _written(
     scope = names.scopes[home]
     stored = {n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     mentions = {name: names.mentions(name, scope) for name in stored}
-    given = [n for n, each in mentions.items() if _is_read_behind(module, each, loop)]
+    below = [n for n, each in mentions.items() if _is_read_behind(module, each, loop)]
     inner = [n for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     places = {name.id: position(name) for name in sorted(inner, key=position, reverse=True)}
-    gives = sorted(given, key=places.__getitem__)
+    gives = sorted(below, key=places.__getitem__)
     targets = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
     if not gives or targets & {*gives}:
         return []
@@ -84,19 +84,30 @@ def _written(
     if None in moved:
         return []
     takes = [name for name in takes if name not in makers_inside]
+    owner = names.parents.get(home)
+    me = home.args.args[0].arg if isinstance(owner, ast.ClassDef) and home.args.args else ""
+    owned = _attributes(module, loop, me) if me in takes else []
+    if owned is None:
+        return []
+    known = {n.id for n in walk(loop) if isinstance(n, ast.Name)} | {*names.module_scope.bindings}
+    asked = {one.attr: f"own_{one.attr}" if one.attr in known else one.attr for one in owned}
+    if known & {*asked.values()}:
+        return []
+    given = {name: name for name in takes if name != me}
+    given.update((asked[attribute], f"{me}.{attribute}") for attribute in asked)
     word = f"{makers[0]}_layers"
     name = names.fresh(names.module_scope, word, f"more_{word}")
     unit = source.indent_unit
-    body = render(source, loop, [], len(unit), unit).split("\n")
+    changed = [Edit(*source.span(part), asked[part.attr]) for part in owned]
+    body = render(source, loop, changed, len(unit), unit).split("\n")
     text = [line for one in moved if one is not None for line in one.lines]
-    text += [f"def {name}({', '.join(takes)}):", *(unit + body[0], *body[1:])]
+    text += [f"def {name}({', '.join(given)}):", *(unit + body[0], *body[1:])]
     returned = [part for one in gives for part in parts[one]]
     text += [f"{unit}return {', '.join(returned)}", "", ""]
     told = {code: names.fresh(scope, code.replace(".", "_")) for code in returned if "." in code}
     called = ", ".join(told.get(code, code) for code in returned)
-    call = f"{called} = {name}({', '.join(takes)})"
+    call = f"{called} = {name}({', '.join(given.values())})"
     top: ast.stmt = home if isinstance(home, ast.FunctionDef) else loop
-    owner = names.parents.get(top)
     top = owner if isinstance(owner, ast.ClassDef) else top
     above = Layout(source, top).insert_before([line.rstrip() for line in text])
     behind = [
@@ -109,6 +120,21 @@ def _written(
     ]
     gone = [one.gone for one in moved if one is not None]
     return [above, layout.replace([call]), *behind, *gone]
+
+
+def _attributes(module: Module, loop: ast.For, me: str) -> list[ast.Attribute] | None:
+    """Where a loop of a constructor reads what its object has; None where it does more with it."""
+    found: list[ast.Attribute] = []
+    for part in walk(loop):
+        if isinstance(part, ast.Name) and part.id == me:
+            parent = module.names.parents[part]
+            call = module.names.parents[parent]
+            if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
+                return None
+            if isinstance(call, ast.Call) and call.func is parent:
+                return None
+            found.append(parent)
+    return found
 
 
 @record(frozen=True)

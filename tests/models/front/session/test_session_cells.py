@@ -94,6 +94,46 @@ out = out[:, -1] + state.h
     assert "    out = out[:, -1] + state_h\n" in after
 
 
+OBJECT = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model:
+    def __init__(self, layers, size):
+        self.count = layers
+        self.size = size
+        self.x = tf.placeholder(tf.float32, [None, 4, 2])
+        net = self.x
+        for i in range(self.count):
+            net, _ = tf.nn.dynamic_rnn(
+                tf.nn.rnn_cell.GRUCell(self.size), net, dtype=tf.float32, scope='l%d' % i)
+        self.loss = tf.reduce_mean(net)
+        self.train = tf.train.AdamOptimizer(0.01).minimize(self.loss)
+
+
+model = Model(2, 5)
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+sess.run(model.train, {model.x: np.ones([2, 4, 2])})
+"""
+
+
+def test_a_loop_of_a_constructor_is_told_what_its_object_has() -> None:
+    after = native(OBJECT)
+    assert "    def __init__(self, count, size):\n        super()" in after
+    assert "rnn_layers = RnnLayers(self.count, self.size)\n" in after
+
+
+def test_a_loop_of_a_constructor_that_calls_its_methods_stays() -> None:
+    text = OBJECT.replace("GRUCell(self.size)", "GRUCell(self.asked())")
+    text = text.replace("\n\nmodel =", "\n    def asked(self):\n        return 3\n\n\nmodel =")
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    reason = "a part of the graph is stored in something other than a variable"
+    assert any(reason in message for message in said(result)), said(result)
+
+
 def test_no_mask_goes_on_to_another_layer() -> None:
     """TF1 has none: what a network gives behind a sequence's end are zeros for those above it."""
     text = RUN.replace("x, ", "x, sequence_length=lengths, ")

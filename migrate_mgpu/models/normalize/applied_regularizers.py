@@ -221,7 +221,8 @@ def _is_plain(module: Module, node: ast.expr) -> bool:
     """Whether an expression is the same wherever it is written: a number, `RATE`, `FLAGS.rate`."""
     root = node.value if isinstance(node, ast.Attribute) else node
     if isinstance(root, ast.Name):
-        return module.names.only_binding(root) is not None
+        other = module.names.star_imports and not module.names.bindings_of(root)  # a module's own
+        return bool(other) or module.names.only_binding(root) is not None
     return isinstance(node, ast.Constant)
 
 

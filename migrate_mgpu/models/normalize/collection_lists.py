@@ -372,9 +372,12 @@ class _Threads:
             for function in self.functions.values():
                 self._check_scopes(function)
             return found
-        for reference in (one for root in self.roots for one in self.graph.references(root)):
-            if not self.graph.runs_once(reference.module, reference.node):
-                raise _Stays
+        for root in self.roots:
+            if self._has_graph(root) or not self._reads(root):
+                continue  # it begins with an empty collection at each call, or reads none
+            for reference in self.graph.references(root):
+                if not self.graph.runs_once(reference.module, reference.node):
+                    raise _Stays
         return None
 
     def _is_scope(self, root: Function, node: ast.expr) -> bool:

@@ -71,16 +71,20 @@ class _Scale:
     def is_added(self, module: Module, block: ast.If, call: ast.Call) -> bool:
         """Whether a condition does no more than adding to a collection: it goes."""
         statement = module.names.statement(call)
-        text = module.source.code(block)
-        if block.orelse or block.body != [statement] or "#" in text or "\\" in text:
+        text, code = module.source.code(block), module.source.code(statement)
+        header, _, rest = text.partition("\n")
+        told = header[header.index("#") :].rstrip() if "#" in header and rest else ""
+        if block.orelse or block.body != [statement] or "\\" in text:
+            return False
+        if "#" in code or "#" in rest.replace(code, "") or ("#" in header and not told):
             return False
         if not isinstance(statement, ast.Expr) or statement.value is not call:
             return False
         if not Layout(module.source, block).owns_lines:
             return False
         self.asking.add(block)
-        lines = [line.strip() for line in module.source.code(statement).splitlines()]
-        line = " ".join(lines).replace("( ", "(")
+        line = " ".join(line.strip() for line in code.splitlines()).replace("( ", "(")
+        line += f"  {told}" if told else ""
         self._edit(module, Edit(*module.source.span(block), line))
         return True
 

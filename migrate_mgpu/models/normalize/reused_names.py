@@ -28,11 +28,11 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 def renamed(module: Module) -> list[Edit]:
     """The edits that give such values names of their own; none where there are none."""
-    if asks_for_names(module):
-        return []
     homes = {module.names.scope_at(call) for call in session_calls(module)}
     found: list[Edit] = []
     for home in sorted(homes, key=lambda scope: getattr(scope.node, "lineno", 0)):
+        if asks_for_names(module, home):
+            continue
         for name, bindings in home.bindings.items():
             if len(bindings) > 1 and name != "_":
                 found += _of_name(module, home, name)
@@ -155,9 +155,18 @@ def is_written(module: Module, name: ast.Name) -> bool:
     return not inside and not isinstance(name.ctx, ast.Del)
 
 
-def asks_for_names(module: Module) -> bool:
-    """Whether a module may look for its variables by what they are called."""
-    return any(module.names.qualname(call.func) in _BY_TEXT for call in module.names.calls)
+def asks_for_names(module: Module, home: Scope | None = None) -> bool:
+    """Whether a module may look for its variables by what they are called.
+
+    ``home``: for those of a scope. Those of a function only its own code finds.
+    """
+    node = module.tree if home is None or home.is_module else home.node
+    inside = {*walk(node)} if node is not module.tree else None
+    return any(
+        module.names.qualname(call.func) in _BY_TEXT
+        for call in module.names.calls
+        if inside is None or call in inside
+    )
 
 
 def _kind(module: Module, mention: ast.Name) -> str:

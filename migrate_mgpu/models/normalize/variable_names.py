@@ -32,8 +32,6 @@ _VARIABLES = ("Variable", "get_variable")
 
 def parted(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits that give such variables names of their own; none where there are none."""
-    if asks_for_names(module):
-        return []
     # Other functions become classes, which give each a name.
     driving = [
         *session_calls(module),
@@ -43,6 +41,8 @@ def parted(module: Module, graph: CallGraph) -> list[Edit]:
     found: list[Edit] = []
     for home in module.names.scopes.values():
         if home not in homes or not isinstance(home.node, (ast.Module, ast.FunctionDef)):
+            continue
+        if asks_for_names(module, home):
             continue
         for name, bindings in home.bindings.items():
             if len(bindings) > 1 and name != "_":

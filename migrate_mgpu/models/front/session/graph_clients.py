@@ -196,6 +196,8 @@ class GraphClientReader(StatementReader):
             return not self._is_plain(name, set())
         if isinstance(origin, Named):
             return isinstance(self.meanings.get(origin.name), (*GRAPH, *HOST_OBJECTS))
+        if origin is Whole.RETURNED and self.found.returned is None:
+            return False  # values of Python's own, which runs gave
         return origin is not None
 
     def _around(self, node: ast.AST) -> Home | None:

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.normalize.collection_lists import mentions
@@ -40,6 +41,9 @@ def always_added(modules: Sequence[Module], graph: CallGraph) -> dict[Module, li
             function = graph.enclosing(module, call)
             if name is None or function is None or not isinstance(asked, ast.If):
                 continue
+            key = constant(by_parameter(call, ("name",)).get("name"))
+            if not isinstance(key, str) or not _is_summed(modules, key):
+                continue
             scale = _Scale(graph)
             if scale.is_added(module, asked, call) and scale.follow(function, name.id):
                 if scale.gives_none and scale.found.keys() <= {*modules}:
@@ -56,6 +60,35 @@ def _asked(block: ast.If) -> ast.Name | None:
         return None
     told = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) and is_none(test.comparators[0])
     return test.left if told and isinstance(test.left, ast.Name) else None
+
+
+def _is_summed(modules: Sequence[Module], key: str) -> bool:
+    """Whether all that is read of a collection is its sum: a term of zero makes no difference."""
+    for module in modules:
+        for node in mentions(module):
+            call = module.names.parents.get(node)
+            if not isinstance(call, ast.Call) or name_of(module, call) == "add_to_collection":
+                continue
+            asked = by_parameter(call, ("key",)).get("key")
+            if constant(asked) == key and not _goes_into_sum(module, call):
+                return False
+    return True
+
+
+def _goes_into_sum(module: Module, node: ast.expr) -> bool:
+    """`tf.add_n(tf.get_collection("losses") + [loss])`, by a name perhaps."""
+    names, parent = module.names, module.names.parents.get(node)
+    if isinstance(parent, ast.BinOp):
+        return _goes_into_sum(module, parent)
+    if isinstance(parent, ast.Call):
+        return name_of(module, parent) == "add_n"
+    target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+    if not isinstance(target, ast.Name) or names.only_binding(target) is None:
+        return False
+    home = names.scope_of_name[target]
+    return all(
+        one is target or _goes_into_sum(module, one) for one in names.mentions(target.id, home)
+    )
 
 
 class _Scale:

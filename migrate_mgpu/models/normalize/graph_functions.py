@@ -34,7 +34,7 @@ def normalize(
     """
     passes = (
         written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
-        dropped, written_out, applied_at_once, always_added, inlined, told, threaded, named_by_text,
+        dropped, written_out, applied_at_once, inlined, always_added, told, threaded, named_by_text,
         called_once, spread, by_constructors, as_functions, variables_from_first,
     )  # fmt: skip
     free = [module for module in modules if module in own]

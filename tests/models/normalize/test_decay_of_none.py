@@ -89,6 +89,18 @@ def test_programs_with_and_without_a_decay_share_a_network() -> None:
     assert "regularizer_scale is not None" not in text
 
 
+def test_what_no_program_runs_keeps_a_function_as_it_is() -> None:
+    """A module for constants has a function as well, of which nobody knows who calls it."""
+    old = (
+        "import tensorflow as tf\nimport network\n\nNAME = 'w'\n\n\ndef old(x):\n"
+        "    with tf.Session() as sess:\n        return sess.run(network.network(x, None))\n"
+    )
+    files = {"old.py": old}
+    for name in ("train.py", "evaluate.py"):
+        files[name] = FILES[name].replace("import network\n", "import network\nimport old\n")
+    assert set(_states({**FILES, **files}).values()) == {"bridge"}
+
+
 def test_a_scale_that_may_be_none_within_a_function_keeps_its_condition() -> None:
     """A function that is handed one through another may be handed None."""
     text = NETWORK.replace(
@@ -101,6 +113,12 @@ def test_a_scale_that_may_be_none_within_a_function_keeps_its_condition() -> Non
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
+        # Each term is shown, not their sum.
+        (
+            "train.py",
+            'tf.add_n(tf.get_collection("losses"))\n',
+            'tf.add_n(tf.get_collection("losses"))\n    print(len(tf.get_collection("losses")))\n',
+        ),
         # The other program collects in the same graph, and then reads what both did.
         ("evaluate.py", "    saver = tf.train.Saver()\n", "    train.train()\n"
                                                           "    saver = tf.train.Saver()\n"),
@@ -108,6 +126,8 @@ def test_a_scale_that_may_be_none_within_a_function_keeps_its_condition() -> Non
         ("train.py", 'if __name__ == "__main__":\n    train()', "train()"),
     ],
 )  # fmt: skip
-def test_programs_that_may_have_one_graph_stay(name: str, old: str, new: str) -> None:
+def test_programs_stay_that_may_have_one_graph_or_see_each_term(
+    name: str, old: str, new: str
+) -> None:
     assert FILES[name].count(old) == 1
     assert set(_states({**FILES, name: FILES[name].replace(old, new)}).values()) == {"bridge"}

@@ -8,8 +8,9 @@
 
     weight([3, 2], None)
 
-becomes a function that always adds one, and ``weight([3, 2], 0.0)``: a term of zero adds nothing to
-the sum that is read, and one that nobody reads is not computed.
+becomes a function that always adds one, where what it is given is a number or None, and
+``weight([3, 2], 0.0)``: a term of zero adds nothing to the sum that is read, and one that nobody
+reads is not computed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def always_added(modules: Sequence[Module], graph: CallGraph) -> dict[Module, li
                 continue
             scale = _Scale(graph)
             if scale.is_added(module, asked, call) and scale.follow(function, name.id):
-                if scale.gives_none and scale.found.keys() <= {*modules}:
+                if scale.found.keys() <= {*modules}:
                     return scale.found
     return {}
 
@@ -60,6 +61,10 @@ def _asked(block: ast.If) -> ast.Name | None:
         return None
     told = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) and is_none(test.comparators[0])
     return test.left if told and isinstance(test.left, ast.Name) else None
+
+
+def _id(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_summed(modules: Sequence[Module], key: str) -> bool:
@@ -98,7 +103,6 @@ class _Scale:
         self.graph = graph
         self.found: dict[Module, list[Edit]] = {}
         self.known: set[tuple[ast.AST, str]] = set()
-        self.gives_none = False
         self.asking: set[ast.If] = set()
 
     def is_added(self, module: Module, block: ast.If, call: ast.Call) -> bool:
@@ -147,15 +151,32 @@ class _Scale:
             if is_none(given):
                 if any(given is one for one in walk(node)):
                     return False  # the default
-                self.gives_none = True
                 self._edit(reference.module, Edit(*reference.module.source.span(given), "0.0"))
                 continue
             around = self.graph.enclosing(reference.module, reference.node)
-            handed = isinstance(given, ast.Name) and reference.module.names.is_parameter(given)
-            if handed and around is not None and isinstance(given, ast.Name):
-                if not self.follow(around, given.id):
+            if isinstance(given, ast.Name) and reference.module.names.is_parameter(given):
+                if around is None or not self.follow(around, given.id):
                     return False
+            elif not self._is_number(reference.module, given):
+                return False  # it may be None as well
         return bool(references)
+
+    def _is_number(self, module: Module, node: ast.expr) -> bool:
+        """Whether an expression is seen to be a number: `0.1`, `RATE`, `settings.RATE`."""
+        if isinstance(node, ast.BinOp):
+            return self._is_number(module, node.left) and self._is_number(module, node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self._is_number(module, node.operand)
+        value = constant(node)
+        if isinstance(node, ast.Name) and module.names.bindings_of(node):
+            value = constant(module.names.only_value(node))
+        elif isinstance(node, (ast.Name, ast.Attribute)):  # another module's
+            head, _, name = (module.names.qualname(node) or "").rpartition(".")
+            known = self.graph.project.resolve(module, head) if head else self.graph.modules
+            homes = [one.names.module_scope.bindings.get(name or _id(node), ()) for one in known]
+            bound = [binding for bindings in homes for binding in bindings]
+            value = constant(bound[0].value) if len(bound) == 1 else None
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
 
     def _is_understood(self, module: Module, mention: ast.Name) -> bool:
         """Whether a mention asks for it, multiplies with it, or hands it on."""

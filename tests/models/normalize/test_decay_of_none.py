@@ -113,6 +113,8 @@ def test_a_scale_that_may_be_none_within_a_function_keeps_its_condition() -> Non
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
+        # It may be None as well.
+        ("train.py", "SCALE = 0.1\n", "SCALE = None if tf.__version__ < '2' else 0.1\n"),
         # Each term is shown, not their sum.
         (
             "train.py",

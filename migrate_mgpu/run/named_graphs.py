@@ -46,6 +46,7 @@ from migrate_mgpu.models.normalize import (
     variable_names,
 )
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
+from migrate_mgpu.run.joined_modules import Joined, candidates, has_trained_class, joined
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.states import State
@@ -55,6 +56,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.two_texts import Unlike, one_text
 
 _CHOICES = 3  # settings of a program that are tried, each with both of its values
+_JOINS = 3  # modules that are read as one with the one that makes the session
 _ROUNDS = 24  # methods of a class, or functions, that are written where they are called
 _WORDS = (b"Session", b"class ", b"__init__")
 # What a module has whose functions leave something in the graph.
@@ -88,6 +90,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
     before = _native(first.result)
     together: dict[Path, Texts] = {}
     choices: dict[Path, _Chosen] = {}
+    ones: dict[Path, _AsOne] = {}
     lost: list[tuple[Path, Finding]] = []  # what TF1 told of a program besides, and goes
     for part in first.parts:
         sessions = [one for one in part.states if _may_help(one) and one.program.entry.path in data]
@@ -104,28 +107,53 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             modules = [module for module in state.program.modules if module.path in data]
             own = {module.path: data[module.path] for module in modules}
             free = {path for path in own if len(users[path]) == 1}
-            found = _named(entry, own, free, modules, part.graph.within(modules))
-            if not found:
-                stops.add(home)
+            inside = part.graph.within(modules)
+            # A class that has all of its graph stays one: it is read with its module first.
+            whole = any(map(has_trained_class, candidates(state.session.module, inside)))
+            one, left = _as_one(state, own, free, inside, plan, codes) if whole else (None, None)
+            if one is not None:
+                ones[entry] = one
                 continue
-            result = _planned(own, found, plan)
-            if entry in _native(result):
+            found = _named(entry, own, free, modules, inside)
+            result = _planned(own, found, plan) if found else None
+            if result is not None and entry in _native(result):
                 alone[entry] = found
                 continue
-            both = _chosen(entry, own, free, modules, part.graph, plan)
+            both = _chosen(entry, own, free, modules, part.graph, plan) if found else None
             if both is not None:
                 alone[entry] = both.first
                 choices[entry] = both
+                continue
+            if not whole:
+                one, left = _as_one(state, own, free, inside, plan, codes)
+            if one is not None:
+                ones[entry] = one
+                continue
+            here = _kept(first.result, {entry, *free}, codes)
+            if left is not None and here:
+                said.append((here[0], left))
+            if result is None:
+                stops.add(home)
             else:
                 said += _reasons(first.result, result, {entry, *free}, codes)
                 stops |= {one.path for one in _kept(result, own.keys(), codes)[:1]} or {home}
         if any(len(users[path]) > 1 for path in stops):
             together.update(_together(sessions, data, users, part.graph, plan))
-    for chosen in ([{**alone, **together}] if together else []) + [alone]:
+    attempts = ([{**alone, **together}] if together else []) + [alone]
+    if ones:
+        attempts = [
+            {**one, **{e: of.texts for e, of in ones.items()}} for one in attempts
+        ] + attempts
+    for chosen in attempts:
         texts = {path: text for found in chosen.values() for path, text in found.items()}
-        if texts:
-            result = _planned(data, texts, plan)
-            if before | chosen.keys() <= _native(result):
+        joins = [ones[entry] for entry in chosen.keys() & ones.keys()]
+        if texts or joins:
+            some = dict(data)
+            for one in joins:
+                some = one.files(some)
+            result = _planned(some, texts, plan)
+            apart = all(one.relocated(result) for one in joins)
+            if apart and before | chosen.keys() <= _native(result):
                 for entry in choices.keys() & chosen.keys():
                     choices[entry].write(result)
                 told = [one for entry, one in lost if entry in chosen]
@@ -134,6 +162,72 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
                     file.findings.sort(key=lambda one: one.position)
                 return replaced(first, result=renamed(result, said))
     return replaced(first, result=renamed(first.result, said))
+
+
+@record(frozen=True, eq=False)
+class _AsOne:
+    """A program that is native where modules are read as one: these, and what changes there."""
+
+    joins: tuple[Joined, ...]
+    texts: Texts
+
+    def files(self, data: Mapping[Path, bytes]) -> dict[Path, bytes]:
+        """The files of a run, with those modules as one."""
+        found = dict(data)
+        for one in self.joins:
+            found[one.home.path] = one.data
+            del found[one.origin.path]
+        return found
+
+    def relocated(self, result: RunResult) -> bool:
+        """Puts the modules into their own files again; whether that can be done."""
+        return all(one.relocated(result) for one in reversed(self.joins))
+
+    def moved(self, finding: Finding) -> Finding:
+        """What is said of the modules as one, of the file where it stands."""
+        for one in reversed(self.joins):
+            finding = one.moved(finding)
+        return finding
+
+
+def _as_one(
+    state: State,
+    own: Mapping[Path, bytes],
+    free: Set[Path],
+    graph: CallGraph,
+    plan: Callable[[Files], Planned],
+    codes: Set[str],
+) -> tuple[_AsOne | None, Finding | None]:
+    """A program whose classes stand in modules of their own, if it is native with them as one.
+
+    Otherwise what stands in the way then.
+    """
+    assert state.session is not None
+    home, entry = state.session.module, state.program.entry.path
+    data, joins = dict(own), list[Joined]()
+    left: Finding | None = None
+    while len(joins) < _JOINS and home.path in free:
+        found = (
+            one
+            for origin in candidates(home, graph)
+            if origin.path in free and (one := joined(home, origin, graph.project)) is not None
+        )
+        one = next(found, None)
+        if one is None:
+            break
+        joins.append(one)
+        data[home.path] = one.data
+        del data[one.origin.path]
+        project = graph.project.again(list(data.items()))
+        graph = CallGraph(project)
+        modules = list(project.modules.values())
+        home = next(module for module in modules if module.path == home.path)
+        as_one = _AsOne(tuple(joins), _named(entry, data, free, modules, graph))
+        result = _planned(data, as_one.texts, plan)
+        if entry in _native(result) and as_one.relocated(result):
+            return as_one, None
+        left = next(map(as_one.moved, _kept(result, data.keys(), codes)), left)
+    return None, left
 
 
 @record(frozen=True, eq=False)

@@ -149,6 +149,12 @@ MUTANTS: dict[str, Mutant] = {
     "an activation for all layers of a loop": Mutant(
         "layer_loops", r"tf\.nn\.tanh if i < len\(sizes\) - 1 else None", "tf.nn.tanh"
     ),
+    "layers of a class that are not added up": Mutant(
+        "class_loops", r"net \+= tf\.nn\.tanh", "net = tf.nn.tanh"
+    ),
+    "layers of a class that are not trained": Mutant(
+        "class_loops", r", \*more_dense_layers\.trainable_variables", ""
+    ),
     "the whole copied, not a share": Mutant(
         "soft_target", r"old\.assign\(\(1 - TAU\) \* old \+ TAU \* new\)", "old.assign(new)"
     ),

@@ -3,6 +3,8 @@
 `self.loss = tf.reduce_mean(...)` becomes `loss = tf.reduce_mean(...)`, and at the end of the
 constructor `self.loss = loss`. Methods that the constructor alone calls, once, are written where
 they are called (`graph_methods`).
+
+A session that the constructor of another class makes and keeps, a trainer's, gets a name there too.
 """
 
 from __future__ import annotations
@@ -15,21 +17,78 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.origins import is_of_another
-from migrate_mgpu.models.front.session.scope import is_session, trains
+from migrate_mgpu.models.front.session.origins import class_of, is_of_another
+from migrate_mgpu.models.front.session.scope import (
+    SESSIONS,
+    constructor_of,
+    is_session,
+    session_calls,
+    trains,
+)
 from migrate_mgpu.models.normalize import graph_methods, graph_statements
+from migrate_mgpu.models.normalize.fetched_expressions import as_attributes
+from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits of one round, in a module; none where nothing is left to do."""
+    hints = _session_hints(module)
+    if hints:
+        return hints
     for owner in module.tree.body:
         if isinstance(owner, ast.ClassDef) and _is_plain(module, owner):
             found = _GraphObject(module, graph, owner).edits()
             if found:
                 return found
+    for call in session_calls(module):
+        found = _with_name(module, call)
+        if found:
+            return found
     return []
+
+
+def _session_hints(module: Module) -> list[Edit]:
+    """`sess: tf.Session`, of a parameter, without the hint: no step of TF2's is given a session."""
+    found: list[Edit] = []
+    for node in walk(module.tree):
+        if isinstance(node, ast.arg) and node.annotation is not None:
+            if name_of(module, node.annotation) in SESSIONS:
+                start, end = module.source.span(node)
+                found.append(Edit(start, end, node.arg))
+    return found
+
+
+def _with_name(module: Module, call: ast.Call) -> list[Edit]:
+    """`self.sess = tf.Session()`, of a constructor, as `sess = tf.Session()` and what keeps it."""
+    names, source = module.names, module.source
+    statement = names.statement(call)
+    if not isinstance(statement, ast.Assign) or statement.value is not call:
+        return []
+    target = statement.targets[0]
+    if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+        return []
+    owner = class_of(module, target)
+    node = constructor_of(owner) if owner is not None else None
+    if node is None or statement not in in_line(node.body):
+        return []
+    stored = [
+        one
+        for one in names.attributes[target.attr]
+        if not isinstance(one.ctx, ast.Load) and not is_of_another(module, one, owner)
+    ]
+    scope, layout = names.scopes[node], Layout(source, statement)
+    name = names.fresh(scope, target.attr.strip("_") or "sess", "session")
+    if stored != [target] or len(statement.targets) != 1 or not layout.owns_lines:
+        return []
+    kept = f"{source.indent_of(statement)}{source.code(target)} = {name}{source.newline}"
+    found = [Edit(*source.span(target), name), Edit(layout.next_line, layout.next_line, kept)]
+    for mention in names.attributes[target.attr]:
+        own = class_of(module, mention) is owner and names.scope_at(mention) is scope
+        if own and mention is not target:
+            found.append(Edit(*source.span(mention), name))
+    return found
 
 
 def _is_plain(module: Module, owner: ast.ClassDef) -> bool:
@@ -72,13 +131,29 @@ class _GraphObject:
         self.constructor = node
         self.me = node.args.args[0].arg
         return (
-            graph_methods.as_function(self.module, self.graph, self.owner, node)
+            self._uncalled()
+            or as_attributes(self.module, self.graph, self.owner)
+            or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._saved()
             or self._known()
             or self._named()
         )
+
+    def _uncalled(self) -> list[Edit]:
+        """A function in the constructor that nothing mentions goes: it may build what TF2 lacks."""
+        scope = self.names.scopes[self.constructor]
+        for one in self.constructor.body:
+            if isinstance(one, ast.FunctionDef) and len(scope.bindings[one.name]) == 1:
+                if not self.names.mentions(one.name, scope) and not one.decorator_list:
+                    layout, text = Layout(self.source, one), self.source.text
+                    if len(self.constructor.body) > 1 and layout.owns_lines:
+                        end = layout.next_line
+                        while not text[end : (line := text.find("\n", end) + 1)].strip() and line:
+                            end = line
+                        return [Edit(layout.line_start, end, "")]
+        return []
 
     def _attribute(self, node: ast.AST) -> str | None:
         """The name of `self.name` in the constructor, or in a method with the same first name."""
@@ -141,7 +216,7 @@ class _GraphObject:
         self._parts(names)
         found: list[Edit] = []
         home = self.names.scopes[self.constructor]
-        for statement in self.constructor.body:
+        for statement in in_line(self.constructor.body):
             if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Name):
                 continue
             given = statement.value

@@ -2,12 +2,14 @@
 
 `for size in sizes: net = dense(net, size)` makes other variables in each turn. A function with the
 loop, `net = dense_layers(net)`, is what the readers know: it becomes a class with a list of layers.
+So does one that puts what each turn computes in a list: the list begins in the function then.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.dataflow import loaded
@@ -21,19 +23,21 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.blocks import render
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_paragraph
 
-_PLAIN = (ast.Assign, ast.AugAssign, ast.For, ast.With)
+_WEIGHTS = "variables"  # what a loop makes that makes variables itself
+_PLAIN = (ast.Assign, ast.AugAssign, ast.For, ast.With, ast.Expr)
 
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits for one such loop; none where there is none."""
     for home in _homes(module):
-        for statement in home.body:
+        for statement in in_line(home.body):
             if isinstance(statement, ast.For):
-                edits = _written(module, graph, home, statement)
+                edits = _Loop(module, graph, home, statement).edits()
                 if edits:
                     return edits
     return []
@@ -53,88 +57,194 @@ def _homes(module: Module) -> Iterator[ast.Module | ast.FunctionDef]:
             yield node
 
 
-def _written(
-    module: Module, graph: CallGraph, home: ast.Module | ast.FunctionDef, loop: ast.For
-) -> list[Edit]:
-    names, source, layout = module.names, module.source, Layout(module.source, loop)
-    makers = [word for call in walk(loop) if (word := _makes(module, graph, call))]
-    inside = [one for one in walk(loop) if isinstance(one, ast.stmt)]
-    if not makers or loop.orelse or not all(isinstance(one, _PLAIN) for one in inside):
-        return []
-    if not layout.owns_lines or any("\n" in text for text in _texts(loop)):
-        return []
-    scope = names.scopes[home]
-    stored = {n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    mentions = {name: names.mentions(name, scope) for name in stored}
-    below = [n for n, each in mentions.items() if _is_read_behind(module, each, loop)]
-    inner = [n for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    places = {name.id: position(name) for name in sorted(inner, key=position, reverse=True)}
-    gives = sorted(below, key=places.__getitem__)
-    targets = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
-    if not gives or targets & {*gives}:
-        return []
-    parts = _asked_parts(module, mentions, loop, gives)
-    if parts is None:
-        return []
-    takes = _taken(module, graph, home, loop, stored)
-    if takes is None or not any(name in stored for name in takes):
-        return []
-    makers_inside = [name for name in takes if _is_function(module, scope, name)]
-    moved = [_hoisted(module, scope, name) for name in makers_inside]
-    if None in moved:
-        return []
-    takes = [name for name in takes if name not in makers_inside]
-    owner = names.parents.get(home)
-    me = home.args.args[0].arg if isinstance(owner, ast.ClassDef) and home.args.args else ""
-    owned = _attributes(module, loop, me) if me in takes else []
-    if owned is None:
-        return []
-    known = {n.id for n in walk(loop) if isinstance(n, ast.Name)} | {*names.module_scope.bindings}
-    asked = {one.attr: f"own_{one.attr}" if one.attr in known else one.attr for one in owned}
-    if known & {*asked.values()}:
-        return []
-    given = {name: name for name in takes if name != me}
-    given.update((asked[attribute], f"{me}.{attribute}") for attribute in asked)
-    word = f"{makers[0]}_layers"
-    name = names.fresh(names.module_scope, word, f"more_{word}")
-    unit = source.indent_unit
-    changed = [Edit(*source.span(part), asked[part.attr]) for part in owned]
-    body = render(source, loop, changed, len(unit), unit).split("\n")
-    text = [line for one in moved if one is not None for line in one.lines]
-    text += [f"def {name}({', '.join(given)}):", *(unit + body[0], *body[1:])]
-    returned = [part for one in gives for part in parts[one]]
-    text += [f"{unit}return {', '.join(returned)}", "", ""]
-    told = {code: names.fresh(scope, code.replace(".", "_")) for code in returned if "." in code}
-    called = ", ".join(told.get(code, code) for code in returned)
-    call = f"{called} = {name}({', '.join(given.values())})"
-    top: ast.stmt = home if isinstance(home, ast.FunctionDef) else loop
-    top = owner if isinstance(owner, ast.ClassDef) else top
-    above = Layout(source, top).insert_before([line.rstrip() for line in text])
-    behind = [
-        Edit(*source.span(part), told[source.code(part)])
-        for one in gives
-        for mention in mentions[one]
-        if isinstance(part := names.parents[mention], ast.Attribute)
-        and source.code(part) in told
-        and not is_inside(module, part, {loop})
-    ]
-    gone = [one.gone for one in moved if one is not None]
-    return [above, layout.replace([call]), *behind, *gone]
+class _Loop:
+    """A loop that makes layers, or variables, in each turn; ``home`` builds the graph."""
 
+    def __init__(
+        self, module: Module, graph: CallGraph, home: ast.Module | ast.FunctionDef, loop: ast.For
+    ) -> None:
+        self.module = module
+        self.graph = graph
+        self.home = home
+        self.loop = loop
+        self.scope = module.names.scopes[home]
+        owned = isinstance(module.names.parents.get(home), ast.ClassDef)
+        method = home if owned and isinstance(home, ast.FunctionDef) else None
+        self.me = method.args.args[0].arg if method is not None and method.args.args else ""
 
-def _attributes(module: Module, loop: ast.For, me: str) -> list[ast.Attribute] | None:
-    """Where a loop of a constructor reads what its object has; None where it does more with it."""
-    found: list[ast.Attribute] = []
-    for part in walk(loop):
-        if isinstance(part, ast.Name) and part.id == me:
-            parent = module.names.parents[part]
-            call = module.names.parents[parent]
+    def edits(self) -> list[Edit]:
+        """What a function with the loop changes; nothing where it would not do the same."""
+        module, loop = self.module, self.loop
+        names, layout = module.names, Layout(module.source, loop)
+        makers = [word for call in walk(loop) if (word := _makes(module, self.graph, call))]
+        inside = [one for one in walk(loop) if isinstance(one, ast.stmt)]
+        if not makers or loop.orelse or not all(isinstance(one, _PLAIN) for one in inside):
+            return []
+        if not layout.owns_lines or any("\n" in text for text in _texts(loop)):
+            return []
+        lists = self._lists(inside)
+        attributes = self._attributes()
+        if lists is None or attributes is None:
+            return []
+        stored = {
+            n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        mentions = {name: names.mentions(name, self.scope) for name in (*stored, *lists)}
+        given = [n for n in stored if _is_read_behind(module, mentions[n], loop)]
+        inner = [n for n in walk(loop) if isinstance(n, ast.Name) and n.id in stored]
+        places = {name.id: position(name) for name in sorted(inner, key=position, reverse=True)}
+        gives = [*sorted(given, key=places.__getitem__), *lists]
+        targets = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
+        if not gives or targets & {*gives}:
+            return []
+        parts = _asked_parts(module, mentions, loop, gives)
+        takes = self._taken(stored, lists.keys())
+        if parts is None or takes is None:
+            return []
+        if not (lists or any(name in stored for name in takes)):
+            return []
+        makers_inside = [name for name in takes if _is_function(module, self.scope, name)]
+        moved = [_hoisted(module, self.scope, name) for name in makers_inside]
+        if None in moved:
+            return []
+        hoisted = [one for one in moved if one is not None]
+        takes = [name for name in takes if name not in makers_inside]
+        word = f"{_kind(module, loop) if makers[0] == _WEIGHTS else makers[0]}_layers"
+        name = names.fresh(names.module_scope, word, f"more_{word}")
+        returned = [part for one in gives for part in parts[one]]
+        told = {
+            code: names.fresh(self.scope, code.replace(".", "_"))
+            for code in returned
+            if "." in code
+        }
+        behind = [
+            Edit(*module.source.span(part), told[module.source.code(part)])
+            for one in gives
+            for mention in mentions[one]
+            if isinstance(part := names.parents[mention], ast.Attribute)
+            and module.source.code(part) in told
+            and not is_inside(module, part, {loop})
+        ]
+        called = ", ".join(told.get(code, code) for code in returned)
+        own = self._written(name, returned, called, takes, lists, attributes, hoisted)
+        return [*own, *behind, *(one.gone for one in hoisted)]
+
+    def _written(
+        self,
+        name: str,
+        returned: list[str],
+        called: str,
+        takes: list[str],
+        lists: dict[str, ast.stmt],
+        attributes: dict[str, list[ast.Attribute]],
+        hoisted: list[_Hoisted],
+    ) -> list[Edit]:
+        module, loop, source = self.module, self.loop, self.module.source
+        unit = source.indent_unit
+        changes = [
+            Edit(*source.span(node), own) for own, nodes in attributes.items() for node in nodes
+        ]
+        body = render(source, loop, changes, len(unit), unit).split("\n")
+        text = [line for one in hoisted for line in one.lines]
+        text.append(f"def {name}({', '.join([*takes, *attributes])}):")
+        text += (unit + source.code(statement) for statement in lists.values())
+        text += [unit + body[0], *body[1:], f"{unit}return {', '.join(returned)}", "", ""]
+        given = [*takes, *(source.code(nodes[0]) for nodes in attributes.values())]
+        call = f"{called} = {name}({', '.join(given)})"
+        top: ast.stmt = self.home if isinstance(self.home, ast.FunctionDef) else loop
+        owners = (one for one in module.names.ancestors(top) if isinstance(one, ast.ClassDef))
+        place = Layout(source, next(owners, top))
+        if source.text[: place.line_start].rstrip(" \t").endswith(f"\n{source.newline}"):
+            above = place.insert_before([line.rstrip() for line in text])
+        else:
+            above = place.insert_before(["", "", *(line.rstrip() for line in text)])
+        gone = [without_paragraph(source, statement) for statement in lists.values()]
+        return [above, *gone, Layout(source, loop).replace([call])]
+
+    def _lists(self, inside: list[ast.stmt]) -> dict[str, ast.stmt] | None:
+        """The lists that the loop appends to, with what begins them; None where one has more.
+
+        Nothing else has to do with a list between its beginning and the loop.
+        """
+        names, found = self.module.names, dict[str, ast.stmt]()
+        for statement in inside:
+            if not isinstance(statement, ast.Expr):
+                continue
+            call = statement.value
+            func = call.func if isinstance(call, ast.Call) else None
+            if not isinstance(func, ast.Attribute) or func.attr != "append":
+                return None
+            if not isinstance(func.value, ast.Name):
+                return None
+            name = func.value.id
+            binding = names.only_binding(func.value)
+            begins = names.statement(binding.node) if binding is not None else None
+            if not isinstance(begins, ast.Assign) or len(begins.targets) != 1:
+                return None
+            empty = isinstance(begins.value, ast.List) and not begins.value.elts
+            if not empty or begins.lineno >= self.loop.lineno or name not in self.scope.bindings:
+                return None
+            if (
+                begins not in in_line(self.home.body)
+                or not Layout(self.module.source, begins).owns_lines
+            ):
+                return None
+            for mention in names.mentions(name, self.scope):
+                if mention in walk(begins) or position(mention) > position(self.loop):
+                    continue
+                return None
+            found[name] = begins
+        return found
+
+    def _attributes(self) -> dict[str, list[ast.Attribute]] | None:
+        """What the loop reads of its object, by the parameters that they become.
+
+        None where it does more with it.
+        """
+        if not self.me:
+            return {}
+        names = self.module.names
+        asked: dict[str, list[ast.Attribute]] = {}
+        for mention in names.mentions(self.me, self.scope):
+            if not is_inside(self.module, mention, {self.loop}):
+                continue
+            parent = names.parents.get(mention)
             if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
                 return None
-            if isinstance(call, ast.Call) and call.func is parent:
+            called = names.parents.get(parent)
+            if isinstance(called, ast.Call) and called.func is parent:
                 return None
-            found.append(parent)
-    return found
+            asked.setdefault(parent.attr, []).append(parent)
+        known = {n.id for n in walk(self.loop) if isinstance(n, ast.Name)}
+        known |= {*names.module_scope.bindings}
+        found = {f"own_{n}" if n in known else n: nodes for n, nodes in asked.items()}
+        return None if known & found.keys() else found
+
+    def _taken(self, stored: AbstractSet[str], lists: AbstractSet[str]) -> list[str] | None:
+        """What a function with a loop is given: tensors, and all that a function around it has.
+
+        None where it reads what it cannot be given. ``stored`` are the names that the loop gives
+        values to, ``lists`` those that begin in the function.
+        """
+        names, home, scope = self.module.names, self.home, self.scope
+        found: dict[str, None] = {}
+        given = set(lists)
+        for name in _in_order(self.loop):
+            if isinstance(name, str):
+                given.add(name)
+                continue
+            where = names.defining_scope(name.id, names.scope_of_name[name])
+            if where is not scope or name.id in given or name.id in found or name.id == self.me:
+                continue
+            if (
+                name.id in stored
+                or home is not self.module.tree
+                or _is_tensor(self.module, self.graph, scope, name)
+            ):
+                if name.id not in _bound_above(self.module, scope, self.loop):
+                    return None
+                found[name.id] = None
+        return list(found)
 
 
 @record(frozen=True)
@@ -244,35 +354,6 @@ def _always(module: Module, first: ast.stmt, reads: set[ast.Name]) -> bool:
     )
 
 
-def _taken(
-    module: Module,
-    graph: CallGraph,
-    home: ast.Module | ast.FunctionDef,
-    loop: ast.For,
-    stored: set[str],
-) -> list[str] | None:
-    """What a function with a loop is given: tensors, and all that a function around it has.
-
-    None where it reads what it cannot be given.
-    """
-    names = module.names
-    scope = names.scopes[home]
-    found: dict[str, None] = {}
-    given: set[str] = set()
-    for name in _in_order(loop):
-        if isinstance(name, str):
-            given.add(name)
-            continue
-        where = names.defining_scope(name.id, names.scope_of_name[name])
-        if where is not scope or name.id in given or name.id in found:
-            continue
-        if name.id in stored or home is not module.tree or _is_tensor(module, graph, scope, name):
-            if name.id not in _bound_above(module, scope, loop):
-                return None
-            found[name.id] = None
-    return list(found)
-
-
 def _bound_above(module: Module, scope: Scope, loop: ast.For) -> set[str]:
     return {
         name
@@ -285,16 +366,30 @@ def _in_order(loop: ast.For) -> Iterator[ast.Name | str]:
     """The names that a loop reads, and those that it gives values to, as it does so."""
     yield from loaded(loop.iter)
     yield from (n.id for n in walk(loop.target) if isinstance(n, ast.Name))
-    for one in loop.body:
+    yield from _of_statements(loop.body)
+
+
+def _of_statements(body: list[ast.stmt]) -> Iterator[ast.Name | str]:
+    for one in body:
         if isinstance(one, ast.For):
             yield from _in_order(one)
             continue
+        if isinstance(one, ast.With):
+            for item in one.items:
+                yield from loaded(item.context_expr)
+                yield from _stored_in(item)
+            yield from _of_statements(one.body)
+            continue
         yield from loaded(one)
         if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name):
-            yield ast.Name(one.target.id, ast.Load())
-        yield from (
-            n.id for n in walk(one) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
+            yield one.target
+        yield from _stored_in(one)
+
+
+def _stored_in(node: ast.AST) -> Iterator[str]:
+    for part in walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            yield part.id
 
 
 def _is_tensor(
@@ -319,6 +414,14 @@ def _speaks(function: Function) -> bool:
     return any(name_of(function.module, one) for one in calls)
 
 
+def _kind(module: Module, loop: ast.For) -> str:
+    """The layer that a loop makes of variables of its own, by what it computes with them."""
+    names = {name_of(module, one) for one in walk(loop) if isinstance(one, ast.Call)}
+    if any(name.startswith("nn.conv") for name in names):
+        return "conv"
+    return "dense" if names & {"matmul", "nn.xw_plus_b"} else "weighted"
+
+
 def _makes(
     module: Module, graph: CallGraph, node: ast.AST, seen: frozenset[ast.AST] = frozenset()
 ) -> str:
@@ -331,9 +434,13 @@ def _makes(
     row = LAYERS.by_name.get(name)
     if row is not None:
         return name.rpartition(".")[2] if row.inputs else ""
+    if name in VARIABLES.by_name:
+        return _WEIGHTS
     target = graph.target(module, node.func)
     if target is None or target.node in seen or not isinstance(target.node, ast.FunctionDef):
         return ""
+    if target.name == "__init__":
+        return ""  # objects have more than a layer
     calls = [one for one in walk(target.node) if isinstance(one, ast.Call)]
     makes = any(
         name_of(target.module, one) in VARIABLES.by_name

@@ -402,8 +402,8 @@ class GraphClientReader(StatementReader):
         """Functions that only gave the variables their first values go, with their calls."""
         for client in [one for one in self.found.clients if isinstance(one.node, ast.FunctionDef)]:
             assert isinstance(client.node, ast.FunctionDef)
-            if client.node.name == "__init__":
-                continue  # its object has more
+            if isinstance(self.names.parents[client.node], ast.ClassDef):
+                continue  # its object has more, and others may call it
             own = [
                 role
                 for entry, role in zip(client.entries, client.roles)

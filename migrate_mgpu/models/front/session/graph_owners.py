@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.models.front.session.origins import Whole
+from migrate_mgpu.models.front.session.origins import Whole, is_annotation
 from migrate_mgpu.models.front.session.state import StatementReader
 
 # What TF1 has of all that is in a graph.
@@ -58,7 +58,7 @@ class GraphOwnerReader(StatementReader):
             raise Refused(self.module, scope.node, text)
         assert isinstance(scope.node, ast.FunctionDef)
         for reference in self.graph.references(Function(self.module, scope.node)):
-            if reference.call is None:
+            if reference.call is None and not is_annotation(reference.module, reference.node):
                 text = "the class that builds the graph is more than called"
                 raise Refused(reference.module, reference.node, text)
         if self._is_made_nowhere():

@@ -118,7 +118,7 @@ class Origins:
 
         That is `self.model = model`, for an attribute of objects of another class.
         """
-        owner = class_of(self.module, node)
+        owner = class_of(self.module, node) or self._class_of_object(self.module, node.value)
         if owner is None or owner is self.owner:
             return None
         key = owner, node.attr
@@ -145,7 +145,8 @@ class Origins:
     def is_own(self, module: Module, node: ast.Attribute) -> bool:
         """Whether it is seen whose attribute one is: a class's, or that of a module."""
         plain = module is self.module and self.of(node.value) is Whole.OBJECT
-        return plain or bool(module.names.qualname(node)) or class_of(module, node) is not None
+        known = class_of(module, node) or self._class_of_object(module, node.value)
+        return plain or bool(module.names.qualname(node)) or known is not None
 
     def given_to(self, node: ast.expr) -> Function | None:
         """The function that a call gives the object, where it is that in all of its calls."""
@@ -164,9 +165,14 @@ class Origins:
         """Whether an attribute is one of a module, or of an object of another class."""
         if is_of_another(module, node, self.owner):
             return True
-        made = module.names.only_value(node.value) if isinstance(node.value, ast.Name) else None
+        known = self._class_of_object(module, node.value)
+        return known is not None and known is not self.owner and not known.bases
+
+    def _class_of_object(self, module: Module, node: ast.expr) -> ast.ClassDef | None:
+        """The class of what a name stands for, where the name has one value that makes it."""
+        made = module.names.only_value(node) if isinstance(node, ast.Name) else None
         known = self.graph.class_of(module, made.func) if isinstance(made, ast.Call) else None
-        return known is not None and known[1] is not self.owner and not known[1].bases
+        return known[1] if known is not None else None
 
     def _unpacked(self, node: ast.AST) -> Origin | None:
         """One of the names of ``x, y = build()``."""
@@ -274,10 +280,12 @@ class Origins:
 
     def references(self, function: Function) -> list[Reference]:
         """The mentions of a function, or of a method of the object that has the graph."""
+        known = self.graph.references(function)
+        known = [one for one in known if not is_annotation(one.module, one.node)]
         if function.owner is None or function.owner is not self.owner:
-            return self.graph.references(function)
+            return known
         if function.node is self.scope.node:
-            return self.graph.references(function)
+            return known
         found: list[Reference] = []
         for mention in self.names.attributes.get(function.name, ()):
             parent = self.names.parents.get(mention)
@@ -306,6 +314,17 @@ def arguments_by_name(function: Function, call: ast.Call) -> dict[str, ast.expr]
     """What a call gives a function's parameters, by their names; nothing where that is unclear."""
     arguments = bind(call, function)
     return arguments.written() if arguments.unclear is None else {}
+
+
+def is_annotation(module: Module, node: ast.AST) -> bool:
+    """Whether a mention only says of what type something is."""
+    for part in (node, *module.names.ancestors(node)):
+        above = module.names.parents.get(part)
+        if isinstance(above, (ast.arg, ast.AnnAssign)) and above.annotation is part:
+            return True
+        if isinstance(above, ast.FunctionDef) and above.returns is part:
+            return True
+    return False
 
 
 def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | None) -> bool:

@@ -34,7 +34,7 @@ from migrate_mgpu.models.ir import Towers
 from migrate_mgpu.source.statements import Layout
 
 SESSION = ("target", "graph", "config")  # what a session is given
-_SESSIONS = ("Session", "InteractiveSession")
+SESSIONS = ("Session", "InteractiveSession")
 _BUILDS = ("placeholder", "Variable", "get_variable")
 Header = Union[ast.With, ast.For, ast.If]
 ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
@@ -124,7 +124,7 @@ class SessionScope:
 
 def is_session(module: Module, node: ast.AST) -> bool:
     """Whether a call makes a session that this reader knows."""
-    return isinstance(node, ast.Call) and name_of(module, node) in _SESSIONS
+    return isinstance(node, ast.Call) and name_of(module, node) in SESSIONS
 
 
 @fact

@@ -139,14 +139,14 @@ class StepParameterWriter:
         arguments = node.args
         if arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
             raise Refused(self.module, node, "parameters of a kind that is not supported")
-        if any(one.annotation is not None for one in arguments.args) or node.returns is not None:
-            raise Refused(self.module, node, "parameters with type annotations are not supported")
         blank: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
         kept: list[str] = []
         for one, default in zip(arguments.args, [*blank, *arguments.defaults]):
             if one.arg not in client.dropped:
-                value = f"={self.source.code(default)}" if default is not None else ""
-                kept.append(one.arg + value)
+                begin, end = self.source.span(one)  # with its type, if that is said
+                if default is not None:
+                    end = self.source.span(default)[1]
+                kept.append(self.source.text[begin:end])
         position = self._position(client)
         kept[position:position] = self._new(client)
         first, last = arguments.args[0], [*arguments.args, *arguments.defaults]

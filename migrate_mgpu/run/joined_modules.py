@@ -1,0 +1,592 @@
+"""A class that builds a graph in one module, and the module that runs what it builds, read as one.
+
+The text of the imported module stands in the place of its import while a program is planned,
+between two marks. What becomes of it goes back to its own file, with all that was written for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Union
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.idioms import is_main_guard
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.taken_names import imports_of
+from migrate_mgpu.core.findings import FileResult, Finding, RunResult
+from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.front.session.scope import trains
+from migrate_mgpu.source.notebook import Notebook
+from migrate_mgpu.source.source import Edit, splice
+from migrate_mgpu.source.statements import Layout, start_with_comments
+
+Import = Union[ast.Import, ast.ImportFrom]
+_OWN = ("__name__", "__file__", "__all__")  # what a module says of itself
+_WIDTH = 88
+
+
+@record(frozen=True, eq=False)
+class Joined:
+    """``home`` with the text of ``origin`` in the place of ``statement``, which imports it.
+
+    ``lines`` says of each line of ``data`` in which file it stands, and where. ``head`` are the
+    statements at the beginning of ``origin``, with those that ``home`` has as well (``same``).
+    ``name`` is what ``home`` calls the module by, if it does not import names of it.
+    """
+
+    home: Module
+    origin: Module
+    statement: Import
+    data: bytes
+    lines: tuple[tuple[Path, int], ...]
+    head: tuple[ast.stmt, ...]
+    same: frozenset[ast.stmt]
+    name: str
+
+    def parted(self, after: str) -> dict[Path, str] | None:
+        """The texts of both files, of what became of the joined one; None where that is one."""
+        return _Parted(self, after).texts()
+
+    def relocated(self, result: RunResult) -> bool:
+        """Puts what a plan says of the joined text into both files; whether that can be done."""
+        files = {file.path: file for file in result.files}
+        home = files.get(self.home.path)
+        if home is None or home.after is None or home.error is not None:
+            return False
+        texts = self.parted(home.after)
+        if texts is None:
+            return False
+        origin = FileResult(self.origin.path)
+        for module, file in ((self.home, home), (self.origin, origin)):
+            file.before, file.after = module.source.file_text, texts[module.path]
+        found, home.findings = home.findings, []
+        for one in found:
+            moved = self.moved(one)
+            (home if moved.path == home.path else origin).findings.append(moved)
+        for file in (home, origin):
+            file.findings.sort(key=lambda one: one.position)
+        result.files.append(origin)
+        result.files.sort(key=lambda file: str(file.path))
+        result.scanned += 1
+        for index, program in enumerate(result.programs):
+            if home.path in program.paths:
+                paths = (*program.paths, origin.path)
+                reasons = tuple(map(self.moved, program.reasons))
+                result.programs[index] = replaced(
+                    program, paths=paths, modules=program.modules + 1, reasons=reasons
+                )
+        if home.path in result.order:
+            result.order.insert(result.order.index(home.path), origin.path)
+        return True
+
+    def moved(self, finding: Finding) -> Finding:
+        """What is said of the joined text, of the file where it stands."""
+        if finding.path != self.home.path:
+            return finding
+        path, line = self.lines[min(finding.line, len(self.lines)) - 1]
+        return replaced(finding, path=path, line=line)
+
+
+def candidates(home: Module, graph: CallGraph) -> Iterator[Module]:
+    """The modules whose classes a module makes objects of, or derives its own from."""
+    found: dict[Module, None] = {}
+    for call in home.names.calls:
+        known = graph.class_of(home, call.func)
+        if known is not None:
+            found[known[0]] = None
+    for node in home.tree.body:
+        for base in node.bases if isinstance(node, ast.ClassDef) else ():
+            known = graph.class_of(home, base)
+            if known is not None:
+                found[known[0]] = None
+    yield from (one for one in found if one is not home and one.uses and one in home.imported)
+
+
+def has_trained_class(module: Module) -> bool:
+    """Whether a class of a module makes a step that trains: it has all of its graph."""
+    classes = (one for one in module.tree.body if isinstance(one, ast.ClassDef))
+    return any(trains(module, part) for one in classes for part in walk(one))
+
+
+def joined(home: Module, origin: Module, project: Project) -> Joined | None:
+    """Two modules as one; None where their names, or the way of the import, do not allow it."""
+    others = (one for one in project.modules.values() if one not in (home, origin))
+    if any(origin in one.imported for one in others) or home in origin.imported:
+        return None
+    imports = imports_of(home, origin, project)
+    statements = {statement for statement, _, _ in imports}
+    if len(statements) != 1 or not _are_alike(home, origin):
+        return None
+    statement = statements.pop()
+    if statement not in home.tree.body or not Layout(home.source, statement).owns_lines:
+        return None
+    whole = [alias for _, alias, is_module in imports if is_module]
+    if len(imports) != len(statement.names) or (whole and len(imports) > 1):
+        return None
+    if any(alias.asname and alias not in whole for _, alias, _ in imports):
+        return None
+    name = (whole[0].asname or whole[0].name) if whole else ""
+    head = tuple(_head(home, origin))
+    same = frozenset(one for one in head if _is_same(home, one))
+    if _collide(home, origin, same, statement) or "." in name:
+        return None
+    changes = _unqualified(home, name) if name else []
+    absolute = _absolute(origin, head)
+    if changes is None or absolute is None:
+        return None
+    return _Text(home, origin, statement, head, same, name).made(changes, absolute)
+
+
+def _are_alike(home: Module, origin: Module) -> bool:
+    """Whether the texts of two modules may stand in one file."""
+    if not (home.writable and origin.writable) or any(
+        isinstance(one.source, Notebook) for one in (home, origin)
+    ):
+        return False
+    if home.source.newline != origin.source.newline:
+        return False
+    if any(is_main_guard(one) for one in origin.tree.body):
+        return False
+    return not any(isinstance(one, ast.Name) and one.id in _OWN for one in walk(origin.tree))
+
+
+def _head(home: Module, origin: Module) -> Iterator[ast.stmt]:
+    """The docstring, the imports, and what the other module says with the same words."""
+    for place, one in enumerate(origin.tree.body):
+        text = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+        if not (place == 0 and text) and not isinstance(one, (ast.Import, ast.ImportFrom)):
+            if not _is_same(home, one):
+                return
+        if not Layout(origin.source, one).owns_lines:
+            return
+        yield one
+
+
+def _is_same(home: Module, statement: ast.stmt) -> bool:
+    """Whether a module says the same: an import, or a name for an attribute, `FLAGS = flags.FLAGS`.
+
+    Nothing that the other module's text would have to bring stays out then.
+    """
+    if isinstance(statement, ast.Expr) or (
+        isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+    ):
+        return True
+    if isinstance(statement, ast.ImportFrom) and any(one.name == "*" for one in statement.names):
+        return False
+    named = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Attribute)
+    if not named and not isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return False
+    text = ast.dump(statement)
+    return any(type(one) is type(statement) and ast.dump(one) == text for one in home.tree.body)
+
+
+def _bound(module: Module, without: AbstractSet[ast.stmt]) -> set[str]:
+    """The names that a module binds, but those that only some statements of it bind."""
+    names = module.names
+    return {
+        name
+        for name, bindings in names.module_scope.bindings.items()
+        if any(names.statement(one.node) not in without for one in bindings)
+    }
+
+
+def _unresolved(module: Module) -> set[str]:
+    names = module.names
+    return {
+        one.id
+        for one, scope in names.scope_of_name.items()
+        if names.defining_scope(one.id, scope) is None
+    }
+
+
+def _collide(
+    home: Module,
+    origin: Module,
+    same: AbstractSet[ast.stmt],
+    statement: Import,
+) -> bool:
+    """Whether a name would mean something else in the joined text."""
+    ours, theirs = _bound(home, {statement}), _bound(origin, same)
+    taken = {alias.name for alias in statement.names} if "*" not in _names(statement) else theirs
+    if ours & theirs or _unresolved(origin) & ours:
+        return True
+    unknown = _unresolved(home) & theirs
+    return bool(unknown - taken)
+
+
+def _names(statement: Import) -> list[str]:
+    return [alias.name for alias in statement.names]
+
+
+def _unqualified(home: Module, name: str) -> list[Edit] | None:
+    """`Model` where `model.Model` stands; None where the module is used in another way."""
+    names, found = home.names, list[Edit]()
+    for mention in names.mentions(name, names.module_scope):
+        parent = names.parents.get(mention)
+        if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
+            return None
+        scope = names.scope_of_name[mention]
+        if names.defining_scope(parent.attr, scope) is not None or "\n" in home.source.code(parent):
+            return None
+        found.append(Edit(*home.source.span(parent), parent.attr))
+    return found
+
+
+def _absolute(origin: Module, head: Sequence[ast.stmt]) -> dict[ast.stmt, str] | None:
+    """Relative imports as absolute ones; None where one stands elsewhere."""
+    found: dict[ast.stmt, str] = {}
+    for node in walk(origin.tree):
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            continue
+        if node not in head:
+            return None
+        found[node] = _import_of(origin.names.absolute(node), node.names)
+    return found
+
+
+def _import_of(module: str, aliases: Sequence[ast.alias]) -> str:
+    names = [f"{one.name} as {one.asname}" if one.asname else one.name for one in aliases]
+    return _imports(module, names)
+
+
+def _imports(module: str, names: Sequence[str]) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= _WIDTH:
+        return line
+    return f"from {module} import (\n" + "".join(f"    {name},\n" for name in names) + ")"
+
+
+@record(frozen=True, eq=False)
+class _Text:
+    """The joined text as it is put together."""
+
+    home: Module
+    origin: Module
+    statement: Import
+    head: tuple[ast.stmt, ...]
+    same: frozenset[ast.stmt]
+    name: str
+
+    def made(self, changes: list[Edit], absolute: Mapping[ast.stmt, str]) -> Joined | None:
+        source, theirs = self.home.source, self.origin.source
+        layout = Layout(source, self.statement)
+        if any(edit.touches(layout.line_start, layout.next_line) for edit in changes):
+            return None
+        before = [edit for edit in changes if edit.start < layout.line_start]
+        behind = [edit for edit in changes if edit.start >= layout.next_line]
+        text = splice(source.text, before, 0, layout.line_start)
+        count = text.count("\n")
+        lines = [(self.home.path, number + 1) for number in range(count)]
+        newline, parts = source.newline, [text]
+
+        def put(part: str, path: Path, line: int) -> None:
+            part = part if part.endswith("\n") else part + newline
+            parts.append(part)
+            lines.extend((path, line + number) for number in range(part.count("\n")))
+
+        begin, end = marks(self.origin)
+        put(begin, self.origin.path, 1)
+        for one in self.head:
+            if one not in self.same:
+                own = Layout(theirs, one)
+                part = absolute.get(one) or theirs.text[own.line_start : own.next_line]
+                put(part, self.origin.path, one.lineno)
+        at = Layout(theirs, self.head[-1]).next_line if self.head else 0
+        put(theirs.text[at:], self.origin.path, theirs.text[:at].count("\n") + 1)
+        put(end, self.origin.path, len(lines))
+        text = splice(source.text, behind, layout.next_line, len(source.text))
+        parts.append(text)
+        first = source.text[: layout.next_line].count("\n") + 1
+        lines += ((self.home.path, first + number) for number in range(text.count("\n") + 1))
+        whole = "".join(parts)
+        try:
+            compile(whole, str(self.home.path), "exec", dont_inherit=True)
+            data = source.encode(whole)
+        except (SyntaxError, ValueError):
+            return None
+        return Joined(
+            self.home, self.origin, self.statement, data, tuple(lines), self.head, self.same,
+            self.name,
+        )  # fmt: skip
+
+
+def marks(module: Module) -> tuple[str, str]:
+    """The statements between which the text of a module stands in another one."""
+    word = "".join(one if one.isalnum() else "_" for one in module.path.stem)
+    return f"_begin_of_{word} = None", f"_end_of_{word} = None"
+
+
+class _Parted:
+    """What became of a joined text, as two texts."""
+
+    def __init__(self, joined: Joined, after: str) -> None:
+        self.joined = joined
+        self.newline = joined.home.source.newline
+        self.after = after.replace("\r\n", "\n")
+        self.kept: list[str] = []  # text of the other file that stood outside of the marks
+        self.imported: list[str] = []  # imports that it needs now
+
+    def texts(self) -> dict[Path, str] | None:
+        """The two texts by their files."""
+        begin, end = marks(self.joined.origin)
+        lines = self.after.split("\n")
+        if lines.count(begin) != 1 or lines.count(end) != 1:
+            return None
+        first, last = lines.index(begin), lines.index(end)
+        inner = "\n".join(lines[first + 1 : last])
+        place = len("\n".join(lines[:first])) + 1 if first else 0
+        outer = "\n".join((*lines[:first], *lines[last + 1 :]))
+        head, inner = self._without_head(inner)
+        moved = self._needed(head + inner, outer)
+        if moved is None:
+            return None
+        place, outer = self._without(outer, place, moved)
+        theirs = self._origin(head, inner)
+        ours = self._home(outer, place, theirs)
+        if ours is None or not (_is_whole(ours) and _is_whole(theirs)):
+            return None
+        ours, theirs = (one.replace("\n", self.newline) for one in (ours, theirs))
+        return {self.joined.home.path: ours, self.joined.origin.path: theirs}
+
+    # -- the other file -------------------------------------------------------------------
+
+    def _without_head(self, inner: str) -> tuple[str, str]:
+        """The head of the other file as it is now, and the text below without its imports."""
+        source = self.joined.origin.source
+        tree = ast.parse(inner)
+        imports: list[Import] = []
+        for one in tree.body:
+            if not isinstance(one, (ast.Import, ast.ImportFrom)):
+                break
+            imports.append(one)
+        if imports:
+            inner = "\n".join(inner.split("\n")[imports[-1].end_lineno or 0 :])
+        there = {ast.dump(one): one for one in imports}
+        gone: list[Edit] = []
+        used = _used(inner)
+        for one in self.joined.head:
+            if not isinstance(one, (ast.Import, ast.ImportFrom)) or _names(one) == ["*"]:
+                continue
+            layout = Layout(source, one)
+            if one in self.joined.same:
+                future = isinstance(one, ast.ImportFrom) and one.module == "__future__"
+                stays = future or bool(_binds(one) & used) or not _binds(one) & _used(source.text)
+            else:
+                stays = there.pop(ast.dump(self._absolute(one)), None) is not None
+            if not stays:
+                gone.append(Edit(layout.line_start, layout.next_line, ""))
+        for one in self.joined.head:
+            if isinstance(one, ast.ImportFrom) and _names(one) == ["*"]:
+                there.pop(ast.dump(self._absolute(one)), None)
+        self.imported += map(ast.unparse, there.values())
+        at = Layout(source, self.joined.head[-1]).next_line if self.joined.head else 0
+        return splice(source.text, gone, 0, at).replace("\r\n", "\n"), inner.strip("\n")
+
+    def _absolute(self, node: ast.stmt) -> ast.stmt:
+        if not isinstance(node, ast.ImportFrom) or not node.level:
+            return node
+        module = self.joined.origin.names.absolute(node)
+        return ast.ImportFrom(module, node.names, 0)
+
+    def _origin(self, head: str, inner: str) -> str:
+        source = self.joined.origin.source
+        at = Layout(source, self.joined.head[-1]).next_line if self.joined.head else 0
+        rest = source.text[at:].replace("\r\n", "\n")
+        blank = "\n" * (len(rest) - len(rest.lstrip("\n")))
+        head = head + "".join(f"{one}\n" for one in dict.fromkeys(self.imported))
+        kept = "".join(f"{one}\n\n\n" for one in self.kept)
+        blank = "\n\n" if kept or (head and inner.startswith(("class ", "def ", "@"))) else blank
+        return head + blank + kept + inner + "\n"
+
+    # -- what stood outside of the marks ----------------------------------------------------
+
+    def _needed(self, inner: str, outer: str) -> list[ast.stmt] | None:
+        """The statements that the other file needs, and that were written for it.
+
+        None where it would need what is the first file's own.
+        """
+        tree = ast.parse(outer)
+        bindings: dict[str, list[ast.stmt]] = {}
+        for statement in tree.body:
+            for name in _binds(statement):
+                bindings.setdefault(name, []).append(statement)
+        own = self.joined.home.names.module_scope.bindings
+        moved: dict[ast.stmt, None] = {}
+        waiting, known = [inner], _bound_in(inner)
+        while waiting:
+            for name in sorted(_used(waiting.pop()) - known):
+                statements = bindings.get(name)
+                if statements is None:
+                    continue
+                known.add(name)
+                if all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in statements):
+                    self._import(statements[0], name)
+                    continue
+                defined = isinstance(statements[0], (ast.FunctionDef, ast.ClassDef, ast.Assign))
+                if name in own or len(statements) > 1 or not defined:
+                    return None
+                if statements[0] not in moved:
+                    moved[statements[0]] = None
+                    waiting.append(ast.get_source_segment(outer, statements[0]) or "")
+        return sorted(moved, key=lambda one: one.lineno)
+
+    def _import(self, statement: ast.stmt, name: str) -> None:
+        assert isinstance(statement, (ast.Import, ast.ImportFrom))
+        aliases = [a for a in statement.names if (a.asname or a.name.split(".")[0]) == name]
+        one = (
+            ast.ImportFrom(statement.module, aliases, 0)
+            if isinstance(statement, ast.ImportFrom)
+            else ast.Import(aliases)
+        )
+        self.imported.append(ast.unparse(ast.fix_missing_locations(one)))
+
+    def _without(self, outer: str, place: int, moved: Sequence[ast.stmt]) -> tuple[int, str]:
+        """The first file's text without what goes to the other one, and where the import stands."""
+        starts = [0]
+        for line in outer.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        cuts: list[tuple[int, int]] = []
+        for one in moved:
+            decorated = getattr(one, "decorator_list", [])
+            line = min([one.lineno, *(d.lineno for d in decorated)])
+            start = start_with_comments(outer, starts[line - 1])
+            end = starts[one.end_lineno or one.lineno]
+            self.kept.append(outer[start:end].strip("\n"))
+            while outer[end : end + 1] == "\n":
+                end += 1
+            cuts.append((start, min(end, len(outer))))
+        for start, end in reversed(cuts):
+            outer = outer[:start] + outer[end:]
+            place -= (end - start) if end <= place else 0
+        return place, outer
+
+    # -- the first file ---------------------------------------------------------------------
+
+    def _home(self, outer: str, place: int, theirs: str) -> str | None:
+        statement, source = self.joined.statement, self.joined.home.source
+        layout = Layout(source, statement)
+        line = source.text[layout.line_start : layout.next_line].replace("\r\n", "\n")
+        there = _bound_in(theirs) - _bound_in(outer)
+        used = _used(outer) & there
+        if self.joined.name:
+            qualified = self._qualified(outer, place, used)
+            if qualified is None:
+                return None
+            place, outer = qualified
+        elif _names(statement) == ["*"]:
+            if any(name.startswith("_") for name in used):
+                return None
+        else:
+            assert isinstance(statement, ast.ImportFrom)
+            before = _used(source.text)
+            names = [n for n in _names(statement) if n in there and (n in used or n not in before)]
+            names += sorted(used - {*names})
+            if names != _names(statement):
+                module = "." * statement.level + (statement.module or "")
+                line = _imports(module, names) + "\n" if names else ""
+        return self._without_unused(outer[:place] + line + outer[place:])
+
+    def _without_unused(self, text: str) -> str:
+        """The first file's text without imports that only what went away needed."""
+        before, used = _used(self.joined.home.source.text), _used(text)
+        lines = text.split("\n")
+        for one in reversed(ast.parse(text).body):
+            if not isinstance(one, (ast.Import, ast.ImportFrom)) or "*" in _names(one):
+                continue
+            names, alone = _binds(one), lines[one.lineno - 1].startswith(("import ", "from "))
+            if alone and names and names <= before - used and one.end_lineno is not None:
+                del lines[one.lineno - 1 : one.end_lineno]
+        return "\n".join(lines)
+
+    def _qualified(self, outer: str, place: int, used: set[str]) -> tuple[int, str] | None:
+        """`model.Model` where `Model` stands."""
+        tree = ast.parse(outer)
+        found: list[Edit] = []
+        starts = [0]
+        for line in outer.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        for node in _read_globally(tree, frozenset()):
+            if node.id not in used:
+                continue
+            if not isinstance(node.ctx, ast.Load):
+                return None
+            row = outer[starts[node.lineno - 1] : starts[node.lineno]].encode()
+            at = starts[node.lineno - 1] + len(row[: node.col_offset].decode())
+            found.append(Edit(at, at, f"{self.joined.name}."))
+        place += sum(len(edit.new) for edit in found if edit.start < place)
+        return place, splice(outer, found)
+
+
+def _read_globally(node: ast.AST, own: AbstractSet[str]) -> Iterator[ast.Name]:
+    """The mentions of names that no function around them has; ``own`` are those that one has."""
+    if isinstance(node, ast.Name):
+        if node.id not in own:
+            yield node
+        return
+    inner = own
+    inside: list[ast.AST] = []
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        inner, inside = own | _locals(node), list(node.body)
+    elif isinstance(node, ast.Lambda):
+        inner, inside = (
+            own | {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)},
+            [node.body],
+        )
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+        targets = (part for one in node.generators for part in ast.walk(one.target))
+        own = inner = own | {part.id for part in targets if isinstance(part, ast.Name)}
+    for child in ast.iter_child_nodes(node):
+        yield from _read_globally(child, inner if child in inside else own)
+
+
+def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    table = symtable.symtable(ast.unparse(function), "<text>", "exec").get_children()[-1]
+    return {one.get_name() for one in table.get_symbols() if one.is_local()}
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for one in table.get_children():
+        yield from _tables(one)
+
+
+def _used(text: str) -> set[str]:
+    """The names of its module that a text reads."""
+    top = symtable.symtable(text, "<text>", "exec")
+    found = {one.get_name() for one in top.get_symbols() if one.is_referenced()}
+    for table in _tables(top):
+        if table is not top:
+            found |= {s.get_name() for s in table.get_symbols() if s.is_global()}
+    return found
+
+
+def _bound_in(text: str) -> set[str]:
+    """The names that a module's text binds."""
+    top = symtable.symtable(text, "<text>", "exec")
+    found = {one.get_name() for one in top.get_symbols() if one.is_assigned() or one.is_imported()}
+    for table in _tables(top):
+        found |= {s.get_name() for s in table.get_symbols() if s.is_declared_global()}
+    return found
+
+
+def _binds(statement: ast.stmt) -> set[str]:
+    return _bound_in(ast.unparse(statement))
+
+
+def _is_whole(text: str) -> bool:
+    """Whether all that a text reads is there, as far as that can be seen."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return False
+    if any(isinstance(one, ast.ImportFrom) and _names(one) == ["*"] for one in tree.body):
+        return True
+    known = _bound_in(text) | set(dir(builtins)) | {*_OWN, "__doc__"}
+    return _used(text) <= known

@@ -1,0 +1,228 @@
+"""Classes that build graphs in modules of their own, read as one with the module that runs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from migrate_mgpu.core.findings import RunResult
+from tests.support.migration import run, said
+
+MODEL = '''\
+"""The model."""
+import numpy as np
+import tensorflow as tf
+
+RATE = 0.1
+
+
+class Model(object):
+    def __init__(self, size):
+        self.size = size
+        self.x = tf.placeholder(tf.float32, [None, size], name="x")
+        self.w = tf.Variable(np.ones([size, 1], np.float32))
+        self.out = tf.matmul(self.x, self.w)
+        self.loss = tf.reduce_mean(tf.square(self.out))
+        self.train_op = tf.train.GradientDescentOptimizer(RATE).minimize(self.loss)
+
+    def describe(self):
+        return "%d inputs" % self.size
+'''
+MAIN = """\
+import numpy as np
+import tensorflow as tf
+from model import Model
+
+
+def main():
+    model = Model(2)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(2):
+            _, loss = sess.run([model.train_op, model.loss], {model.x: np.ones([3, 2])})
+            print(loss)
+
+
+main()
+"""
+
+
+def texts(*files: tuple[str, str]) -> dict[str, str]:
+    """What becomes of the files of a program that is native."""
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert [one.modules for one in result.programs] == [len(files)]
+    found = {file.path.name: str(file.after) for file in result.files}
+    for name, text in found.items():
+        compile(text, name, "exec")
+        assert "Session" not in text and "placeholder" not in text
+    again = run(*found.items(), bridge=True, native_sessions=True)
+    assert not [file.path for file in again.files if file.changed]
+    return found
+
+
+def test_each_file_gets_what_became_of_it() -> None:
+    after = texts(("main.py", MAIN), ("model.py", MODEL))
+    assert after["model.py"].startswith(MODEL[: MODEL.index("        self.x = ")])
+    assert "        self.train_step = train_step\n" in after["model.py"]
+    head = "import numpy as np\nfrom model import Model\n\n\ndef main():\n    model = Model(2)\n"
+    assert after["main.py"].startswith(head)  # nothing here needs TensorFlow any longer
+    assert "        loss = model.train_step(np.ones([3, 2])).numpy()\n" in after["main.py"]
+    assert "_begin_of" not in "".join(after.values())
+
+
+def test_what_is_said_stands_where_the_statement_does() -> None:
+    unread = MODEL.replace("        self.loss", "        self.most = tf.reduce_max(self.x)\n"
+                           "        self.loss")  # fmt: skip
+    result = run(("main.py", MAIN), ("model.py", unread), bridge=True, native_sessions=True)
+    line = unread[: unread.index("self.most")].count("\n") + 1
+    left = [one for one in result.findings if "no step needs" in one.message]
+    assert [(one.path.name, one.line) for one in left] == [("model.py", line)], said(result)
+    steps = [one for one in result.findings if "become functions of TF2" in one.message]
+    line = MAIN[: MAIN.index("with tf.Session")].count("\n") + 1
+    assert [(one.path.name, one.line) for one in steps] == [("main.py", line)]
+
+
+LOOP = """\
+        net = self.x
+        for i in range(2):
+            with tf.variable_scope("layer_%d" % i):
+                v = tf.get_variable("v", [size, size], initializer=tf.ones_initializer())
+                net = tf.matmul(net, v)
+        self.out = tf.matmul(net, self.w)
+"""
+
+
+def test_a_class_that_is_written_for_it_stands_in_its_file() -> None:
+    model = MODEL.replace("        self.out = tf.matmul(self.x, self.w)\n", LOOP)
+    after = texts(("main.py", MAIN), ("model.py", model))
+    assert "class DenseLayers(tf.keras.layers.Layer):" in after["model.py"]
+    assert "Layers" not in after["main.py"]
+
+
+def test_the_module_by_its_name() -> None:
+    main = MAIN.replace("from model import Model", "import model as nets")
+    after = texts(("main.py", main.replace("Model(2)", "nets.Model(2)")), ("model.py", MODEL))
+    assert "import model as nets\n" in after["main.py"]
+    assert "    model = nets.Model(2)\n" in after["main.py"]
+
+
+def test_all_names_of_the_module() -> None:
+    main = MAIN.replace("import Model", "import *").replace("print(loss)", "print(loss, RATE)")
+    after = texts(("main.py", main), ("model.py", MODEL))
+    assert "from model import *\n" in after["main.py"]
+
+
+def test_a_module_of_a_package(tmp_path: Path) -> None:
+    ops = "import tensorflow as tf\n\n\ndef squared(x):\n    return tf.square(x)\n"
+    beside = "import tensorflow as tf\nfrom .ops import squared\n"
+    model = MODEL.replace("import tensorflow as tf\n", beside)
+    model = model.replace("tf.square(self.out)", "squared(self.out)")
+    files = {
+        "main.py": MAIN.replace("from model", "from nets.model"), "nets/__init__.py": "",
+        "nets/model.py": model, "nets/ops.py": ops,
+    }  # fmt: skip
+    (tmp_path / "nets").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    given = [(str(tmp_path / name), text) for name, text in files.items()]
+    result = run(*given, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "from .ops import squared\n" in after["model.py"]
+    assert "from nets.model import Model\n" in after["main.py"]
+
+
+OTHER = MAIN.replace("Model(2)", "Model(3)")
+STAYS = {
+    "a name means two things": {"main.py": MAIN.replace("def main", "RATE = 2\n\n\ndef main")},
+    "another program has it as well": {"other.py": OTHER + "print(model)\n"},
+    "it is a program itself": {
+        "model.py": MODEL + "\n\nif __name__ == '__main__':\n    print(Model(2).loss)\n"
+    },
+    "it asks for its name": {"model.py": MODEL + "\nprint(__name__)\n"},
+    "it is imported where it is needed": {
+        "main.py": MAIN.replace("from model import Model\n", "").replace(
+            "    model = Model(2)\n", "    from model import Model\n    model = Model(2)\n"
+        )
+    },
+    "the class has another name there": {
+        "main.py": MAIN.replace("import Model", "import Model as Net").replace("Model(2)", "Net(2)")
+    },
+    "the module itself goes somewhere": {
+        "main.py": MAIN.replace("from model import Model", "import model as nets").replace(
+            "    model = Model(2)\n", "    model = nets.Model(2)\n    print(nets)\n"
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("case", STAYS)
+def test_it_stays_where_the_files_cannot_be_one(case: str) -> None:
+    files = {"main.py": MAIN, "model.py": MODEL, **STAYS[case]}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    assert not [one for one in result.programs if one.state == "native"]
+    assert any("class of the program, makes in the graph" in one for one in said(result))
+
+
+def test_what_keeps_it_then_is_said() -> None:
+    """Not that the class is not understood: the statement in it that is not."""
+    model = MODEL.replace("tf.square(self.out)", "self.out.op.inputs[0]")
+    result: RunResult = run(("main.py", MAIN), ("model.py", model), bridge=True,
+                            native_sessions=True)  # fmt: skip
+    kept = [one for one in result.findings if one.code == "MGPU205"]
+    line = model[: model.index("self.loss")].count("\n") + 1
+    assert [(one.path.name, one.line) for one in kept] == [("model.py", line)], said(result)
+    assert kept[0].message.endswith("`out.op` of a part of the graph")
+
+
+AGENT = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Agent:
+    def __init__(self, session: tf.Session, size: int, name: str="main") -> None:
+        self.session = session
+        with tf.variable_scope(name):
+            self._x = tf.placeholder(tf.float32, [None, size])
+            net = tf.layers.dense(self._x, 2)
+            self._out = net
+            self._loss = tf.reduce_mean(tf.square(self._out))
+            self._train = tf.train.AdamOptimizer(0.1).minimize(self._loss)
+
+    def predict(self, state: np.ndarray) -> np.ndarray:
+        return self.session.run(self._out, feed_dict={self._x: state})
+
+    def update(self, rows) -> list:
+        return self.session.run([self._loss, self._train], {self._x: rows})
+"""
+PLAY = """\
+import numpy as np
+import tensorflow as tf
+import agent
+
+
+def learn(Agent: agent.Agent, rows: list) -> float:
+    print(Agent.predict(rows))
+    return Agent.update(rows)[0]
+
+
+def main():
+    with tf.Session() as sess:
+        player = agent.Agent(sess, 3)
+        sess.run(tf.global_variables_initializer())
+        print(learn(player, np.ones([2, 3])))
+
+
+main()
+"""
+
+
+def test_types_that_are_said_and_a_parameter_by_the_name_of_the_class() -> None:
+    after = texts(("play.py", PLAY), ("agent.py", AGENT))
+    assert '    def __init__(self, size: int, name: str="main") -> None:\n' in after["agent.py"]
+    assert "def learn(Agent: agent.Agent, rows: list) -> float:\n" in after["play.py"]
+    assert "    player = agent.Agent(3)\n" in after["play.py"]
+    assert "    print(Agent.predict(rows))\n" in after["play.py"]

@@ -22,6 +22,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.taken_names import imports_of
 from migrate_mgpu.core.findings import FileResult, Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.front.session.origins import is_annotation
 from migrate_mgpu.models.front.session.scope import trains
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
@@ -233,6 +234,8 @@ def _unqualified(home: Module, name: str) -> list[Edit] | None:
         if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
             return None
         scope = names.scope_of_name[mention]
+        if is_annotation(home, parent) and scope.parent is not None:
+            scope = scope.parent  # types are said outside of a function
         if names.defining_scope(parent.attr, scope) is not None or "\n" in home.source.code(parent):
             return None
         found.append(Edit(*home.source.span(parent), parent.attr))

@@ -22,7 +22,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
-from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.models.front.session.scope import is_session, trains
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.blocks import render
 from migrate_mgpu.source.source import Edit
@@ -79,6 +79,8 @@ class _Loop:
         makers = [word for call in walk(loop) if (word := _makes(module, self.graph, call))]
         inside = [one for one in walk(loop) if isinstance(one, ast.stmt)]
         if not makers or loop.orelse or not all(isinstance(one, _PLAIN) for one in inside):
+            return []
+        if any(_is_more(module, one) for one in walk(loop)):
             return []
         if not layout.owns_lines or any("\n" in text for text in _texts(loop)):
             return []
@@ -412,6 +414,15 @@ def _is_tensor(
 def _speaks(function: Function) -> bool:
     calls = (one for one in walk(function.node) if isinstance(one, ast.Call))
     return any(name_of(function.module, one) for one in calls)
+
+
+def _is_more(module: Module, node: ast.AST) -> bool:
+    """Whether a call makes more than layers: what is fed, a tower's gradients, a step."""
+    if not isinstance(node, ast.Call):
+        return False
+    own = isinstance(node.func, ast.Attribute) and node.func.attr == "compute_gradients"
+    name = name_of(module, node)
+    return own or trains(module, node) or name in PLACEHOLDERS or name in ("device", "gradients")
 
 
 def _kind(module: Module, loop: ast.For) -> str:

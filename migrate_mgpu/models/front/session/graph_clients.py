@@ -15,7 +15,13 @@ from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.eager_values import EagerValueReader
-from migrate_mgpu.models.front.session.origins import Named, Whole, arguments_by_name, exports
+from migrate_mgpu.models.front.session.origins import (
+    Named,
+    Whole,
+    arguments_by_name,
+    exports,
+    is_annotation,
+)
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
 from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
 from migrate_mgpu.models.front.session.session_order import SessionOrder
@@ -479,6 +485,8 @@ class GraphClientReader(StatementReader):
             if self.runs.is_home(name) and name not in calling:
                 continue
             if name in fine or not isinstance(name.ctx, ast.Load) or self._is_theirs(name):
+                continue
+            if is_annotation(self.module, name):
                 continue
             if not self._concerns(name) or self._around(name) in inside:
                 continue

@@ -18,6 +18,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import class_of, is_of_another
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import (
     SESSIONS,
     constructor_of,
@@ -355,6 +356,14 @@ class _GraphObject:
                 return True
         return False
 
+    def _is_fed(self, attribute: str) -> bool:
+        """Whether an attribute is a placeholder."""
+        return any(
+            isinstance(statement := self.names.statement(one), ast.Assign)
+            and name_of(self.module, statement.value) in PLACEHOLDERS
+            for one in self._stored(attribute)
+        )
+
     def _chosen(self, attributes: list[str]) -> dict[str, str]:
         """The name of each attribute: its own, where nothing else has that."""
         blocked = {n.id for n in ast.walk(self.constructor) if isinstance(n, ast.Name)}
@@ -363,7 +372,9 @@ class _GraphObject:
         found: dict[str, str] = {}
         for attribute in attributes:
             base = attribute.strip("_") or attribute
-            wanted = (attribute, base, f"{base}_tensor", f"{base}_of_graph")
+            wanted = [attribute, base, f"{base}_tensor", f"{base}_of_graph"]
+            if attribute != base and self._is_fed(attribute):
+                del wanted[0]  # a function of TF2 is given nothing by such a name
             name = next((o for o in wanted if o not in blocked and o not in found.values()), "")
             if not name:
                 return {}

@@ -325,9 +325,18 @@ class RunWriter:
             return self.context.render(run.step.values[0])
         name = self.step(run)
         iterators = [one.name for one in self.program.restarted(run.step.units)]
+        in_order = [placeholder for placeholder, _ in run.feeds] == list(run.step.feeds)
+        for placeholder in run.step.feeds if run.fed is not None or not in_order else ():
+            if placeholder.name.startswith("_"):  # tf.function calls it `arg__x`
+                text = f"a function of TF2 is given nothing by the name `{placeholder.name}`"
+                raise Refused(
+                    self.module,
+                    run.call,
+                    text,
+                    "give the placeholder a name that begins with a letter",
+                )
         if run.fed is not None:
             return f"{name}({', '.join([*iterators, f'**{self.source.code(run.fed)}'])})"
-        in_order = [placeholder for placeholder, _ in run.feeds] == list(run.step.feeds)
         arguments = list(iterators)
         for placeholder, value in run.feeds:
             head = "" if in_order else f"{placeholder.name}="

@@ -530,3 +530,25 @@ def test_dropout_with_a_seed_that_is_told_so_stays() -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("the session stays" in message for message in said(result))
+
+
+def test_what_is_fed_by_a_name_that_begins_with_a_line_stays() -> None:
+    """`tf.function` calls such an argument `arg__x`."""
+    text = """\
+import numpy as np
+import tensorflow as tf
+
+_x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable(tf.ones([2, 1]))
+loss = tf.reduce_mean(tf.square(tf.matmul(_x, w)))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    feed = {_x: np.ones([3, 2])}
+    sess.run(train, feed)
+"""
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert any("given nothing by the name `_x`" in one for one in said(result))
+    native(text.replace("feed = {_x: np.ones([3, 2])}\n    sess.run(train, feed)",
+                        "sess.run(train, {_x: np.ones([3, 2])})"))  # fmt: skip

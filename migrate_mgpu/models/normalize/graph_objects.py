@@ -373,7 +373,7 @@ class _GraphObject:
         for attribute in attributes:
             base = attribute.strip("_") or attribute
             wanted = [attribute, base, f"{base}_tensor", f"{base}_of_graph"]
-            if attribute != base and self._is_fed(attribute):
+            if attribute.startswith("_") and self._is_fed(attribute):
                 del wanted[0]  # a function of TF2 is given nothing by such a name
             name = next((o for o in wanted if o not in blocked and o not in found.values()), "")
             if not name:

@@ -103,7 +103,8 @@ class EagerWatch:
 
         def note(value: Any, count: Any) -> None:
             count = int(count)
-            if count < 0 and alone:
+            # A layer may be given more rows than the step has examples: parts of each of them.
+            if alone and (count < 0 or 0 < max(self.examples.lengths, default=0) < count):
                 count = self.examples.handed
                 self.recorder.get_series(series).lengths |= self.examples.lengths
             self._note(series, replica, float(value), count, graph)

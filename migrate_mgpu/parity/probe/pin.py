@@ -202,7 +202,9 @@ class Pins:
         # Knuth's multiplicative hash: spread evenly over [0, 1).
         uniform = arrays.reshape(math.cast(place, "float64") / 4294967296.0, features)
         kept = math.cast(uniform >= math.cast(rate, "float64"), x.dtype)
-        return x * kept / (1 - math.cast(rate, x.dtype))
+        dropped = x * kept / (1 - math.cast(rate, x.dtype))
+        dropped.set_shape(x.shape)  # a rate that is fed may have any
+        return dropped
 
     # Compilation --------------------------------------------------------------------------------
 

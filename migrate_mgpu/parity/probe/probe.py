@@ -350,12 +350,12 @@ def run(trace: Trace, program: str, argv: list[str], module: str | None = None) 
 
 def _end(trace: Trace, status: int) -> int:
     trace.data["status"] = status
-    trace.data["unordered"] = [
-        _place(file, line, file[len(trace.folder) + 1 :])
-        for file, line in unordered.places(trace.folder, trace.program)
-    ]
     _record_context_at_exit(trace)
     if trace.recorder is not None:
+        trace.data["unordered"] = [
+            _place(file, line, file[len(trace.folder) + 1 :])
+            for file, line in unordered.places(trace.folder, trace.program)
+        ]
         trace.recorder.finish(status)
     trace.save()
     if status == 0 and trace.ends is not None:

@@ -28,8 +28,9 @@ def places(folder: str, program: str) -> list[tuple[str, int]]:
     files = {os.path.abspath(program)}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and os.path.abspath(file).startswith(folder + os.sep):
-            files.add(os.path.abspath(file))
+        path = os.path.abspath(file) if isinstance(file, str) else ""
+        if path.startswith(folder + os.sep) and not _is_installed(path):
+            files.add(path)
     found: list[tuple[str, int]] = []
     for file in sorted(files):
         try:
@@ -38,6 +39,12 @@ def places(folder: str, program: str) -> list[tuple[str, int]]:
             continue
         found += [(file, line) for line in sorted(set(_lines(tree)))]
     return found[:MOST]
+
+
+def _is_installed(path: str) -> bool:
+    """Whether a file is a package's, in an environment that lies beside the program."""
+    prefixes = {os.path.abspath(one) + os.sep for one in (sys.prefix, sys.base_prefix)}
+    return "site-packages" in path.split(os.sep) or path.startswith(tuple(prefixes))
 
 
 def _lines(tree: ast.AST) -> Any:

@@ -52,3 +52,15 @@ def test_modules_of_the_program_only(tmp_path, monkeypatch):
     own = tmp_path / "own"
     own.mkdir()
     assert unordered.places(str(own), str(program)) == []
+
+
+def test_an_environment_beside_the_program(tmp_path, monkeypatch):
+    program = tmp_path / "train.py"
+    program.write_text("import lib\n")
+    place = tmp_path / ".venv" / "lib" / "python3.11" / "site-packages" / "lib.py"
+    place.parent.mkdir(parents=True)
+    place.write_text("found = list(set('abc'))\n")
+    module = ModuleType("lib")
+    module.__file__ = str(place)
+    monkeypatch.setitem(sys.modules, "lib", module)
+    assert unordered.places(str(tmp_path), str(program)) == []

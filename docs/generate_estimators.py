@@ -43,6 +43,9 @@ Estimator that it is else; any other stays, and is bridged to `tf.compat.v1.esti
 - Where nothing trains the Estimator, the Keras model has no training step, nor an optimizer to
   train with: it predicts and evaluates with what its folder's checkpoint has, or
   `tf.train.init_from_checkpoint`.
+- Where the same function makes it several times, as a notebook's cells do, each model goes on with
+  what is in the folder; Estimators that one name has by turns get names of their own.
+- `predict` over an input without an end predicts each batch when it is asked for, as in TF1.
 - Checkpoints of TF1 do not load into the Keras model as they are:
   [`migrate-mgpu checkpoint`](checkpoints.md) converts them. `tf.train.init_from_checkpoint` reads
   them as before: each class says which variable had which name in TF1 (`tf1_variables`), and what

@@ -89,6 +89,9 @@ def _line(name: str) -> str:
     return name if name.startswith("from ") else f"import {name}"
 
 
+_BEHIND_IMPORTS = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.With)
+
+
 def _has(module: Module, needed: str) -> bool:
     if needed.startswith("from "):
         head, _, name = needed.partition(" import ")
@@ -100,11 +103,13 @@ def _has(module: Module, needed: str) -> bool:
             )
             for statement in module.tree.body
         )
-    return any(
-        isinstance(statement, ast.Import)
-        and any(a.name == needed and not a.asname for a in statement.names)
-        for statement in module.tree.body
-    )
+    for statement in module.tree.body:
+        if isinstance(statement, ast.Import):
+            if any(alias.name == needed and not alias.asname for alias in statement.names):
+                return True
+        elif isinstance(statement, _BEHIND_IMPORTS):
+            return False  # as in a notebook's cell: one that comes later may be too late
+    return False
 
 
 def _after_docstring(module: Module, lines: list[str]) -> Edit:

@@ -268,7 +268,7 @@ EQUAL = {
     "data.experimental.sample_from_datasets", "data.experimental.choose_from_datasets",
     "data.experimental.Counter", "map_fn", "scan", "foldl", "foldr", "where_v2",
     "zeros_initializer", "ones_initializer", "executing_eagerly", "lookup.StaticHashTable",
-    "random.poisson", "scalar_mul", "math.scalar_mul",
+    "random.poisson", "scalar_mul", "math.scalar_mul", "feature_column.make_parse_example_spec",
 }  # fmt: skip
 # Statuses of the table of names that say: the same object in TF2.
 SAME_STATUSES = ("neutral", "v2_shared", "modules", "v1_differs_tf2.15")

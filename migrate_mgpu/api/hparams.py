@@ -28,7 +28,9 @@ def hparams_edits(module: Module, node: ast.AST) -> list[Edit] | None:
         return None
     for name in _METHODS & module.names.attributes.keys():
         for attribute in module.names.attributes[name]:
-            receiver = module.source.code(attribute.value).rpartition(".")[2]
+            value = attribute.value  # of a call what is called tells what it gives
+            value = value.func if isinstance(value, ast.Call) else value
+            receiver = module.source.code(value).rpartition(".")[2]
             if "param" in receiver.lower() or receiver in _targets(module, call):
                 return None
     if any(b.qualname != "types" for b in module.names.module_scope.bindings.get("types", ())):

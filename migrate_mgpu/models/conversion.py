@@ -220,20 +220,26 @@ class Conversions:
                 raise Refused(reference.module, reference.node, text)
 
     def _check_alternatives(self) -> None:
-        """Estimators of which a run makes one are driven by the same statements."""
+        """Estimators that the same statements drive are driven in the same way there."""
         values = ValueFlow(self.graph)
         found = {one.flow.made: one for one in self.all}
+
+        def passed(flow: EstimatorFlow) -> list[tuple[Module, ast.stmt]]:
+            return [
+                (value.module, value.module.names.statement(value.node))
+                for value in values.places(flow.module, flow.made)
+                if value.node is not None
+            ]
+
         for one in self.all:
-            for flow in one.flow.alternatives:
+            for flow in (*one.flow.alternatives, *one.flow.together):
                 other = found[flow.made]
                 if one.refused is not None or other.refused is not None:
                     continue
-                passed = values.places(one.flow.module, one.flow.made)
-                places = [
-                    (value.module, value.module.names.statement(value.node))
-                    for value in passed
-                    if value.node is not None
-                ]
+                places = passed(one.flow)
+                if flow in one.flow.together:
+                    others = passed(flow)
+                    places = [place for place in places if place in others]
                 try:
                     check_driven_alike(one.flow, one.edits, other.edits, places)
                 except Refused as refused:
@@ -324,7 +330,9 @@ class Conversions:
 
 
 def _overlap(first: Conversion, second: Conversion) -> bool:
-    if second.flow in first.flow.alternatives or first.flow in second.flow.alternatives:
+    if second.flow in (*first.flow.alternatives, *first.flow.together):
+        return True
+    if first.flow in (*second.flow.alternatives, *second.flow.together):
         return True
     function, other = first.flow.function, second.flow.function
     return function is not None and other is not None and function.node is other.node

@@ -672,10 +672,14 @@ class FirstValues:
 
 @record(frozen=True, eq=False)
 class ArrayInput(Operation):
-    """An input function over arrays or a table; ``endless``: it begins again without an end."""
+    """An input function over arrays or a table; ``endless``: it begins again without an end.
+
+    ``shuffles`` is the expression that says whether it shuffles, where that is decided when it is
+    made.
+    """
 
     node: ast.Call
-    shuffles: bool
+    shuffles: bool | ast.expr
     endless: bool
 
 

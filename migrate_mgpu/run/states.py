@@ -386,6 +386,8 @@ class ProgramStates:
         reason = self._unconverted(state) if stays is None else stays
         if reason is None:
             state.kind = NATIVE
+            for note in state.rest.notes:
+                state.estimators[0].note(*note)
             # Keras 3's fit stops with an error where there are several workers.
             choices = [c for one in state.estimators for c in one.flow.distribution.choices]
             newest = "" if any(row_of(s).workers for s in strategies_of(choices)) else " and newest"
@@ -463,7 +465,8 @@ class ProgramStates:
                     for use in restated:
                         if use.symbol.name.endswith("set_random_seed"):
                             state.rest.note(module, use.node, _SEED, NUMBERS)
-                found = rest(module, uses, gone | moved, style, rules)
+                alone = bool(state.estimators) and state.eager is None
+                found = rest(module, uses, gone | moved, style, rules, alone)
             except Refused as refused:
                 return refused.diagnostic
             left = [

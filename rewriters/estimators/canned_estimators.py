@@ -38,10 +38,12 @@ the Estimators of TF2 by the same names took the mean: a finding says which was 
 file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers by
 default are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005. A cross
 hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories out of range of an
-identity column are all zeros, where 1.15 stopped. Predictions have all of 1.15's names, but
+identity column are all zeros, where 1.15 stopped. What is exported for one text for each example
+(serialized examples, lines of a file) has TF1's other signatures as well, `regression` or
+`classification`, whose input is `inputs`. Predictions have all of 1.15's names, but
 ``all_class_ids`` and ``all_classes`` where nothing is exported. Not converted: columns of other
 packages, sequences and shared embeddings, columns that are not written out under a strategy,
-exports for serialized examples, ``batch_norm``, partitioners, more
+``batch_norm``, partitioners, more
 than one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl
 under a strategy (1.15 does not run it), optimizers that remember gradients (momentum, RMSProp)
 where TF1 updates the rows of a category that a batch uses and no others, BoostedTrees, heads of

@@ -170,4 +170,10 @@ def test_estimators_of_two_modules_that_one_function_drives() -> None:
         "import one\nimport two\n\n\ndef drive(estimator):\n"
         "    estimator.train(one.input_fn, steps=5)\n\n\ndrive(one.make())\ndrive(two.make())\n"
     )
-    stays(("main.py", main), "it may be another Estimator here", ("one.py", made), ("two.py", made))
+    after, _ = migrated(("main.py", main), ("one.py", made), ("two.py", made))
+    assert "    estimator.fit(one.input_fn(), steps_per_epoch=5, verbose=0)\n" in after
+    assert after.count("    return model_fn()\n") == 2
+    other = main.replace("drive(two.make())", "drive(two)")
+    stays(
+        ("main.py", other), "it may be another Estimator here", ("one.py", made), ("two.py", made)
+    )

@@ -41,6 +41,8 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
         Refused: TF2 has nothing equal.
     """
     spelled = node.func if isinstance(node, ast.Call) else node
+    if isinstance(spelled, ast.Attribute) and name_of(module, spelled.value) in _VERSION:
+        return function(module, spelled.value, style)
     found = symbol(module.names.qualname(spelled))
     if found is None:
         return None
@@ -63,6 +65,10 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
     if isinstance(node, ast.Call) and (edits := _call(module, node, style, name)) is not None:
         return edits
     return _renamed(module, spelled, style, name, isinstance(node, ast.Call))
+
+
+# A text, with methods of its own.
+_VERSION = ("VERSION", "version.VERSION")
 
 
 def _is_written(name: str) -> bool:
@@ -126,6 +132,8 @@ def _renamed(
         new = f"get_logger().{LOGGING[short]}"
     elif head == "contrib.data" and short in CONTRIB_DATA:
         new = f"data.experimental.{short}"
+    elif name in _VERSION:
+        new = "version.VERSION"
     elif not called and row is not None and not row.constants:
         # `activation=tf.nn.softmax`: it is called with a tensor alone.
         new = row.target

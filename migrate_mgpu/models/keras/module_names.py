@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hparams import hparams_edits
+from migrate_mgpu.api.lookups import lookup_edits
 from migrate_mgpu.api.mnist import mnist_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.core.records import field, record
@@ -41,8 +42,12 @@ def rest(
     gone: AbstractSet[ast.AST],
     style: FileStyle,
     rules: Selection,
+    estimators: bool = False,
 ) -> Rest:
-    """What becomes of the uses of TensorFlow outside of everything that is gone."""
+    """What becomes of the uses of TensorFlow outside of everything that is gone.
+
+    ``estimators``: of a program whose graphs are those of its Estimators.
+    """
     found = Rest()
     for use in uses:
         if is_inside(module, use.node, gone) or isinstance(use.node, (ast.Import, ast.ImportFrom)):
@@ -53,6 +58,10 @@ def rest(
             continue
         if use.status != "neutral" and use.symbol.name.startswith(("app.flags", "flags")):
             found.left.append(use)  # which nothing would parse, see absl_app.py
+            continue
+        idle = _idle(module, use) if estimators else None
+        if idle is not None:
+            found.edit(module, Layout(module.source, idle).replace([]))
             continue
         alias = _unused_alias(module, use.node, gone)
         if alias is not None:
@@ -73,6 +82,7 @@ def rest(
             continue
         try:
             pipeline = pipeline_edits(module, use.node, style)
+            pipeline = pipeline or lookup_edits(module, use.node, style)
         except Refused:
             found.left.append(use)
             continue
@@ -111,6 +121,23 @@ def _rewritten(module: Module, use: Use, style: FileStyle, rules: Selection, fou
     return False
 
 
+# What changes the default graph, in which no Estimator builds, and the cache of event files.
+_OF_GRAPHS = ("reset_default_graph", "summary.FileWriterCache.clear")
+
+
+def _idle(module: Module, use: Use) -> ast.stmt | None:
+    """A statement that does nothing where Keras models are what Estimators became."""
+    names = module.names
+    call = names.parents.get(use.node)
+    if use.symbol.name not in _OF_GRAPHS or not isinstance(call, ast.Call):
+        return None
+    statement = names.parents.get(call)
+    if call.func is not use.node or not isinstance(statement, ast.Expr):
+        return None
+    alone = len(names.block(statement)) == 1 or not Layout(module.source, statement).owns_lines
+    return None if alone else statement
+
+
 def _unused_alias(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> ast.stmt | None:
     """`rnn = tf.contrib.rnn` of a module, which nothing reads that is still there."""
     names = module.names
@@ -145,6 +172,8 @@ def import_edits(module: Module) -> EditSet:
                     found.edit(module, Edit(start, end, text))
             continue
         tried = isinstance(module.names.parents[statement], ast.Try)
+        if statement.module == "tensorflow.python.feature_column" and not tried:
+            _columns_of_today(module, statement, found)
         if statement.module == "tensorflow.compat" and not tried:
             if len(statement.names) == 1 and statement.names[0].name == "v1":
                 start, end = source.span(statement)
@@ -158,6 +187,43 @@ def import_edits(module: Module) -> EditSet:
                 found.edit(module, Layout(source, alone).replace([]))
                 found.gone.add(alone)
     return found
+
+
+def _columns_of_today(module: Module, statement: ast.ImportFrom, found: EditSet) -> None:
+    """`isinstance(column, feature_column._NumericColumn)`, of classes that columns had before 1.13.
+
+    What `tf.feature_column` makes since then are `NumericColumn`s of `feature_column_v2`.
+    """
+    names, source = module.names, module.source
+    alias = statement.names[0]
+    local = alias.asname or alias.name
+    bindings = names.module_scope.bindings.get(local, ())
+    if len(statement.names) != 1 or alias.name != "feature_column" or len(bindings) != 1:
+        return
+    mentions = names.mentions(local, names.module_scope)
+    uses = [names.parents[one] for one in mentions]
+    asked = [one for one in uses if isinstance(one, ast.Attribute) and one.attr in _COLUMNS]
+    if not asked or len(asked) != len(uses):
+        return
+    start, end = source.span(statement)
+    text = f"from tensorflow.python.feature_column import feature_column_v2 as {local}"
+    found.edit(module, Edit(start, end, text))
+    for one in asked:
+        last = source.span(one)[1]
+        found.edit(module, Edit(last - len(one.attr), last, one.attr[1:]))
+    found.note(
+        module, statement, "columns are of these classes in an early TensorFlow only: 1.15 has "
+        "them in feature_column_v2, without the underscore, as is written here; compare with that",
+    )  # fmt: skip
+
+
+# Classes of columns that `tf.feature_column` made before 1.13.
+_COLUMNS = {
+    "_BucketizedColumn", "_CrossedColumn", "_EmbeddingColumn", "_HashedCategoricalColumn",
+    "_IdentityCategoricalColumn", "_IndicatorColumn", "_NumericColumn",
+    "_VocabularyFileCategoricalColumn", "_VocabularyListCategoricalColumn",
+    "_WeightedCategoricalColumn",
+}  # fmt: skip
 
 
 def _wanted(module: Module, node: ast.AST, known: Rule, rules: Selection) -> bool:

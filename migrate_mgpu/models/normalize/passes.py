@@ -15,6 +15,8 @@ from migrate_mgpu.models.front.estimators.parts import (
     ADDED_METRICS,
     CONTRIB_LEARN,
     INSIDE_STATEMENT,
+    OTHER_ESTIMATOR,
+    USED_ELSEWHERE,
     EstimatorFlow,
 )
 from migrate_mgpu.models.front.inputs.batches import CHANGED
@@ -42,6 +44,7 @@ from migrate_mgpu.models.normalize import (
     optimizers,
     public_keras,
     registries,
+    reused_estimators,
     total_loss,
     towers,
     tpu_arms,
@@ -127,4 +130,5 @@ PASSES = (
     Pass(changed_batches.normalize, frozenset({CHANGED})),
     Pass(added_metrics.normalize, frozenset({ADDED_METRICS})),
     Pass(nested_estimators.normalize, frozenset({INSIDE_STATEMENT})),
+    Pass(reused_estimators.normalize, frozenset({OTHER_ESTIMATOR, USED_ELSEWHERE})),
 )

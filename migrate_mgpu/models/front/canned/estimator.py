@@ -56,7 +56,7 @@ def read_canned(flow: EstimatorFlow, graph: CallGraph, as_objects: bool = False)
 
 
 def _read(flow: EstimatorFlow, graph: CallGraph, as_objects: bool) -> CannedModel:
-    head = read_head(flow)
+    head = read_head(flow, graph)
     distributed = bool(flow.distribution.training)
     parts = read_parts(flow, graph, distributed, as_objects)
     wanted = wanted_results(flow, graph)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.heads import HEADS, HeadRow, Task
 from migrate_mgpu.api.losses import REDUCTIONS, Reduction
 from migrate_mgpu.models.front.canned.column_names import changes
@@ -23,7 +25,7 @@ from migrate_mgpu.models.ir import Head
 _ADVICE = "write its model in Keras"
 
 
-def read_head(flow: EstimatorFlow) -> Head:
+def read_head(flow: EstimatorFlow, graph: CallGraph) -> Head:
     """The head of an Estimator.
 
     Raises:
@@ -31,7 +33,7 @@ def read_head(flow: EstimatorFlow) -> Head:
     """
     module = flow.module
     if not flow.class_name.endswith("Estimator"):
-        return _HeadReader(flow, flow.class_name, flow.arguments).of_class()
+        return _HeadReader(flow, flow.class_name, flow.arguments, graph).of_class()
     node = flow.arguments.get("head")
     if node is None:
         raise Refused(module, flow.call, "an Estimator without a head")
@@ -48,14 +50,22 @@ def read_head(flow: EstimatorFlow) -> Head:
         shown = module.source.code(call.func if isinstance(call, ast.Call) else call)
         raise Refused(module, node, f"the head `{shown}`", _ADVICE)
     arguments = arguments_of(module, call, row.signature)
-    return _HeadReader(flow, name.rpartition(".")[2], arguments).read(row, call, statement)
+    shown = name.rpartition(".")[2]
+    return _HeadReader(flow, shown, arguments, graph).read(row, call, statement)
 
 
 class _HeadReader:
     """Reads a head that is shown to its author as ``shown``."""
 
-    def __init__(self, flow: EstimatorFlow, shown: str, arguments: Mapping[str, ast.expr]) -> None:
+    def __init__(
+        self,
+        flow: EstimatorFlow,
+        shown: str,
+        arguments: Mapping[str, ast.expr],
+        graph: CallGraph,
+    ) -> None:
         self.flow = flow
+        self.graph = graph
         self.module = flow.module
         self.shown = shown
         self.arguments = arguments
@@ -147,6 +157,8 @@ class _HeadReader:
         """How many classes there are."""
         node = self.arguments.get("n_classes")
         known = 2 if node is None else _count(self.module, assigned(self.module, node))
+        if not isinstance(known, int) and node is not None:
+            known = self._handed(node)
         if not isinstance(known, int):
             raise Refused(
                 self.module, node or self.flow.call,
@@ -154,6 +166,14 @@ class _HeadReader:
                 "write the number out",
             )  # fmt: skip
         return known
+
+    def _handed(self, node: ast.expr) -> object:
+        """A number that parameters, their defaults or attributes hand on; None where it varies."""
+        origins = ValueFlow(self.graph).definitions(self.module, node)
+        if any(one.node is None for one in origins):
+            return None
+        counts = {_count(one.module, one.node) for one in origins}
+        return counts.pop() if len(counts) == 1 else None
 
 
 def is_constant(module: Module, node: ast.expr) -> bool:

@@ -1,4 +1,7 @@
-"""Estimators of which a run makes one: `if wide: e = Linear... else: e = DNN...`, driven as one."""
+"""Estimators of which a run makes one: `if wide: e = Linear... else: e = DNN...`, driven as one.
+
+So are those of which a run makes several, where a function is given one in each call.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import (
+    INSIDE_STATEMENT,
+    OTHER_ESTIMATOR,
+    EstimatorFlow,
+)
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -20,6 +27,10 @@ def find_alternatives(flows: list[EstimatorFlow]) -> None:
     for flow in flows:
         for module, node, origin in flow.doubts:
             other = known.get(origin) if isinstance(origin, ast.Call) else None
+            if other is not None and _in_function_of_both(flow, other, module, node):
+                if other not in flow.together:
+                    flow.together.append(other)
+                continue
             if other is None or not _exclusive(flow, other):
                 names = flow.module.names
                 one_statement = (
@@ -30,7 +41,7 @@ def find_alternatives(flows: list[EstimatorFlow]) -> None:
                 flow.problem(
                     module, node, "it may be another Estimator here",
                     "assign each Estimator to a separate variable",
-                    INSIDE_STATEMENT if one_statement else "",
+                    INSIDE_STATEMENT if one_statement else OTHER_ESTIMATOR,
                 )  # fmt: skip
             elif other not in flow.alternatives:
                 flow.alternatives.append(other)
@@ -50,6 +61,20 @@ def _exclusive(first: EstimatorFlow, second: EstimatorFlow) -> bool:
         return True
     ways = [_arms(module, statement) for statement in (one, two)]
     return any(way in ways[1] for way in ((branch, not arm) for branch, arm in ways[0]))
+
+
+def _in_function_of_both(
+    first: EstimatorFlow, second: EstimatorFlow, module: Module, node: ast.expr
+) -> bool:
+    """Whether it is the parameter of a function that is given one or the other by its calls."""
+    if first.kind != second.kind or not isinstance(node, ast.Name):
+        return False
+    binding = module.names.only_binding(node)
+    if binding is None or binding.kind != "parameter":
+        return False
+    scope = module.names.scope_at(node)
+    makers = [(one.module, one.module.names.scope_at(one.statement)) for one in (first, second)]
+    return all(home is not module or made is not scope for home, made in makers)
 
 
 def _in_loop(module: Module, statement: ast.stmt) -> bool:

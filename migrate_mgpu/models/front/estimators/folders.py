@@ -11,6 +11,7 @@ from itertools import combinations
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.ir import Expression
 
@@ -40,7 +41,7 @@ def shared_folders(flows: list[EstimatorFlow], graph: CallGraph) -> None:
 
 def _one_after_the_other(first: EstimatorFlow, second: EstimatorFlow, graph: CallGraph) -> bool:
     module = first.module
-    nodes = _nodes(first), _nodes(second)
+    nodes = _at_home(first, graph), _at_home(second, graph)
     for flow, own in ((first, nodes[0]), (second, nodes[1])):
         scope = module.names.scope_at(flow.call)
         if any(m is not module or module.names.scope_at(n) is not scope for m, n in own):
@@ -58,6 +59,39 @@ def _one_after_the_other(first: EstimatorFlow, second: EstimatorFlow, graph: Cal
             return False
     (start, end), (begin, stop) = (_span(module, {n for _, n in own}) for own in nodes)
     return end < begin or stop < start
+
+
+def _at_home(flow: EstimatorFlow, graph: CallGraph) -> list[tuple[Module, ast.AST]]:
+    """What is done with an Estimator, where functions that it is given do it at their calls."""
+    module, scope = flow.module, flow.module.names.scope_at(flow.call)
+    found = _nodes(flow)
+    strange = [
+        one for one in found if one[0] is not module or module.names.scope_at(one[1]) is not scope
+    ]
+    if not strange:
+        return found
+    around = [
+        p for m, node in strange for p in (m.names.ancestors(node)) if isinstance(p, _FUNCTIONS)
+    ]
+    given = [
+        (value.module, value.node)
+        for value in ValueFlow(graph).places(module, flow.made)
+        if value.node is not None
+        and value.module is module
+        and module.names.scope_at(value.node) is scope
+    ]
+    calls = [module.names.taker(node) for _, node in given if isinstance(node, ast.Name)]
+    called = {
+        target.node
+        for call in calls
+        if call is not None and (target := graph.target(module, call.func)) is not None
+    }
+    if (
+        not all(any(p in called for p in m.names.ancestors(node)) for m, node in strange)
+        or not around
+    ):
+        return found
+    return [one for one in found if one not in strange] + list(given)
 
 
 def _nodes(flow: EstimatorFlow) -> list[tuple[Module, ast.AST]]:

@@ -17,6 +17,8 @@ from migrate_mgpu.models.ir import Construction, Distribution, Driving, Expressi
 INSIDE_STATEMENT = "estimator-inside-statement"
 CONTRIB_LEARN = "estimator-of-contrib-learn"
 ADDED_METRICS = "metrics-added-to-an-estimator"
+OTHER_ESTIMATOR = "another-estimator"
+USED_ELSEWHERE = "estimator-used-in-another-function"
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
 
@@ -69,7 +71,8 @@ class EstimatorFlow:
     ``functools.partial`` or a lambda fixes of it by name, ``wrapped`` the call of it in
     such a lambda. ``added`` is the call around it that adds metrics to it. ``doubts`` are
     the places that may have something else, with what it is, ``alternatives`` the
-    Estimators among that: a run makes one of them.
+    Estimators among that: a run makes one of them. ``together`` are those that a function is
+    given in other calls.
     """
 
     module: Module
@@ -87,6 +90,7 @@ class EstimatorFlow:
     driving: Driving = field(default_factory=Driving)
     doubts: list[tuple[Module, ast.expr, ast.expr | None]] = field(default_factory=list)
     alternatives: list[EstimatorFlow] = field(default_factory=list)
+    together: list[EstimatorFlow] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.idioms import is_read_only
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
@@ -31,7 +32,7 @@ def read_array_input(module: Module, node: ast.AST) -> ArrayInput | None:
     """The input function that a call makes; None for other calls.
 
     Raises:
-        Refused: what it shuffles is decided while the program runs.
+        Refused: whether it shuffles is not said, or something is called to say it.
     """
     row = array_row(module, node)
     if row is None or not isinstance(node, ast.Call):
@@ -40,8 +41,16 @@ def read_array_input(module: Module, node: ast.AST) -> ArrayInput | None:
     arguments = arguments_of(module, node, row.signature)
     if "x" not in arguments:
         raise Refused(module, node, f"{shown} without x")
-    shuffles = constant(arguments.get("shuffle"))
+    told = arguments.get("shuffle")
+    shuffles = constant(told)
     if not isinstance(shuffles, bool):
+        if (
+            told is not None
+            and shuffles is None
+            and not is_none(told)
+            and is_read_only(module, told)
+        ):
+            return ArrayInput(row.kind, module, node, arguments, told, is_endless(node, row))
         raise Refused(
             module, node, f"whether {shown} shuffles is decided elsewhere",
             "write the input function with tf.data",

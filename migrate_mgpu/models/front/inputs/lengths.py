@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import ValueFlow
@@ -49,16 +50,16 @@ class Lengths:
                         return False
                     if (last in METHODS and last not in _COUNTED) or loaded(where, part):
                         return False
-                    if _is_endless(where, part) and _happens(where, part, known, True):
+                    if _is_endless(where, part, known) and _happens(where, part, known, True):
                         return False
         return bool(bodies)
 
     def endless(self, module: Module, node: ast.expr) -> bool:
         """Whether an input function's dataset is known to repeat without an end."""
-        known = self._constants(module, node)
+        known = self._constants(module, assigned(module, node) or node)
         return any(
             isinstance(part, ast.Call)
-            and _is_endless(where, part)
+            and _is_endless(where, part, known)
             and _happens(where, part, known, False)  # its author knows when it ends
             for where, body in self._bodies(module, node)
             for part in ast.walk(body)
@@ -119,15 +120,30 @@ class Lengths:
         return [(origin.module, origin.node) for origin in origins if origin.node is not None]
 
 
-def _is_endless(module: Module, call: ast.Call) -> bool:
-    """`repeat()`, or an input function of arrays with `num_epochs=None`."""
+def _is_endless(module: Module, call: ast.Call, known: _Known) -> bool:
+    """`repeat()`, or an input function of arrays with `num_epochs=None`.
+
+    `repeat(num_epochs)` is as well, where that is a parameter which is ``known`` to be None.
+    """
     row = array_row(module, call)
     if row is not None:
-        return is_endless(call, row)
+        told = by_parameter(call, row.signature).get("num_epochs")
+        return is_endless(call, row) or _is_nothing(module, told, known)
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "repeat":
         return False
     given = [*call.args, *(k.value for k in call.keywords)]
-    return not given or is_none(given[0]) or constant(given[0]) == -1
+    if not given or is_none(given[0]) or constant(given[0]) == -1:
+        return True
+    return _is_nothing(module, given[0], known)
+
+
+def _is_nothing(module: Module, node: ast.expr | None, known: _Known) -> bool:
+    """Whether a parameter is known to be None, or -1."""
+    if not isinstance(node, ast.Name):
+        return False
+    home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
+    key = (home.node if home is not None else None, node.id)
+    return key in known and known[key] in (None, -1)
 
 
 def _happens(module: Module, call: ast.Call, known: _Known, undecided: bool) -> bool:

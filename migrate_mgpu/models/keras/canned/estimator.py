@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES, WEIGHTED_COLUMNS
+from migrate_mgpu.api.heads import Task
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.core.findings import EVALUATION, NETWORK
 from migrate_mgpu.core.records import field, record
@@ -29,14 +30,16 @@ class CannedPlan(ModelPlan):
     """A model that a canned Estimator becomes.
 
     ``head`` is the class, ``arguments`` the pieces of its constructor's call, ``compiled``
-    those of ``compile`` (comments among them). ``keeps_columns``: it asks the columns that
-    the program makes when it runs, and what makes them stays.
+    those of ``compile`` (comments among them), ``task`` what its head is for.
+    ``keeps_columns``: it asks the columns that the program makes when it runs, and what makes
+    them stays.
     """
 
     head: str = ""
     arguments: list[str] = field(default_factory=list)
     compiled: list[str] = field(default_factory=list)
     keeps_columns: bool = False
+    task: Task = Task.NUMBER
 
 
 class CannedClasses:
@@ -96,6 +99,7 @@ class _Writer:
         if model.head.classes is not None:
             plan.arguments.append(f"n_classes={text_of(self.module, model.head.classes)}")
         plan.keeps_columns = bool(self.columns)
+        plan.task = self.head.row.task
         plan.metrics = self.head.results(model.results)
         metrics, made = self.head.metrics(plan.metrics)
         plan.metrics = (*plan.metrics, *model.added)

@@ -49,9 +49,10 @@ class BuiltReceiver:
         if first not in given:
             raise Refused(module, call, f"a receiver without its {first}", _ADVICE)
         self.features = given[first]
-        if answer.canned:
-            raise Refused(module, call, OF_EXAMPLES, _ADVICE)
         size = given.get("default_batch_size")
+        self.takes_texts = answer.canned and self.kind == "parsing" and size is None
+        if answer.canned and not self.takes_texts:
+            raise Refused(module, call, OF_EXAMPLES, _ADVICE)
         self.size = text_of(module, size) if size is not None else "None"
 
     def write(self, place: ast.stmt) -> str:

@@ -9,9 +9,9 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import record, replaced
-from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import USED_ELSEWHERE, EstimatorFlow
 from migrate_mgpu.models.front.estimators.visibility import is_visible, known_at
-from migrate_mgpu.models.ir import EVALUATE, PREDICT, DriverCall, Expression
+from migrate_mgpu.models.ir import EVALUATE, PREDICT, DriverCall, Driving, Expression, Query
 from migrate_mgpu.models.keras.driver.setup import Setup
 
 _ASKS = (EVALUATE, PREDICT)  # what saves no checkpoint
@@ -128,8 +128,71 @@ def find_insertion_point(flow: EstimatorFlow, setup: Setup) -> InsertionPoint:
     raise Refused(
         strange[0].module, strange[0].node,
         "an Estimator with a model_dir is used in another function",
-        "make the Estimator where it is used",
+        "make the Estimator where it is used", USED_ELSEWHERE,
     )  # fmt: skip
+
+
+@record(frozen=True)
+class Turn:
+    """One of several calls of the function that makes a model, and what is done with that one."""
+
+    point: InsertionPoint
+    driving: Driving
+
+
+def made_in_turns(flow: EstimatorFlow, setup: Setup) -> list[Turn] | None:
+    """`estimator = build(...)` several times, one below the other, as a notebook's cells do.
+
+    Each time the model goes on with what is in its folder. None where it is made in another way,
+    or where it cannot be told which of them a use is of.
+    """
+    values, driving = setup.values, flow.driving
+    made: list[tuple[Module, ast.stmt]] = []
+    for value in values.places(flow.module, flow.made):
+        node = value.node
+        statement = value.module.names.statement(node) if node is not None else None
+        if isinstance(node, ast.Call) and node is not flow.made:
+            function = values.graph.target(value.module, node.func)
+            target = _target(statement) if statement is not None else None
+            if function is None or not isinstance(target, ast.Name) or statement is None:
+                return None
+            if not isinstance(statement, ast.Assign) or statement.value is not node:
+                return None
+            made.append((value.module, statement))
+    if len(made) < 2:
+        return None
+    module = made[0][0]
+    names = module.names
+    made.sort(key=lambda one: one[1].lineno)
+    scope, block = names.scope_at(made[0][1]), names.block(made[0][1])
+    named = {target.id for _, one in made if isinstance(target := _target(one), ast.Name)}
+    if len(named) != 1 or any(m is not module or one not in block for m, one in made):
+        return None
+    if not isinstance(names.parents[made[0][1]], (ast.Module, ast.FunctionDef)):
+        return None
+    name = named.pop()
+    if len(scope.bindings.get(name, ())) != len(made):
+        return None
+    turns = [Turn(InsertionPoint(module, one, name, "", None), Driving()) for _, one in made]
+    asked: list[DriverCall | Query] = [*driving.calls, *driving.exports, *driving.queries]
+    for call in asked:
+        if call.module is not module or names.scope_at(call.node) is not scope:
+            return None
+        if isinstance(call, DriverCall) and setup.changes.receiver(call) != name:
+            return None
+        around = {names.statement(call.node), *names.ancestors(call.node)}
+        place = next((index for index, one in enumerate(block) if one in around), 0)
+        above = [turn for turn in turns if block.index(turn.point.statement) < place]
+        if not above:
+            return None
+        own = above[-1].driving
+        if isinstance(call, Query):
+            own.queries.append(call)
+        else:
+            (own.exports if call in driving.exports else own.calls).append(call)
+    if setup.strategy is not None:
+        return None
+    return turns if all(turn.driving.calls for turn in turns) else None
 
 
 def _made_once(

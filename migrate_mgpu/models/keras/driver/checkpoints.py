@@ -34,6 +34,7 @@ from migrate_mgpu.models.keras.driver.checkpoint_insertion import (
     InsertionPoint,
     find_insertion_point,
     known,
+    made_in_turns,
 )
 from migrate_mgpu.models.keras.driver.datasets import Datasets
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
@@ -108,7 +109,37 @@ def write_checkpoints(
         text = "a model_dir under several workers: each would write the same files"
         where = checkpoints.folder.module, checkpoints.folder.node
         raise Refused(*where, text, "save on the first worker alone")
-    point = find_insertion_point(flow, setup)
+    several = made_in_turns(flow, setup)
+    if several is None:
+        return _at(
+            find_insertion_point(flow, setup), flow, checkpoints, setup, model, datasets, changes
+        )
+    found = [
+        _at(
+            one.point,
+            replaced(flow, driving=one.driving),
+            checkpoints,
+            setup,
+            model,
+            datasets,
+            changes,
+        )
+        for one in several
+    ]
+    return found[0]
+
+
+def _at(
+    point: InsertionPoint,
+    flow: EstimatorFlow,
+    checkpoints: Checkpoints,
+    setup: Setup,
+    model: ModelPlan,
+    datasets: Datasets,
+    changes: DriverEdits,
+) -> Manager | None:
+    """Writes what restores where one statement gives the model its name."""
+    queries, calls = flow.driving.queries, flow.driving.calls
     names, source = point.module.names, point.module.source
     scope = names.scope_at(point.statement)
     places = [call for call in calls if point.shows(call)]

@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.scopes import statement_value
-from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.findings import EVALUATION
 from migrate_mgpu.models.front.estimators.finding import is_shown
@@ -304,6 +304,9 @@ class _Driver:
         if node is None:
             raise Refused(module, call.node, "`predict` without an input_fn")
         if self.lengths.endless(module, node):
+            if self.model.predicts and self.strategy is None and "predict_keys" not in arguments:
+                self._replace(call, self._one_by_one(call, node))
+                return
             raise Refused(
                 module, node, "predict over an endless input: Keras would never return",
                 "take() what is needed in the input function",
@@ -331,6 +334,29 @@ class _Driver:
         text = FileStyle.of(source).call(head, pieces, indent, len(indent) + len(name) + 3)
         self.changes.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
         self._replace(call, rows_of(call, self.flow, self.model, self.values, name))
+
+    def _one_by_one(self, call: DriverCall, node: ast.expr) -> str:
+        """The examples of an input without an end, predicted when they are asked for, as in TF1."""
+        names, indent = (
+            call.module.names,
+            call.module.source.indent_of(call.module.names.statement(call.node)),
+        )
+        scope = names.scope_at(call.node)
+        batch = names.fresh(scope, "batch", "predicted_batch")
+        rows = names.fresh(scope, "rows", "predicted_rows")
+        row = names.fresh(scope, "row", "predicted_row")
+        made = self.datasets.text(call, call.module, node, indent, 0, False)
+        tf = root(call.module, call.node)
+        features = f"{tf}.keras.utils.unpack_x_y_sample_weight({batch})[0]"
+        parts = [
+            f"dict(zip({rows}, {row}))",
+            f"for {batch} in {made}",
+            f"for {rows} in [{self.changes.receiver(call)}.predict_on_batch({features})]",
+            f"for {row} in zip(*{rows}.values())",
+        ]
+        source = call.module.source
+        inner = source.newline + indent + source.indent_unit
+        return f"({inner}{inner.join(parts)}{source.newline}{indent})"
 
     def _replace(self, call: DriverCall, text: str) -> None:
         start, end = call.module.source.span(call.node)

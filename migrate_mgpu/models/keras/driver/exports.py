@@ -14,16 +14,18 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import Scope, constant
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.api.heads import Task
 from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow
 from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.ir import Construction, DriverCall
+from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
@@ -32,9 +34,17 @@ from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 
 DEFAULT, RECEIVER = "serving_default", "serving_input_receiver_fn"
 PREDICTIONS = "predict"  # the signature of a canned Estimator's
+# What a canned Estimator's signatures of serialized examples give, of its predictions.
+_CLASSIFIED = {"classes": "all_classes", "scores": "probabilities"}
+_EXAMPLES = {
+    Task.NUMBER: {"regression": {"outputs": "predictions"}},
+    Task.TWO_CLASSES: {"classification": _CLASSIFIED, "regression": {"outputs": "logistic"}},
+    Task.CLASSES: {"classification": _CLASSIFIED},
+}
 STAMP = "str(int(time.time()))"  # TF1 named each export's folder by its time
 
 
@@ -57,6 +67,7 @@ class Exports:
         self.values = ValueFlow(graph)
         self.lengths = Lengths(graph)
         self._outputs: ast.expr | None = None
+        self._of_texts: set[str] = set()  # receivers that take one text for each example
 
     def write(self, saved: Manager | None) -> None:
         """All calls of an export.
@@ -131,7 +142,10 @@ class Exports:
             if isinstance(node, ast.Name):
                 forget_value(self.changes, module, node)
         for made in [made for call in self.flow.driving.calls for made in call.exporters]:
-            statement = made.module.names.statement(made.node)
+            names = made.module.names
+            statement = names.statement(made.node)
+            if any(spec is not None and spec.node in names.ancestors(made.node) for spec in lists):
+                continue  # it goes with the EvalSpec
             if isinstance(statement, ast.Assign) and statement not in self.changes.gone:
                 if statement.value is made.node:
                     forget(self.changes, made.module, statement)
@@ -158,7 +172,7 @@ class Exports:
         """The names of the signatures, all of which are the predictions."""
         function = self.flow.function
         if self.flow.kind == CANNED:
-            return (PREDICTIONS,)  # the others are of serialized examples
+            return (PREDICTIONS,)  # the others are of serialized examples, see `_of_examples`
         if function is None or not isinstance(function.node, ast.FunctionDef):
             raise Refused(call.module, call.node, "an export of an Estimator without a model_fn")
         reading = Reading(function.module, function.node)
@@ -188,7 +202,10 @@ class Exports:
         """Nothing else may be said of an export than what is known."""
         for name, value in arguments.items():
             harmless = name == "strip_default_attrs" or constant(value) is False
-            if name not in known and not harmless:
+            if name == "as_text" and not harmless:
+                text = "exported as saved_model.pb: TF2 writes no saved_model.pbtxt"
+                self.changes.note(module, value, text)
+            elif name not in known and not harmless:
                 raise Refused(module, value, f"`{name}` of an export is not converted")
 
     def _export(self, call: DriverCall) -> None:
@@ -208,7 +225,8 @@ class Exports:
             lines.append(f"{lead} = {folder}")
             folder = lead
         lines += self._lines(call, receiver, folder, layout.indent, self.quiet)
-        text = f"{source.newline}{layout.indent}".join(lines)
+        rest = [layout.indent + line if line else "" for line in lines[1:]]
+        text = source.newline.join([lines[0], *rest])
         self.changes.edit(module, Edit(layout.start, layout.end, text))
         self.changes.replaced(module, call.node, DrivingRewriter)
 
@@ -239,16 +257,46 @@ class Exports:
             f"{archive}.track({model})",
         ]
         serve = f"{receiver}({model})"
-        if len(keys) > 1:
+        examples = receiver in self._of_texts and isinstance(self.model, CannedPlan)
+        if len(keys) > 1 or examples:
             name = names.fresh(scope, "serve", "serving_function")
             lines.append(f"{name} = {serve}")
             serve = name
         for key in keys:
             pieces = [style.string(key), serve]
             lines.append(style.call(f"{archive}.add_endpoint", pieces, indent, len(indent)))
+        if examples:
+            lines += self._of_examples(archive, serve, style, scope)
         if quiets:  # as TF1 was: Keras shows what it has written
             lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
         lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
+        return lines
+
+    def _of_examples(self, archive: str, serve: str, style: FileStyle, scope: Scope) -> list[str]:
+        """The signatures that a canned Estimator has for serialized examples as well.
+
+        Measured on 1.15.5: TF1 calls their input `inputs`, and the first of them is the default.
+        """
+        assert isinstance(self.model, CannedPlan)
+        tf, unit = style.tensorflow, style.indent
+        names = self.flow.module.names
+        lines: list[str] = []
+        for index, (key, outputs) in enumerate(_EXAMPLES[self.model.task].items()):
+            stem = {"classification": "classify", "regression": "regress"}[key]
+            name = names.fresh(scope, stem, f"serve_{key}")
+            spec = f"{tf}.TensorSpec([None], {tf}.string, name={style.string('inputs')})"
+            given = [f"{style.string(o)}: answer[{style.string(k)}]" for o, k in outputs.items()]
+            lines += [
+                "",
+                f"@{tf}.function(input_signature=[{spec}])",
+                f"def {name}(inputs):",
+                f"{unit}answer = {serve}(inputs)",
+                f"{unit}return {{{', '.join(given)}}}",
+                "",
+                f"{archive}.add_endpoint({style.string(key)}, {name})",
+            ]
+            if not index:
+                lines.append(f"{archive}.add_endpoint({style.string(DEFAULT)}, {name})")
         return lines
 
     def _path_variable(self, call: DriverCall, statement: ast.stmt) -> str:
@@ -286,16 +334,20 @@ class Exports:
                 if origins[0].module is module:
                     self._only_built(module, call)
                     built = BuiltReceiver(module, call, self.changes, self.answer)
-                    return built.write(module.names.statement(node))
+                    name = built.write(module.names.statement(node))
+                    self._of_texts |= {name} if built.takes_texts else set()
+                    return name
             raise Refused(
                 module, node, "which receiver function this is cannot be determined",
                 "name a function of the program",
             )  # fmt: skip
         self._only_exports(function)
-        edit = serving_edit(function, self.answer)
+        edit, takes_texts = serving_edit(function, self.answer)
         self.changes.edit(function.module, edit)
         self.changes.gone.add(function.node)
-        return module.source.code(node)
+        name = module.source.code(node)
+        self._of_texts |= {name} if takes_texts else set()
+        return name
 
     @property
     def answer(self) -> Answer:

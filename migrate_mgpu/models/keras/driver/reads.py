@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import ValueFlow
-from migrate_mgpu.models.front.estimators.parts import Configuration
+from migrate_mgpu.models.front.estimators.parts import Configuration, RunConfig
 from migrate_mgpu.models.front.estimators.visibility import known_at, settled
 from migrate_mgpu.models.ir import Query
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
@@ -43,10 +43,13 @@ def _value(config: Configuration, query: Query, values: ValueFlow) -> ast.expr:
         query.module, query.node, f"`{name}` of the RunConfig is read here",
         "put the setting into a variable, and read that",
     )  # fmt: skip
-    changed = any(name in made.arguments for made in config.replaced)
-    if name not in _DEFAULTS or len(config.made) != 1 or changed:
+    assert isinstance(query.node, ast.Attribute)
+    if any(name in one.arguments for one in config.replaced):
+        made = _giver(config, query.module, query.node.value, name, values)
+    else:
+        made = config.made[0] if len(config.made) == 1 else None
+    if name not in _DEFAULTS or made is None:
         raise refused
-    made = config.made[0]
     given = made.arguments.get(name)
     if given is None:
         other = _EITHER & made.arguments.keys() if name in _EITHER else ()
@@ -57,6 +60,22 @@ def _value(config: Configuration, query: Query, values: ValueFlow) -> ast.expr:
     if known is None:
         raise refused
     return known
+
+
+def _giver(
+    config: Configuration, module: Module, node: ast.expr, name: str, values: ValueFlow
+) -> RunConfig | None:
+    """The call that gave a setting to the configuration that an expression is: a `replace`, or else
+    what made it. None where that may be several."""
+    origins = values.definitions(module, node)
+    if len(origins) != 1:
+        return None
+    found = next((one for one in config.all if one.place is origins[0].node), None)
+    if found is None or found.kind != "replace" or name in found.arguments:
+        return found
+    called = found.node.func
+    assert isinstance(called, ast.Attribute)
+    return _giver(config, found.module, called.value, name, values)
 
 
 def written(module: Module, changes: DriverEdits) -> None:

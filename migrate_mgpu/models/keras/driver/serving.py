@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import record
@@ -48,7 +48,7 @@ class Answer:
     """What a model answers: by a ``predict_step``, and whether that gives a dictionary.
 
     Else TF1 called the one output ``output``. ``canned``: TF1 wrote more signatures for what is
-    given one string, which it takes for serialized examples.
+    given one text for each example, which it takes for serialized examples.
     """
 
     predicts: bool
@@ -77,13 +77,15 @@ def decorator(block: Block, style: FileStyle, specs: list[str]) -> None:
     block.line("])", 1)
 
 
-def serving_edit(function: Function, answer: Answer) -> Edit:
-    """The new text of a receiver function.
+def serving_edit(function: Function, answer: Answer) -> tuple[Edit, bool]:
+    """The new text of a receiver function; whether it takes one text for each example.
 
     Raises:
         Refused: it does more than make placeholders and features.
     """
-    return _Serving(function, answer).edit()
+    made = _Serving(function, answer)
+    edit = made.edit()
+    return edit, made.takes_texts
 
 
 class _Serving:
@@ -92,6 +94,7 @@ class _Serving:
         self.node = function.node
         self.answer = answer
         self.style = style_at(self.module, self.node)
+        self.takes_texts = False
         given = self.node.args
         plain = not (given.args or given.posonlyargs or given.kwonlyargs or given.vararg)
         if not plain or given.kwarg or self.node.decorator_list or function.owner is not None:
@@ -117,9 +120,12 @@ class _Serving:
         made = {one.call: one for one in inputs}
         self._only_these(made)
         if self.answer.canned and len(inputs) == 1:
-            told = arguments_of(module, inputs[0].call, ("dtype", "shape", "name")).get("dtype")
-            kind = tensorflow_name(module, told) if told is not None else ""
-            if not kind.startswith(("float", "int")):
+            told = arguments_of(module, inputs[0].call, ("dtype", "shape", "name"))
+            kind = tensorflow_name(module, told["dtype"]) if "dtype" in told else ""
+            self.takes_texts = kind == "string" and (
+                _is_vector(told["shape"]) if "shape" in told else self._parsed(inputs[0])
+            )
+            if not self.takes_texts and not kind.startswith(("float", "int")):
                 raise Refused(module, inputs[0].call, OF_EXAMPLES, _ADVICE)
         plain = [s for s in body if statement_value(s) in made]
         holding = [s for s in body if any(part in made for part in ast.walk(s))]
@@ -160,7 +166,8 @@ class _Serving:
         if "receiver_tensors_alternatives" in given or len(given) != 2:
             raise Refused(module, call, "a receiver with alternatives", _ADVICE)
         features = given["features"]
-        table = self._is_table(self._followed(features))
+        # A canned Estimator's columns take their features out of a dictionary, however it is made.
+        table = self.answer.canned or self._is_table(self._followed(features))
         if table != (kind == "ServingInputReceiver"):
             text = "features that are not a dictionary literal" if not table else "a dictionary"
             raise Refused(module, features, f"a {kind} of {text}", _ADVICE)
@@ -300,3 +307,10 @@ class _Serving:
 
 def _parameter(one: _Input) -> Replacement:
     return lambda context: one.parameter
+
+
+def _is_vector(shape: ast.expr) -> bool:
+    """`[None]`: as many as there are."""
+    return isinstance(shape, (ast.List, ast.Tuple)) and [is_none(one) for one in shape.elts] == [
+        True
+    ]

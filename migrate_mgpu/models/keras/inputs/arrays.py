@@ -35,7 +35,9 @@ def dataset(array: ArrayInput, base: str | None = None) -> list[str]:
     features = f"dict({code('x')})" if array.kind == "table" else code("x")
     data = f"({features}, {code('y')})" if "y" in arguments else features
     parts = [f"{root(module, array.node)}.data.Dataset.from_tensor_slices({data})"]
-    if array.shuffles:
+    if isinstance(array.shuffles, ast.expr):  # a buffer of one example keeps the order
+        parts.append(f".shuffle({code('queue_capacity')} if {code('shuffle')} else 1)")
+    elif array.shuffles:
         parts.append(f".shuffle({code('queue_capacity')})")
     if array.endless:
         parts.append(".repeat()")

@@ -5,19 +5,22 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.inputs.arrays import array_row, read_array_input
 from migrate_mgpu.models.front.inputs.input_functions import InputReader
-from migrate_mgpu.models.ir import ArrayInput, InputFunction
+from migrate_mgpu.models.ir import ArrayInput, DrawnBatch, InputFunction
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.inputs.arrays import dataset, statement_edit
 from migrate_mgpu.models.keras.inputs.batches import write_batch
+from migrate_mgpu.source.source import Edit
 
 # What an Estimator says of itself to an input function with a parameter `mode`.
 MODES = {"train": "train", "train_and_evaluate": "train", "evaluate": "eval", "predict": "infer"}
@@ -51,6 +54,9 @@ class Inputs(EditSet):
         function = self.reader.read(module, node, known)
         for batch in function.drawn:
             write_batch(batch, self)
+            self._without_batches(batch)
+        if function.drawn:
+            self._with_ranks(module)
         for array in function.arrays:
             self._write(array)
         if function.array is not None:
@@ -63,6 +69,53 @@ class Inputs(EditSet):
         text = text_of(module, node, 0, base)
         simple = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
         return f"{text if simple else f'({text})'}({', '.join(own)})"
+
+    def _without_batches(self, batch: DrawnBatch) -> None:
+        """What else calls a function that gave a batch's tensors, and gives the Dataset now.
+
+        Raises:
+            Refused: it does more with them than show them.
+        """
+        around: list[ast.AST] = []
+        todo: list[tuple[Module, ast.AST]] = [(batch.module, batch.node)]
+        while todo:
+            module, node = todo.pop()
+            functions = (p for p in module.names.ancestors(node) if isinstance(p, ast.FunctionDef))
+            made = next(functions, None)
+            if made is None or made in around:
+                continue
+            around.append(made)
+            for reference in self.graph.references(Function(module, made)):
+                call, names = reference.call, reference.module.names
+                statement = names.parents.get(call) if call is not None else None
+                if call is None or isinstance(statement, (ast.Lambda, ast.Expr)):
+                    continue
+                if isinstance(statement, ast.Return):
+                    todo.append((reference.module, call))
+                    continue
+                if not is_shown_alone(reference.module, statement):
+                    raise Refused(
+                        reference.module, call, f"`{made.name}` gives a Dataset in TF2, and what "
+                        "it gives here is used as tensors", "take a batch by next(iter(...)) there",
+                    )  # fmt: skip
+                end = reference.module.source.span(call)[1]
+                self.edit(reference.module, Edit(end, end, ".element_spec"))
+
+    def _with_ranks(self, module: Module) -> None:
+        """Keras 3 must know how many axes labels have.
+
+        Raises:
+            Refused: a function of a Dataset squeezes them, and nobody knows of which axes.
+        """
+        for part in walk(module.tree):
+            value = part.value if isinstance(part, ast.Return) else None
+            last = value.elts[-1] if isinstance(value, ast.Tuple) and value.elts else None
+            if isinstance(last, ast.Call) and name_of(module, last) == "squeeze":
+                if len(last.args) == 1 and not last.keywords:
+                    raise Refused(
+                        module, last, "how many axes these labels have is not known, and Keras 3 "
+                        "asks for it", "tell tf.squeeze the axis",
+                    )  # fmt: skip
 
     def unread(self, module: Module) -> None:
         """Writes input functions over arrays that nothing is driven with."""
@@ -114,3 +167,46 @@ class Inputs(EditSet):
             function.module, function.node, "this input function gets the Estimator's params",
             "put them into a variable, and give them by a lambda",
         )  # fmt: skip
+
+
+def is_shown_alone(module: Module, statement: ast.AST | None) -> bool:
+    """`features, target = input_fn(...)`, of which nothing but shapes, types and keys is shown."""
+    names = module.names
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    for part in parts:
+        if not isinstance(part, ast.Name):
+            return False
+        home = names.defining_scope(part.id, names.scope_of_name[part])
+        if home is None or len(home.bindings[part.id]) != 1:
+            return False
+        for mention in names.mentions(part.id, home):
+            if mention is part:
+                continue
+            shown = names.statement(mention)
+            call = shown.value if isinstance(shown, ast.Expr) else None
+            if not isinstance(call, ast.Call) or not is_showing(module, call):
+                return False
+            for around in names.ancestors(mention):
+                if around is call:
+                    break
+                if not isinstance(around, _SHOWN) and not _makes_text(around):
+                    return False
+    return True
+
+
+_SHOWN = (ast.Attribute, ast.FormattedValue, ast.JoinedStr, ast.Subscript, ast.Tuple, ast.keyword)
+
+
+def _makes_text(node: ast.AST) -> bool:
+    """`"{}".format(list(features.keys()))`: a spec shows it as a tensor does."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant)
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return function.attr in ("format", "keys")
+    return isinstance(function, ast.Name) and function.id in ("list", "sorted", "str")

@@ -198,7 +198,7 @@ def test_features_that_are_the_inputs(features: str, kept: str) -> None:
     stays(program(changes + run), "`inputs` changes here")
 
 
-def test_a_canned_estimator_of_one_string_is_not_exported() -> None:
+def test_a_canned_estimator_of_one_text_has_the_signatures_of_examples() -> None:
     """TF1 takes it for serialized examples, and writes more signatures."""
     receiver = (
         "def receiver():\n    a = tf.placeholder(tf.string, [None])\n"
@@ -206,7 +206,13 @@ def test_a_canned_estimator_of_one_string_is_not_exported() -> None:
     )
     words = "fc.indicator_column(fc.categorical_column_with_hash_bucket('a', 9))"
     body = dense(f"[{words}]") + "est.export_saved_model('x', receiver)\n"
-    stays(program(receiver + body), "a canned Estimator's signatures of serialized examples")
+    after, _ = migrated(program(receiver + body))
+    for key, serve in (("serving_default", "classify"), ("regression", "regress")):
+        assert f".add_endpoint('{key}', {serve})" in after
+    assert "tf.TensorSpec([None], tf.string, name='inputs')" in after
+    assert "return {'outputs': answer['logistic']}" in after
+    reason = "a canned Estimator's signatures of serialized examples"
+    stays(program(receiver.replace("[None]", "[2]") + body), reason)
 
 
 def test_an_embedding_under_an_optimizer_that_skips_rows() -> None:

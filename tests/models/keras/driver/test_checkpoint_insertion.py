@@ -52,6 +52,44 @@ def test_under_a_strategy() -> None:
     assert "    with strategy.scope():\n        estimator = model_fn()\n        # The vari" in after
 
 
+def test_another_name_of_it() -> None:
+    after = converted(PROGRAM.replace("    score(", "    estimator = estimator\n    score("))
+    assert "    estimator_2 = estimator\n    score(estimator_2)\n" in after
+
+
+TURNS = """\
+def build():
+    return tf.estimator.Estimator(model_fn, 'out')
+
+
+estimator = build()
+estimator.train(input_fn, steps=5)
+estimator = build()
+print(estimator.evaluate(input_fn, steps=3)["loss"])
+"""
+
+
+def test_a_helper_that_makes_it_in_turns() -> None:
+    """Each time it goes on with what is in its folder."""
+    after = converted(TURNS)
+    assert after.count("\nestimator = build()\n") == 2
+    assert after.count("checkpoint.restore(manager") == after.count("# The variables must") == 2
+    assert after.count("manager.save(") == 1
+    assert after.index("manager.save(") < after.rindex("estimator = build()")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("estimator = build()\nprint", "for _ in X:\n    estimator = build()\nprint"),
+        ("estimator = build()\nprint", "other = build()\nprint"),
+        ("print(est", "def score():\n    print(est"),
+    ],
+)
+def test_turns_that_cannot_be_told_apart(old: str, new: str) -> None:
+    stays(HEAD + TURNS.replace(old, new), ANOTHER)
+
+
 NOT_KNOWN = "what the Estimator is fed is not known where it is made"
 ANOTHER = "an Estimator with a model_dir is used in another function"
 
@@ -60,7 +98,7 @@ ANOTHER = "an Estimator with a model_dir is used in another function"
     ("old", "new", "reason"),
     [
         ("    print(est", "    estimator.train(input_fn, steps=1)\n    print(est", ANOTHER),
-        ("    score(", "    estimator = estimator\n    score(", ANOTHER),
+        ("    score(", "    if X.any():\n        estimator = estimator\n    score(", ANOTHER),
         ("    estimator.train(input_fn, steps=5)\n", "    feed = lambda: input_fn()\n"
          "    estimator.train(feed, steps=5)\n", NOT_KNOWN),
         ("    print(est", "    print(estimator.model_dir, est", "is read in a different function"),

@@ -1,0 +1,136 @@
+"""``tf.contrib.lookup`` in TF2's words: the tables of words and of their numbers."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.named_arguments import arguments_of
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.style import FileStyle
+
+_TO_NUMBERS = {
+    "index_table_from_file": (
+        "vocabulary_file", "num_oov_buckets", "vocab_size", "default_value", "hasher_spec",
+        "key_dtype", "name",
+    ),
+    "index_table_from_tensor": (
+        "mapping", "num_oov_buckets", "default_value", "hasher_spec", "dtype", "name",
+    ),
+}  # fmt: skip
+_TO_WORDS = {
+    "index_to_string_table_from_file": ("vocabulary_file", "vocab_size", "default_value", "name"),
+    "index_to_string_table_from_tensor": ("mapping", "default_value", "name"),
+}
+_KNOWN = {"vocabulary_file", "mapping", "num_oov_buckets", "vocab_size", "default_value", "name"}
+
+
+def lookup_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] | None:
+    """The edits of a call of ``tf.contrib.lookup``; None for any other node.
+
+    TF2 hashes words without a number into the same buckets as TF1. Its tables are initialized
+    where they are made.
+
+    Raises:
+        Refused: it is given something that TF2's tables are not known to do.
+    """
+    name = tensorflow_name(module, node)
+    if not name.startswith("contrib.lookup."):
+        return None
+    last = name.rpartition(".")[2]
+    call = module.names.parents.get(node)
+    signature = _TO_NUMBERS.get(last) or _TO_WORDS.get(last)
+    if signature is None or not isinstance(call, ast.Call) or call.func is not node:
+        raise Refused(module, node, f"`tf.{name}` has no known form in TF2")
+    given = {n: v for n, v in arguments_of(module, call, signature).items() if not is_none(v)}
+    for parameter, value in given.items():
+        if parameter not in _KNOWN or not _is_plain(module, value):
+            raise Refused(module, value, f"`{parameter}` of `tf.{name}`")
+    written = _Written(module, style, given)
+    text = written.numbers() if last in _TO_NUMBERS else written.words()
+    if text is None:
+        raise Refused(module, call, f"what `tf.{name}` is given")
+    start, end = module.source.span(call)
+    indent = style.indent  # a line's own indentation is not known here: what follows is fitted
+    return [Edit(start, end, style.fitted(text, indent, len(indent), nested=True))]
+
+
+def _is_plain(module: Module, node: ast.expr) -> bool:
+    """Whether nothing of an argument is TensorFlow's, but the `tf.constant` around a list."""
+    inner = _listed(module, node)
+    return not any(tensorflow_name(module, part) for part in ast.walk(inner))
+
+
+def _listed(module: Module, node: ast.expr) -> ast.expr:
+    """The list in `tf.constant(WORDS)`."""
+    if isinstance(node, ast.Call) and tensorflow_name(module, node.func) == "constant":
+        if len(node.args) == 1 and not node.keywords:
+            return node.args[0]
+    return node
+
+
+class _Written:
+    def __init__(self, module: Module, style: FileStyle, given: dict[str, ast.expr]) -> None:
+        self.module = module
+        self.tf = style.tensorflow
+        self.style = style
+        self.given = given
+
+    def _code(self, name: str) -> str:
+        return self.module.source.code(self.given[name])
+
+    def _words(self) -> str | None:
+        """The list of words, which is written twice: a name, or texts."""
+        node = _listed(self.module, self.given["mapping"]) if "mapping" in self.given else None
+        texts = isinstance(node, (ast.List, ast.Tuple)) and all(
+            isinstance(constant(one), str) for one in node.elts
+        )
+        named = isinstance(node, (ast.Name, ast.Attribute))
+        return self.module.source.code(node) if node is not None and (texts or named) else None
+
+    def _of_file(self, keys: str, key: str, values: str, value: str) -> str:
+        lookup = f"{self.tf}.lookup"
+        given = [
+            self._code("vocabulary_file"),
+            f"{self.tf}.{keys}",
+            f"{lookup}.TextFileIndex.{key}",
+            f"{self.tf}.{values}",
+            f"{lookup}.TextFileIndex.{value}",
+        ]
+        if "vocab_size" in self.given:
+            given.append(f"vocab_size={self._code('vocab_size')}")
+        return f"{lookup}.TextFileInitializer({', '.join(given)})"
+
+    def numbers(self) -> str | None:
+        """A table of words' numbers."""
+        lookup, words = f"{self.tf}.lookup", self._words()
+        if "vocabulary_file" in self.given:
+            made = self._of_file("string", "WHOLE_LINE", "int64", "LINE_NUMBER")
+        elif words is not None:
+            made = f"{lookup}.KeyValueTensorInitializer({words}, range(len({words})), "
+            made += f"{self.tf}.string, {self.tf}.int64)"
+        else:
+            return None
+        buckets = constant(self.given.get("num_oov_buckets"))
+        if "num_oov_buckets" not in self.given or buckets == 0:
+            other = self._code("default_value") if "default_value" in self.given else "-1"
+            return f"{lookup}.StaticHashTable({made}, {other})"
+        if not isinstance(buckets, int) or buckets < 0:
+            return None
+        return f"{lookup}.StaticVocabularyTable({made}, {buckets})"
+
+    def words(self) -> str | None:
+        """A table of numbers' words."""
+        lookup, words = f"{self.tf}.lookup", self._words()
+        if "vocabulary_file" in self.given:
+            made = self._of_file("int64", "LINE_NUMBER", "string", "WHOLE_LINE")
+        elif words is not None:
+            made = f"{lookup}.KeyValueTensorInitializer(range(len({words})), {words}, "
+            made += f"{self.tf}.int64, {self.tf}.string)"
+        else:
+            return None
+        unknown = self.style.string("UNK")
+        other = self._code("default_value") if "default_value" in self.given else unknown
+        return f"{lookup}.StaticHashTable({made}, {other})"

@@ -1,0 +1,177 @@
+"""Estimators as notebooks have them: one name for several, what shows tensors, early classes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.whole import HEAD, converted
+from tests.support.migration import migrated, stays
+
+TWO = """\
+def show(est):
+    print(est.evaluate(input_fn, steps=3)["loss"])
+
+
+est = tf.estimator.Estimator(model_fn, "one")
+est.train(input_fn, steps=5)
+show(est)
+est = tf.estimator.Estimator(model_fn, "two")
+est.train(input_fn, steps=5)
+show(est)
+"""
+
+
+def test_each_of_one_name_gets_its_own() -> None:
+    after = converted(TWO)
+    assert "est_2 = model_fn()\n" in after and after.endswith("show(est_2)\n")
+    assert after.count("show(est)") == 2  # its definition, and the first call
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("est = tf.estimator.Estimator(model_fn, \"two\")\n",
+         "if len(X) > 3:\n    est = tf.estimator.Estimator(model_fn, \"two\")\n"),
+        ("show(est)\nest", "late = lambda: show(est)\nest"),
+        ("show(est)\nest", "show(est)\nprint(globals())\nest"),
+    ],
+)  # fmt: skip
+def test_names_that_cannot_be_told_apart(old: str, new: str) -> None:
+    stays(HEAD + TWO.replace(old, new, 1), "Estimator")
+
+
+def test_statements_about_graphs_go() -> None:
+    body = (
+        "tf.reset_default_graph()\ntf.summary.FileWriterCache.clear()\n"
+        "assert tf.VERSION.split('.')[0] == '1'\n"
+        "est = tf.estimator.Estimator(model_fn)\nest.train(input_fn, steps=5)\n"
+    )
+    after = converted(body)
+    assert after.startswith("assert tf.version.VERSION.split('.')[0] == '1'\nest = model_fn()\n")
+    alone = body.replace("tf.reset_default_graph()", "if X.any():\n    tf.reset_default_graph()")
+    stays(HEAD + alone, "`tf.reset_default_graph` is TF1 API")
+
+
+BATCHES = """\
+def batches(count=None):
+    data = tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(4).repeat(count)
+    features, labels = data.make_one_shot_iterator().get_next()
+    return features, labels
+
+
+features, labels = batches()
+print("shape: {}".format(features))
+est = tf.estimator.Estimator(model_fn)
+est.train(lambda: batches(2))
+"""
+
+
+def test_what_shows_a_batch_shows_its_spec() -> None:
+    after = converted(BATCHES)
+    assert "features, labels = batches().element_spec\n" in after
+
+
+def test_what_computes_with_a_batch_stays() -> None:
+    reason = "`batches` gives a Dataset in TF2, and what it gives here is used as tensors"
+    stays(HEAD + BATCHES.replace('"shape: {}".format(features)', "features + 1"), reason)
+
+
+def test_labels_of_unknown_rank_stay() -> None:
+    reason = "how many axes these labels have is not known"
+    stays(
+        HEAD + BATCHES.replace("features, labels\n\n", "features, tf.squeeze(labels)\n\n"), reason
+    )
+
+
+def test_an_input_without_an_end_is_predicted_row_by_row() -> None:
+    body = BATCHES + "for row in est.predict(lambda: batches()):\n    print(row)\n    break\n"
+    after = converted(body)
+    assert "for rows in [est.predict_on_batch(" in after and "est.predict(" not in after
+    after = converted(body.replace("predict(lambda: batches()", "predict(lambda: batches(1)"))
+    assert "est.predict(batches(1)" in after
+
+
+def test_whether_it_shuffles_is_said_by_a_parameter() -> None:
+    body = (
+        "def fed(shuffle):\n    return tf.estimator.inputs.numpy_input_fn(\n"
+        "        X, X[:, :1], batch_size=4, shuffle=shuffle, num_epochs=1)\n\n\n"
+        "est = tf.estimator.Estimator(model_fn)\nest.train(fed(True))\n"
+    )
+    assert ".shuffle(1000 if shuffle else 1)" in converted(body)
+    called = body.replace("shuffle=shuffle", "shuffle=bool(input())")
+    stays(HEAD + called, "whether numpy_input_fn shuffles is decided elsewhere")
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_folder_that_is_read_of_its_config(replaced: bool) -> None:
+    config = "tf.estimator.RunConfig(model_dir='out')"
+    if replaced:
+        config = "tf.estimator.RunConfig()\nconfig = config.replace(model_dir='out')"
+    body = (
+        f"config = {config}\nprint(config.model_dir)\n"
+        "est = tf.estimator.Estimator(model_fn, config=config)\nest.train(input_fn, steps=5)\n"
+    )
+    assert converted(body).startswith("print('out')\n")
+
+
+def test_a_folder_that_is_read_before_it_is_given() -> None:
+    body = (
+        "config = tf.estimator.RunConfig()\nprint(config.model_dir)\n"
+        "config = config.replace(model_dir='out')\n"
+        "est = tf.estimator.Estimator(model_fn, config=config)\nest.train(input_fn, steps=5)\n"
+    )
+    assert converted(body).startswith("print(None)\n")
+
+
+TABLES = """\
+WORDS = ["a", "b"]
+
+
+def words_fn():
+    data = tf.data.Dataset.from_tensor_slices((X, WORDS * 4))
+    table = {}
+    return data.map(lambda x, word: (x, tf.cast(table.lookup(word), tf.float32)[None])).batch(4)
+
+
+est = tf.estimator.Estimator(model_fn)
+est.train(words_fn)
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "written"),
+    [
+        ("index_table_from_tensor(tf.constant(WORDS))",
+         "StaticHashTable(tf.lookup.KeyValueTensorInitializer(WORDS, range(len(WORDS)), "
+         "tf.string, tf.int64), -1)"),
+        ("index_table_from_file('w.txt', num_oov_buckets=2)",
+         "StaticVocabularyTable(tf.lookup.TextFileInitializer('w.txt', tf.string, "
+         "tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER), 2)"),
+    ],
+)  # fmt: skip
+def test_tables_of_words(table: str, written: str) -> None:
+    after = converted(TABLES.format("tf.contrib.lookup." + table))
+    assert "".join(written.split()) in "".join(after.replace(",\n    )", ")").split())
+
+
+@pytest.mark.parametrize(
+    "table", ["index_table_from_tensor(tf.constant(list(WORDS)))", "HashTable(None, 0)",
+              "index_table_from_file('w.txt', hasher_spec=None or X)"],
+)  # fmt: skip
+def test_tables_that_stay(table: str) -> None:
+    stays(HEAD + TABLES.format("tf.contrib.lookup." + table), "is TF1 API")
+
+
+def test_classes_of_columns_are_those_of_today() -> None:
+    """Since 1.13 no column is an instance of the old ones: 1.15 does not find any, either."""
+    body = (
+        "from tensorflow.python.feature_column import feature_column as fc\n\n"
+        "columns = [tf.feature_column.numeric_column('a')]\n"
+        "columns = [one for one in columns if isinstance(one, fc._NumericColumn)]\n"
+        "est = tf.estimator.Estimator(model_fn)\nest.train(input_fn, steps=5)\n"
+    )
+    after, said = migrated(HEAD + body)
+    assert (
+        "import feature_column_v2 as fc\n" in after and "isinstance(one, fc.NumericColumn)" in after
+    )
+    assert any("in an early TensorFlow only" in one for one in said)

@@ -626,6 +626,10 @@ class Project:
                 parts[id(groups[module])].modules[real] = module
         return sorted(parts.values(), key=lambda part: place[id(part._programs[0])])
 
+    def all_modules(self) -> Iterable[Module]:
+        """Those of the whole run, of which this may be a part."""
+        return self._modules_of_run.values()
+
     def _gone(self, program: Program) -> list[Module]:
         """Modules that a program may import by a name, and that do not run on TF2."""
         unknown = (one for m in program.modules for one in self.unknown_imports.get(m, ()))

@@ -10,14 +10,16 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.graph_files import reader_of
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module, fact
-from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.checkpoints import SAVE
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, SETTINGS
 from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
@@ -108,6 +110,7 @@ class NativeSessions:
         written: Callable[[Module], AbstractSet[ast.AST]],
     ) -> None:
         """``written`` are mentions of names that TF2 lost for which there is something else."""
+        self.project = project
         self.graph = graph
         self.rules = rules
         self.kept = kept
@@ -169,8 +172,9 @@ class NativeSessions:
             idle = [node for one in beside for node in self._not_run(program, one)]
             graph = graph.without(idle) if idle else graph
             if graph_owners(module):
-                return self._several(module, graph, configs, beside)
+                return self._several(program, module, graph, configs, beside)
             read = read_program(module, graph, configs, beside)
+            self._check_graph_files(program, read)
             read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
             self._check_unread(read.unread)
             found = NativeSession(module, None, read.scope.session, loop)
@@ -196,6 +200,7 @@ class NativeSessions:
 
     def _several(
         self,
+        program: Program,
         module: Module,
         graph: CallGraph,
         configs: AbstractSet[ast.AST],
@@ -211,6 +216,8 @@ class NativeSessions:
             text = "several classes build graphs, and other modules have parts of them"
             raise Refused(module, owners[0], text)
         reads = [read_program(module, graph, configs, beside, owner) for owner in owners]
+        for read in reads:
+            self._check_graph_files(program, read)
         if not any(run.step.updates for read in reads for run in read.runs):
             raise Refused(module, reads[0].scope.session, "nothing is trained in its sessions")
         if not isinstance(owners[0], ast.ClassDef):
@@ -241,6 +248,24 @@ class NativeSessions:
         reads[0].settings[:] = dict.fromkeys(node for read in reads for node in read.settings)
         self._others(reads[0], found, configs)
         return found
+
+    def _check_graph_files(self, program: Program, read: SessionProgram) -> None:
+        """A TF2 program writes no graph beside its checkpoints.
+
+        Raises:
+            Refused: another program may read it.
+        """
+        module = read.scope.module
+        for found in read.saver_calls:
+            given = by_parameter(found.call, SAVE)
+            if found.kind != "save" or constant(given.get("write_meta_graph")) is False:
+                continue
+            reader = reader_of(self.project, program, module, given.get("save_path"))
+            if reader is not None:
+                text = f"{reader.path.name} reads the graph that TF1 saves beside the variables"
+                text += " (`tf.train.import_meta_graph`), and a native program saves none"
+                advice = "let it build the graph in code and restore it with `tf.train.Saver`"
+                raise Refused(module, found.call, text, advice)
 
     def _is_like(self, module: Module, node: ast.AST, graph: CallGraph) -> bool:
         """Whether a mention of TensorFlow does the same in TF2, where no program calls it.

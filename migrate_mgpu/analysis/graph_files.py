@@ -1,0 +1,58 @@
+"""Graphs beside checkpoints: TF1's savers write them, and `tf.train.import_meta_graph` reads them.
+
+A TF2 program writes variables alone, so one that reads the graph (`model.ckpt.meta`) would look for
+a file that nothing writes any more.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+
+from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.project import Program, Project
+
+_READS = "train.import_meta_graph"
+_PARAMETERS = ("meta_graph_or_file",)
+_SUFFIX = re.compile(r"(-\d+)?(\.meta)?$")
+
+
+@fact
+def _reads(module: Module) -> list[ast.Call]:
+    """Where a module reads a graph."""
+    if _READS.rpartition(".")[2] not in module.source.text:
+        return []
+    found = {use.node for use in module.uses if use.symbol.name == _READS}
+    return [call for call in module.names.calls if call.func in found]
+
+
+def reader_of(
+    project: Project, program: Program, module: Module, path: ast.expr | None
+) -> Module | None:
+    """A module of another program that may read the graph which a saver writes at ``path``.
+
+    It shares modules with ``program``, or stands in its folder, and names no other file.
+    """
+    written = _file(module, path)
+    shares = set(project.modules.values())
+    for other in project.all_modules():
+        if other in program.modules:
+            continue
+        for call in _reads(other):
+            read = _file(other, by_parameter(call, _PARAMETERS).get(_PARAMETERS[0]))
+            apart = read is not None and written is not None and read != written
+            near = other in shares or other.path.parent == program.entry.path.parent
+            if near and not apart:
+                return other
+    return None
+
+
+def _file(module: Module, path: ast.expr | None) -> str | None:
+    """The name of a checkpoint's files, without its number; None where it is not a constant."""
+    if isinstance(path, ast.Name):
+        path = module.names.only_value(path)
+    value = constant(path)
+    return _SUFFIX.sub("", os.path.basename(value)) if isinstance(value, str) else None

@@ -26,7 +26,7 @@ from migrate_mgpu.models.front.session.scope import (
     session_calls,
     trains,
 )
-from migrate_mgpu.models.normalize import graph_methods, graph_statements
+from migrate_mgpu.models.normalize import graph_methods, graph_statements, late_attributes
 from migrate_mgpu.models.normalize.fetched_expressions import as_attributes
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
@@ -134,6 +134,7 @@ class _GraphObject:
         return (
             self._uncalled()
             or as_attributes(self.module, self.graph, self.owner)
+            or late_attributes.as_attributes(self.module, self.graph, self.owner)
             or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)

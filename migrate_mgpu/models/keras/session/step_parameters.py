@@ -56,6 +56,29 @@ class StepParameterWriter:
         text = "it cannot be determined which object has this step"
         raise Refused(self.module, run.call, text, "fetch an attribute of the object")
 
+    def known_at(self, step: Step, statement: ast.stmt) -> str:
+        """How a step may be called in other code than its runs; empty where that has it not."""
+        names, name = self.module.names, self.names.step(step)
+        around = list(names.ancestors(statement))
+        by_name = self.program.scope.owner is None and not self._bundle
+        if self.program.scope.node in around and (by_name or name not in names.attributes):
+            return name
+        clients = {one.node: one for one in self.program.clients}
+        client = next((clients[node] for node in around if node in clients), None)
+        if client is None:
+            return ""
+        if by_name:
+            given = self._is_given(client) and step in self.needs(client)
+            return name if given or self._sees(client) else ""
+        for run in client.runs:
+            shown = self.step(run) if run.step is step else ""
+            root = shown.partition(".")[0].partition("[")[0]
+            scope = names.scopes[client.node]
+            made = [names.statement(one.node) for one in scope.bindings.get(root, ())]
+            if shown and all(one is client.node or one.lineno < statement.lineno for one in made):
+                return shown
+        return ""
+
     def given_to_object(self, step: Step) -> bool:
         """Whether a step becomes an attribute of the object whose constructor builds it."""
         return self.program.scope.owner is not None and step in self._given_away()

@@ -457,7 +457,9 @@ class _Writer:
                 continue
             if step.updates and self._slot(step) <= places.get(statement, len(places)):
                 given = ", ".join(self.construction.begun(one.source) for one in drawn)
-                return f"{self.names.step(step)}.get_concrete_function({given})"
+                shown = self.parameters.known_at(step, statement)
+                if shown:
+                    return f"{shown}.get_concrete_function({given})"
         return ""
 
     def _is_loss(self, node: ast.AST) -> bool:

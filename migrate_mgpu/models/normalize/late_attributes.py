@@ -1,0 +1,301 @@
+"""Summaries and savers of an object's graph that another function makes before it runs parts of it.
+
+    def train():
+        tf.summary.scalar("loss", model.loss)
+        merged = tf.summary.merge_all()
+        saver = tf.train.Saver()
+
+The constructor makes them as the last thing that it does, and the function takes them of the
+object: `merged = model.merged`. One saver is enough for functions that only restore.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES, DRAWS
+from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.optimizers import OPTIMIZERS
+from migrate_mgpu.api.summaries import SUMMARIES
+from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.session.scope import constructor_of
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_MERGES = ("summary.merge", "summary.merge_all")
+_MAKES = (*SUMMARIES.by_name, *_MERGES)
+_SAVER = "train.Saver"
+_EVERY = ("global_variables", "all_variables")
+# What makes variables: a saver of all has those that are there when it is made.
+_MAKERS = (*VARIABLES.by_name, *LAYERS.by_name, *OPTIMIZERS.by_name, "train.get_or_create_global_step")
+_LATEST = 9  # statements at the end of a constructor, among which earlier ones are looked for
+_DEEP = 5  # functions that the constructor calls, within each other
+
+
+def as_attributes(module: Module, graph: CallGraph, owner: ast.ClassDef) -> list[Edit]:
+    """The edits for one function; none where none makes such summaries."""
+    node = constructor_of(owner)
+    if node is None or not node.args.args or not Layout(module.source, node.body[-1]).owns_lines:
+        return []
+    if any(isinstance(one, ast.Return) for one in walk(node)):
+        return []
+    for function in (one for one in walk(module.tree) if isinstance(one, ast.FunctionDef)):
+        if not any(one is owner for one in module.names.ancestors(function)):
+            edits = _Late(module, graph, owner, node, function).edits()
+            if edits:
+                return edits
+    return []
+
+
+class _Late:
+    def __init__(
+        self,
+        module: Module,
+        graph: CallGraph,
+        owner: ast.ClassDef,
+        constructor: ast.FunctionDef,
+        function: ast.FunctionDef,
+    ) -> None:
+        self.module = module
+        self.names = module.names
+        self.source = module.source
+        self.graph = graph
+        self.owner = owner
+        self.constructor = constructor
+        self.me = constructor.args.args[0].arg
+        self.function = function
+        self.made: list[ast.Expr | ast.Assign] = []
+        self.object = ""  # as the function writes it
+        self.values: dict[str, str] = {}  # the attributes by the names that they have there
+
+    def edits(self) -> list[Edit]:
+        scope = self.names.scopes[self.function]
+        calls = [
+            call
+            for name, every in calls_of_names(self.module).items()
+            for call in every
+            if name in _MAKES and self.names.scope_at(call) is scope
+        ]
+        statements = sorted(map(self.names.statement, calls), key=lambda one: one.lineno)
+        once = self.graph.runs_once(self.module, self.function.body[0])
+        if not calls or not once:
+            return self._saved(once)
+        lines: list[str] = []
+        for statement in dict.fromkeys(statements):
+            text = self._line(statement)
+            if text is None:
+                return []
+            lines.append(text)
+        if not self.object or not self._are_all(calls):
+            return []
+        return self._written(lines)
+
+    def _saved(self, once: bool) -> list[Edit]:
+        """A saver of all variables becomes the object's own."""
+        scope = self.names.scopes[self.function]
+        for call in calls_of_names(self.module).get(_SAVER, ()):
+            statement = self.names.statement(call)
+            if self.names.scope_at(call) is not scope or not isinstance(statement, ast.Assign):
+                continue
+            target, uses = statement.targets[0], list[ast.Attribute]()
+            if len(statement.targets) > 1 or not isinstance(target, ast.Name):
+                continue
+            if self.names.only_binding(target) is None or self._is_apart(statement):
+                continue
+            for mention in self.names.mentions(target.id, scope):
+                use = self.names.parents[mention]
+                if mention is not target:
+                    if not isinstance(use, ast.Attribute) or use.attr not in ("save", "restore"):
+                        return []
+                    uses.append(use)
+            told = [keyword.value for keyword in call.keywords]
+            every = all(name_of(self.module, one) in _EVERY for one in call.args)
+            plain = every and all(isinstance(one, ast.Constant) for one in told)
+            known = self._known_saver(call)
+            model = self._object()
+            if not plain or not uses or not model or not self._makes_all():
+                continue
+            restores = all(use.attr == "restore" for use in uses)
+            layout = Layout(self.source, statement)
+            if not layout.owns_lines or not (restores or once):
+                continue
+            if known and restores:
+                name, line = known, ""
+            elif target.id not in self.names.attributes:
+                name = target.id
+                line = f"{self.me}.{name} = {self.source.code(call)}"
+            else:
+                continue
+            gone = Edit(layout.line_start, layout.next_line, "")
+            mentions = [Edit(*self.source.span(use.value), f"{model}.{name}") for use in uses]
+            return [*(self._at_the_end([line]) if line else ()), gone, *mentions]
+        return []
+
+    def _known_saver(self, call: ast.Call) -> str:
+        """The attribute that is such a saver already; empty where none is."""
+        for statement in self.constructor.body[-_LATEST:]:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute):
+                if ast.dump(statement.value) == ast.dump(call):
+                    return target.attr
+        return ""
+
+    def _object(self) -> str:
+        """The one object of the class, as a name that the function can read; empty: there is none."""
+        mentions = self.names.mentions(self.owner.name, self.names.module_scope)
+        made = [self.names.parents[one] for one in mentions if isinstance(one.ctx, ast.Load)]
+        statement = self.names.statement(made[0]) if len(made) == 1 else None
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(target, ast.Name) or statement.value is not made[0]:
+            return ""
+        here = self.names.defining_scope(target.id, self.names.scopes[self.function])
+        there = self.names.scope_of_name[target]
+        known = here is there and self.names.only_binding(target) is not None
+        return target.id if known else ""
+
+    def _makes_all(self) -> bool:
+        """Whether all variables of the graph are made by the constructor."""
+        for module in self.graph.modules:
+            for use in module.uses:
+                if use.symbol.name in _MAKERS and not self._is_own(module, use.node, _DEEP):
+                    return False
+        return True
+
+    def _is_own(self, module: Module, node: ast.AST, deep: int) -> bool:
+        """Whether only the class runs the code at a node."""
+        around = [*module.names.ancestors(node)]
+        function = next((one for one in around if isinstance(one, ast.FunctionDef)), None)
+        if self.owner in around or function is None or not deep:
+            return self.owner in around
+        references = self.graph.references(Function(module, function))
+        return all(self._is_own(one.module, one.node, deep - 1) for one in references)
+
+    def _line(self, statement: ast.stmt) -> str | None:
+        """What the constructor says for a statement; None where it is made of more."""
+        if not isinstance(statement, (ast.Expr, ast.Assign)):
+            return None
+        call, layout = statement.value, Layout(self.source, statement)
+        if not isinstance(call, ast.Call) or not layout.owns_lines or self._is_apart(statement):
+            return None
+        name = ""
+        if isinstance(statement, ast.Assign):
+            target = statement.targets[0]
+            if len(statement.targets) > 1 or not isinstance(target, ast.Name):
+                return None
+            if self.names.only_binding(target) is None or target.id in self.names.attributes:
+                return None
+            name = target.id
+        text = self._told(call)
+        if text is None or "\n" in text:
+            return None
+        self.made.append(statement)
+        if not name:
+            return text
+        self.values[name] = f"{self.me}.{name}"
+        return f"{self.me}.{name} = {text}"
+
+    def _is_apart(self, statement: ast.stmt) -> bool:
+        """Whether a block around a statement decides whether, or under which name, it is made."""
+        around: list[ast.AST] = []
+        for one in self.names.ancestors(statement):
+            if one is self.function:
+                break
+            around.append(one)
+        return any(
+            not isinstance(one, ast.With)
+            or any(name_of(self.module, item.context_expr) != "Session" for item in one.items)
+            for one in around
+        )
+
+    def _told(self, call: ast.Call) -> str | None:
+        """A call as the constructor writes it; None where it tells of more than the object."""
+        replaced: list[tuple[ast.expr, str]] = []
+        inside: set[ast.AST] = set()
+        for part in walk(call):
+            if part in inside:
+                continue
+            if isinstance(part, (ast.Attribute, ast.Name)) and name_of(self.module, part):
+                inside.update(walk(part))
+            elif isinstance(part, ast.Attribute):
+                if self._class_of(part) is not self.owner:
+                    return None
+                shown = self.source.code(part.value)
+                if self.object not in ("", shown):
+                    return None
+                self.object = shown
+                replaced.append((part.value, self.me))
+                inside.update(walk(part))
+            elif isinstance(part, ast.Name):
+                if part.id not in self.values:
+                    return None
+                replaced.append((part, self.values[part.id]))
+            elif isinstance(part, ast.Call):
+                name = name_of(self.module, part)
+                if part is not call and (name not in COMPUTES or name in DRAWS):
+                    return None
+            elif isinstance(part, (ast.Lambda, ast.comprehension, ast.JoinedStr, ast.Starred)):
+                return None
+        start, end = self.source.span(call)
+        text = self.source.text[start:end]
+        for one, new in sorted(replaced, key=lambda each: -self.source.span(each[0])[0]):
+            begin, stop = self.source.span(one)
+            text = text[: begin - start] + new + text[stop - start :]
+        return text
+
+    def _class_of(self, node: ast.Attribute) -> ast.ClassDef | None:
+        """The class of the object whose attribute it is."""
+        made = self.names.only_value(node.value) if isinstance(node.value, ast.Name) else None
+        known = self.graph.class_of(self.module, made.func) if isinstance(made, ast.Call) else None
+        return known[1] if known is not None else None
+
+    def _are_all(self, calls: list[ast.Call]) -> bool:
+        """Whether `merge_all` means the same at the end of the constructor."""
+        if not any(name_of(self.module, call) == "summary.merge_all" for call in calls):
+            return True
+        known = {*calls}
+        for module in self.graph.modules:
+            for use in module.uses:
+                if not use.symbol.name.startswith("summary.") or use.symbol.name == (
+                    "summary.FileWriter"
+                ):
+                    continue
+                call = module.names.parents.get(use.node)
+                around = module.names.ancestors(use.node)
+                if call not in known and not any(one is self.owner for one in around):
+                    return False
+        return True
+
+    def _written(self, lines: list[str]) -> list[Edit]:
+        found = self._at_the_end(lines)
+        for statement in self.made:
+            if isinstance(statement, ast.Assign) and self._is_read(statement):
+                target = statement.targets[0]
+                assert isinstance(target, ast.Name)
+                taken = f"{self.object}.{target.id}"
+                found.append(Edit(*self.source.span(statement.value), taken))
+            else:
+                layout = Layout(self.source, statement)
+                found.append(Edit(layout.line_start, layout.next_line, ""))
+        return found
+
+    def _at_the_end(self, lines: list[str]) -> list[Edit]:
+        """Lines behind the last one of the constructor."""
+        last = Layout(self.source, self.constructor.body[-1])
+        indent, newline = self.source.indent_of(self.constructor.body[-1]), self.source.newline
+        text = "".join(f"{indent}{line}{newline}" for line in lines)
+        at = last.next_line
+        if not self.source.text[:at].endswith("\n"):
+            text = newline + text.rstrip()
+        return [Edit(at, at, text)]
+
+    def _is_read(self, statement: ast.Assign) -> bool:
+        """Whether more than these summaries reads a name."""
+        target = statement.targets[0]
+        assert isinstance(target, ast.Name)
+        mentions = self.names.mentions(target.id, self.names.scopes[self.function])
+        inside = {part for one in self.made for part in walk(one)}
+        return any(one not in inside for one in mentions)

@@ -24,23 +24,30 @@ class DataSet:
         dtype: Any = tf.float32,
         reshape: bool = True,
         seed: Any = None,
+        one_hot: bool = False,
+        fake_data: bool = False,
     ) -> None:
+        self.one_hot = one_hot
         graph_seed, op_seed = tf.compat.v1.get_seed(seed)
         np.random.seed(graph_seed if seed is None else op_seed)
-        if reshape:
+        if reshape and not fake_data:
             images = images.reshape(len(images), images.shape[1] * images.shape[2])
-        if tf.as_dtype(dtype) == tf.float32:
+        if tf.as_dtype(dtype) == tf.float32 and not fake_data:
             images = np.multiply(images.astype(np.float32), 1.0 / 255.0)
         self.images = images
         self.labels = labels
-        self.num_examples = len(images)
+        self.num_examples = 10000 if fake_data else len(images)
         self.epochs_completed = 0
         self._start = 0
 
     def next_batch(self, batch_size: int, fake_data: bool = False, shuffle: bool = True) -> Any:
-        """The next examples; each time that all were seen, they are shuffled anew."""
+        """The next examples; each time that all were seen, they are shuffled anew.
+
+        Fake data is one image, as often as it is asked for.
+        """
         if fake_data:
-            raise ValueError("there is no fake data here")
+            label = [1] + [0] * 9 if self.one_hot else 0
+            return [[1] * 784] * batch_size, [label] * batch_size
         start, end = self._start, self._start + batch_size
         if self.epochs_completed == 0 and start == 0 and shuffle:
             self._shuffle()
@@ -81,7 +88,9 @@ def read_data_sets(
 ) -> Datasets:
     """The images of a folder, into which they are loaded when they are not there."""
     if fake_data:
-        raise ValueError("there is no fake data here")
+        return Datasets(
+            *(DataSet([], [], dtype, seed=seed, one_hot=one_hot, fake_data=True) for _ in range(3))
+        )
     arrays = []
     for part in ("train", "t10k"):
         images = _read(train_dir, f"{part}-images-idx3-ubyte.gz", source_url)
@@ -92,9 +101,9 @@ def read_data_sets(
         raise ValueError(f"validation_size should be between 0 and {len(images)}")
     cut = validation_size
     return Datasets(
-        DataSet(images[cut:], labels[cut:], dtype, reshape, seed),
-        DataSet(images[:cut], labels[:cut], dtype, reshape, seed),
-        DataSet(test_images, test_labels, dtype, reshape, seed),
+        DataSet(images[cut:], labels[cut:], dtype, reshape, seed, one_hot),
+        DataSet(images[:cut], labels[:cut], dtype, reshape, seed, one_hot),
+        DataSet(test_images, test_labels, dtype, reshape, seed, one_hot),
     )
 
 

@@ -494,17 +494,22 @@ class _Parted:
             if names != _names(statement):
                 module = "." * statement.level + (statement.module or "")
                 line = _imports(module, names) + "\n" if names else ""
-        return self._without_unused(outer[:place] + line + outer[place:])
+        above = source.text[: layout.line_start].replace("\r\n", "\n")
+        blank = len(above) - len(above.rstrip("\n"))
+        begin = outer[:place].rstrip("\n") + "\n" * blank if blank else outer[:place]
+        return self._without_unused(begin + line + outer[place:])
 
     def _without_unused(self, text: str) -> str:
         """The first file's text without imports that only what went away needed."""
         before, used = _used(self.joined.home.source.text), _used(text)
+        known = {ast.dump(one) for one in self.joined.home.tree.body}
         lines = text.split("\n")
         for one in reversed(ast.parse(text).body):
             if not isinstance(one, (ast.Import, ast.ImportFrom)) or "*" in _names(one):
                 continue
             names, alone = _binds(one), lines[one.lineno - 1].startswith(("import ", "from "))
-            if alone and names and names <= before - used and one.end_lineno is not None:
+            gone = names <= before - used or (ast.dump(one) not in known and not names & used)
+            if alone and names and gone and one.end_lineno is not None:
                 del lines[one.lineno - 1 : one.end_lineno]
         return "\n".join(lines)
 

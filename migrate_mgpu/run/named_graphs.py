@@ -21,7 +21,9 @@ from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.normalize import (
     bidirectional,
+    called_feeds,
     early_constants,
+    fed_dropout,
     graph_functions,
     graph_objects,
     graph_parameters,
@@ -40,6 +42,7 @@ from migrate_mgpu.models.normalize import (
     reused_names,
     run_names,
     script_statements,
+    session_blocks,
     session_loops,
     static_sizes,
     templates,
@@ -471,9 +474,12 @@ def _named(
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
+                or _each(own_modules, session_blocks.normalize)
                 or _each(own_modules, partial(session_loops.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
                 or _each(own_modules, static_sizes.normalize)
+                or _each(own_modules, fed_dropout.normalize)
+                or _each(own_modules, partial(called_feeds.normalize, graph=graph))
                 or _each(own_modules, run_names.normalize)
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, late_parts.normalize)

@@ -11,7 +11,7 @@ TF2 ships no ``tensorflow.examples``, and no reader of MNIST that gives batches.
 
 ## Safety
 The module reads the same files from the same folder (and loads those that are missing from where
-TF1 did), gives the same arrays and, from the same seed, the same batches. It has no fake data.
+TF1 did), gives the same arrays and, from the same seed, the same batches.
 
 ## References
 ``tf.keras.datasets.mnist`` has the arrays alone.
@@ -136,11 +136,11 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
 
 
 def _reads(call: ast.AST | None, function: ast.AST) -> bool:
-    """Whether a call reads real images."""
-    if not isinstance(call, ast.Call) or call.func is not function or len(call.args) > 1:
+    """Whether a call's arguments are understood."""
+    if not isinstance(call, ast.Call) or call.func is not function:
         return False
-    names = ("one_hot", "reshape", "validation_size", "seed", "dtype", "source_url", "train_dir")
-    return all(keyword.arg in names for keyword in call.keywords)
+    plain = not any(isinstance(one, ast.Starred) for one in call.args)
+    return plain and all(keyword.arg is not None for keyword in call.keywords)
 
 
 def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:

@@ -40,4 +40,7 @@ for settings in (
         for step in range(30):
             images, labels = part.next_batch(7, shuffle=step != 25)
             found.append([facts(images), facts(labels), part.epochs_completed])
+for one_hot in (False, True):
+    for part in input_data.read_data_sets(sys.argv[1], True, one_hot, seed=4):
+        found.append([part.num_examples, *map(facts, part.next_batch(3, True))])
 print(json.dumps(found))

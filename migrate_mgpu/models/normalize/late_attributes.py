@@ -23,8 +23,9 @@ from migrate_mgpu.api.summaries import SUMMARIES
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.scope import constructor_of
+from migrate_mgpu.source.blocks import leading, right_above
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, start_with_comments
 
 _MERGES = ("summary.merge", "summary.merge_all")
 _MAKES = (*SUMMARIES.by_name, *_MERGES)
@@ -89,7 +90,7 @@ class _Late:
             text = self._line(statement)
             if text is None:
                 return []
-            lines.append(text)
+            lines += [*self._removed(statement)[0], text]
         if not self.object or not self._are_all(calls):
             return []
         return self._written(lines)
@@ -120,19 +121,18 @@ class _Late:
             if not plain or not uses or not model or not self._makes_all():
                 continue
             restores = all(use.attr == "restore" for use in uses)
-            layout = Layout(self.source, statement)
-            if not layout.owns_lines or not (restores or once):
+            if not Layout(self.source, statement).owns_lines or not (restores or once):
                 continue
+            comments, gone = self._removed(statement)
             if known and restores:
-                name, line = known, ""
+                name, lines = known, list[str]()
             elif target.id not in self.names.attributes:
                 name = target.id
-                line = f"{self.me}.{name} = {self.source.code(call)}"
+                lines = [*comments, f"{self.me}.{name} = {self.source.code(call)}"]
             else:
                 continue
-            gone = Edit(layout.line_start, layout.next_line, "")
             mentions = [Edit(*self.source.span(use.value), f"{model}.{name}") for use in uses]
-            return [*(self._at_the_end([line]) if line else ()), gone, *mentions]
+            return [*(self._at_the_end(lines) if lines else ()), gone, *mentions]
         return []
 
     def _known_saver(self, call: ast.Call) -> str:
@@ -278,9 +278,22 @@ class _Late:
                 taken = f"{self.object}.{target.id}"
                 found.append(Edit(*self.source.span(statement.value), taken))
             else:
-                layout = Layout(self.source, statement)
-                found.append(Edit(layout.line_start, layout.next_line, ""))
+                found.append(self._removed(statement)[1])
         return found
+
+    def _removed(self, statement: ast.stmt) -> tuple[list[str], Edit]:
+        """The edit that takes a statement away, and the comments that go with it.
+
+        Those above a paragraph of several statements stay.
+        """
+        layout, text = Layout(self.source, statement), self.source.text
+        behind = text[layout.next_line :].partition("\n")[0]
+        start = layout.line_start
+        if behind.strip():
+            return [], Edit(start, layout.next_line, "")
+        comments = right_above(leading(self.source, statement))
+        start = start_with_comments(text, start) if comments else start
+        return comments, Edit(start, layout.next_line, "")
 
     def _at_the_end(self, lines: list[str]) -> list[Edit]:
         """Lines behind the last one of the constructor."""

@@ -11,7 +11,8 @@ none of the programs:
   (``np.float32(1.0)``);
 * a dictionary of numbers is the same in any order: an Estimator's ``evaluate`` sorts its
   results, Keras gives the loss first;
-* an array of several lines is one line: where NumPy breaks them follows from the digits.
+* an array of several lines is one line: where NumPy breaks them follows from the digits;
+* a time by the clock (``0:00:01``, a ``timedelta``) is none of its results.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ _BAR = re.compile(
     r"(?: - [^:\n]+: (?:-?\d+\.\d{4}(?:e[-+]\d\d)?|-?inf|nan))*"
 )
 _TERMINAL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\x08")  # colours, and steps back
+_CLOCK = re.compile(r"(?<![\w.:])(?:\d+ days?, )?\d{1,2}:[0-5]\d:[0-5]\d(?:\.\d+)?(?![\w:])")
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)\w*\(([^()]*)\)")
 _ITEM = r"'[^'\\]*': [^,'{}\[\]]+"
 _DICTIONARY = re.compile(rf"{{{_ITEM}(?:, {_ITEM})+}}")
@@ -97,7 +99,7 @@ def _own_lines(text: str) -> list[str]:
         if progress or (rest != line and not rest.strip()):
             continue
         if not _DIAGNOSTIC.fullmatch(rest.strip()) and not _GRAPH.search(rest):
-            line = _NUMPY_SCALAR.sub(r"\1", rest)
+            line = _CLOCK.sub("h:mm:ss", _NUMPY_SCALAR.sub(r"\1", rest))
             line = re.sub(r"\s+", " ", line.strip())
             line = re.sub(r"(?<=[\[(]) | (?=[\]),])", "", line)
             kept.append(_DICTIONARY.sub(_in_order, line))

@@ -84,6 +84,10 @@ class VariableDevices:
             found.setdefault(self.module.names.statement(device), set()).update(lines)
         return found
 
+    def keeps(self, statement: ast.AST) -> bool:
+        """Whether a statement stays in a block that tells a device."""
+        return any(getattr(statement, "lineno", 0) in lines for lines in self.lines.values())
+
 
 def _is_first_gpu(device: ast.Call) -> bool:
     """`tf.device("/gpu:0")`."""

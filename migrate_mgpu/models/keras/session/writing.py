@@ -212,7 +212,8 @@ class _Writer:
     def _indent_at(self, statement: ast.AST) -> str:
         """The indentation that a statement which makes variables gets: a strategy's are in it."""
         if not self._owns:
-            return self.source.indent_of(statement)[self.indentation.lost_at(statement) :]
+            indent = self.source.indent_of(statement)[self.indentation.lost_at(statement) :]
+            return indent + self.source.indent_unit * self.devices.keeps(statement)
         home, unit = self.scope.node, self.source.indent_unit
         return unit if isinstance(home, ast.Module) else self.source.indent_of(home) + 2 * unit
 

@@ -1,0 +1,67 @@
+"""Dropout layers whose rate is computed, as the function that takes any tensor for a rate.
+
+`tf.contrib.layers.dropout(x, keep_prob)`, of a placeholder, becomes `tf.nn.dropout(x, keep_prob)`,
+and `tf.layers.dropout(x, rate, training=True)` the same of `rate=rate`. A layer of Keras takes a
+number when it is made. Those that are told by a tensor whether they train stay layers.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.style import spelling
+from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.source.source import Edit
+
+_CONTRIB = (
+    "inputs", "keep_prob", "noise_shape", "is_training", "outputs_collections", "scope", "seed",
+)  # fmt: skip
+_LAYERS = ("inputs", "rate", "noise_shape", "seed", "training", "name")
+# By names: the parameters, the one that says whether it trains and what it is by default, and
+# what those that the function has as well are called there.
+_FORMS = {
+    **dict.fromkeys(
+        ("contrib.layers.dropout", "contrib.slim.dropout"),
+        (_CONTRIB, "is_training", True, {"keep_prob": "keep_prob", "scope": "name"}),
+    ),
+    "layers.dropout": (_LAYERS, "training", False, {"rate": "rate", "name": "name"}),
+}
+_SAME = ("noise_shape", "seed")
+
+
+def normalize(module: Module) -> list[Edit]:
+    """The edits; none where no such layer has a rate that is computed."""
+    if any("arg_scope" in use.symbol.name for use in module.uses):
+        return []  # it may say more than the call
+    found: list[Edit] = []
+    for name, calls in calls_of_names(module).items():
+        for call in calls if name in _FORMS else ():
+            text = _written(module, call, name)
+            if text is not None:
+                found.append(Edit(*module.source.span(call), text))
+    return found
+
+
+def _written(module: Module, call: ast.Call, name: str) -> str | None:
+    parameters, told, trains, names = _FORMS[name]
+    given = by_parameter(call, parameters)
+    rate = given.get("rate" if "rate" in names else "keep_prob")
+    if any(isinstance(one, ast.Starred) for one in call.args) or "inputs" not in given:
+        return None
+    if rate is None or constant(rate) is not None or not given.keys() <= {*parameters}:
+        return None
+    tensorflow = spelling(module, call)
+    if (constant(given[told]) if told in given else trains) is not True or not tensorflow:
+        return None
+    code = module.source.code
+    arguments = [code(given["inputs"])]
+    for parameter in parameters[1:]:
+        new = names.get(parameter, parameter if parameter in _SAME else "")
+        if new and parameter in given:
+            positional = new == "keep_prob" and len(arguments) == 1
+            value = code(given[parameter])
+            arguments.append(value if positional else f"{new}={value}")
+    return f"{tensorflow}.nn.dropout({', '.join(arguments)})"

@@ -11,8 +11,8 @@ import os
 import re
 
 from migrate_mgpu.analysis.module import Module, fact
-from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Program, Project
 
 _READS = "train.import_meta_graph"

@@ -32,6 +32,8 @@ _ROOMS = (
     "cluster_resolver", "compiler", "data", "distributions", "estimator", "framework", "layers",
     "lookup", "metrics", "nn", "proto", "rnn", "signal", "slim", "stateless", "tpu", "util",
 )  # fmt: skip
+# Modules of Keras whose functions know of no graph, or make first values alone.
+_KERAS = ("initializers", "preprocessing")
 # Statuses of symbols.json of names that compat.v1 has on 2.15 and on the newest, or on 2.15.
 _PRESENT = ("neutral", "v1_absent", "v1_differs", "v2_shared", "legacy_keras", "tf2.15_only")
 
@@ -68,7 +70,7 @@ def dump(target: str) -> None:
     tf = importlib.import_module("tensorflow")
     contrib = importlib.import_module("tensorflow.contrib")
     public: dict[int, list[str]] = {}
-    for name, value in _public(tf, "", ("._api.", ".estimator.api")):
+    for name, value in _public(tf, "", ("._api.", ".estimator.api", ".keras.api._v1")):
         if not name.startswith("compat."):
             public.setdefault(id(inspect.unwrap(value)), []).append(name)
     found: dict[str, dict[str, object]] = {}
@@ -97,7 +99,8 @@ def join(first: str, second: str, target: str) -> None:
     for name, facts in contrib.items():
         _, room, *rest = name.split(".")
         same = [one for one in facts["same"] if one in present]
-        if same and room in _ROOMS and len(rest) == 1:
+        plain = room in _ROOMS and len(rest) == 1
+        if same and (plain or (room == "keras" and rest[0] in _KERAS)):
             names[name] = min(same, key=lambda one: (one.count("."), len(one), one))
         if same or room not in _SLIM:
             continue

@@ -155,6 +155,15 @@ MUTANTS: dict[str, Mutant] = {
     "layers of a class that are not trained": Mutant(
         "class_loops", r", \*more_dense_layers\.trainable_variables", ""
     ),
+    "tests what was trained last, not the best": Mutant(
+        "train_and_test",
+        r"^    model\.saver\.restore\(.*\n",
+        "",
+        ("printed",),
+    ),
+    "dropout where it is evaluated": Mutant(
+        "train_and_test", r"feed\(texts, labels, 1\.0\)", "feed(texts, labels, 0.5)"
+    ),
     "the whole copied, not a share": Mutant(
         "soft_target", r"old\.assign\(\(1 - TAU\) \* old \+ TAU \* new\)", "old.assign(new)"
     ),

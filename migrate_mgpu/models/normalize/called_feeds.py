@@ -1,7 +1,8 @@
 """What is fed, as functions give it: in statements of its own.
 
-`sess.run(loss, feed_dict=feed(True))` becomes `fed = feed(True)` and `sess.run(loss, feed_dict=fed)`,
-and `return {x: images, y: labels}` of `feed` becomes `feed_dict = {...}` and `return feed_dict`.
+`sess.run(loss, feed_dict=feed(True))` becomes `fed = feed(True)` and
+`sess.run(loss, feed_dict=fed)`, and `return {x: images, y: labels}` of `feed` becomes
+`feed_dict = {...}` and `return feed_dict`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 _SIMPLE = (ast.Assign, ast.Expr)
+# What computes a part of a statement when it comes to it, or several times, or never.
+_LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.Compare, *COMPREHENSIONS)
 
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
@@ -49,10 +53,13 @@ def _named(module: Module, run: ast.Call, fed: ast.Call) -> list[Edit]:
     """A name for what a function gives, in a statement above the run's."""
     statement = module.names.statement(run)
     layout = Layout(module.source, statement)
-    only = [one for one in ast.walk(statement) if isinstance(one, ast.Call) and _fed(one)]
-    if not isinstance(statement, _SIMPLE) or not layout.owns_lines or only != [run]:
+    around, inside = {*module.names.ancestors(run), run}, {*walk(fed)}
+    others = [one for one in walk(statement) if isinstance(one, ast.Call)]
+    if not all(one in around or one in inside for one in others):
+        return []  # it would be called before them
+    if not isinstance(statement, _SIMPLE) or not layout.owns_lines:
         return []
-    if any(isinstance(one, (ast.Lambda, ast.comprehension, ast.IfExp, ast.BoolOp))
+    if any(isinstance(one, _LATER)
            for one in module.names.ancestors(run)):  # fmt: skip
         return []
     name = module.names.fresh(module.names.scope_at(run), "fed", "feed_dict")

@@ -25,14 +25,19 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.scope import constructor_of
 from migrate_mgpu.source.blocks import leading, right_above
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout, start_with_comments
+from migrate_mgpu.source.statements import Layout, start_with_comments, without_paragraph
 
 _MERGES = ("summary.merge", "summary.merge_all")
 _MAKES = (*SUMMARIES.by_name, *_MERGES)
 _SAVER = "train.Saver"
 _EVERY = ("global_variables", "all_variables")
 # What makes variables: a saver of all has those that are there when it is made.
-_MAKERS = (*VARIABLES.by_name, *LAYERS.by_name, *OPTIMIZERS.by_name, "train.get_or_create_global_step")
+_MAKERS = (
+    *VARIABLES.by_name,
+    *LAYERS.by_name,
+    *OPTIMIZERS.by_name,
+    "train.get_or_create_global_step",
+)
 _LATEST = 9  # statements at the end of a constructor, among which earlier ones are looked for
 _DEEP = 5  # functions that the constructor calls, within each other
 
@@ -126,11 +131,12 @@ class _Late:
             comments, gone = self._removed(statement)
             if known and restores:
                 name, lines = known, list[str]()
-            elif target.id not in self.names.attributes:
-                name = target.id
-                lines = [*comments, f"{self.me}.{name} = {self.source.code(call)}"]
             else:
-                continue
+                name, taken = target.id, self.names.attributes
+                name = f"{self.function.name}_{name}" if name in taken else name
+                if name in taken:
+                    continue
+                lines = [*comments, f"{self.me}.{name} = {self.source.code(call)}"]
             mentions = [Edit(*self.source.span(use.value), f"{model}.{name}") for use in uses]
             return [*(self._at_the_end(lines) if lines else ()), gone, *mentions]
         return []
@@ -145,7 +151,7 @@ class _Late:
         return ""
 
     def _object(self) -> str:
-        """The one object of the class, as a name that the function can read; empty: there is none."""
+        """The one object of the class, as a name that the function can read; empty without one."""
         mentions = self.names.mentions(self.owner.name, self.names.module_scope)
         made = [self.names.parents[one] for one in mentions if isinstance(one.ctx, ast.Load)]
         statement = self.names.statement(made[0]) if len(made) == 1 else None
@@ -253,21 +259,16 @@ class _Late:
         return known[1] if known is not None else None
 
     def _are_all(self, calls: list[ast.Call]) -> bool:
-        """Whether `merge_all` means the same at the end of the constructor."""
-        if not any(name_of(self.module, call) == "summary.merge_all" for call in calls):
-            return True
-        known = {*calls}
-        for module in self.graph.modules:
-            for use in module.uses:
-                if not use.symbol.name.startswith("summary.") or use.symbol.name == (
-                    "summary.FileWriter"
-                ):
-                    continue
-                call = module.names.parents.get(use.node)
-                around = module.names.ancestors(use.node)
-                if call not in known and not any(one is self.owner for one in around):
-                    return False
-        return True
+        """Whether `merge_all` means the same where these are made by the constructor."""
+        summaries = [
+            (use.symbol.name, module.names.parents.get(use.node))
+            for module in self.graph.modules
+            for use in module.uses
+            if use.symbol.name in _MAKES
+            and self.constructor not in module.names.ancestors(use.node)
+        ]
+        merged = any(name == "summary.merge_all" for name, _ in summaries)
+        return not merged or all(call in calls for _, call in summaries)
 
     def _written(self, lines: list[str]) -> list[Edit]:
         found = self._at_the_end(lines)
@@ -286,14 +287,13 @@ class _Late:
 
         Those above a paragraph of several statements stay.
         """
-        layout, text = Layout(self.source, statement), self.source.text
-        behind = text[layout.next_line :].partition("\n")[0]
-        start = layout.line_start
-        if behind.strip():
-            return [], Edit(start, layout.next_line, "")
+        behind = self.source.text[Layout(self.source, statement).next_line :]
+        if behind.partition("\n")[0].strip():
+            return [], without_paragraph(self.source, statement)
         comments = right_above(leading(self.source, statement))
-        start = start_with_comments(text, start) if comments else start
-        return comments, Edit(start, layout.next_line, "")
+        edit = without_paragraph(self.source, statement, comments=True)
+        start = min(edit.start, start_with_comments(self.source.text, edit.start))
+        return comments, Edit(start, edit.end, "")
 
     def _at_the_end(self, lines: list[str]) -> list[Edit]:
         """Lines behind the last one of the constructor."""

@@ -211,7 +211,11 @@ class Recorder:
             return self._index[model, name]
 
     def array(self, kind: str, index: int, value: Any) -> None:
-        """Keep an array of a variable: ``initial``, ``gradient``, ``after_one``, ``final``."""
+        """Keep an array of a variable.
+
+        ``kind``: ``initial``, ``gradient``, ``after_one``, ``final``, and ``later`` where a session
+        after the one that trained has other values.
+        """
         with self.lock:
             self.arrays[f"{kind}/{index}"] = value
 

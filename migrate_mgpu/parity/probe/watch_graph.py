@@ -50,6 +50,8 @@ class GraphWatch:
         self.recorder, self._built = recorder, built
         self._batches = batches
         self._last: tuple[Any, list[tuple[int, Any]]] | None = None
+        self._trained = self._last  # the same, also where its session is closed
+        self._later: Any = None  # a session of the same graph that ran after it
         # Who made a first step: what its weights are is read before the next one.
         self._stepped: list[tuple[Any, list[tuple[int, Any]]]] = []
         self._chance: Any = None  # how a run is rounded otherwise
@@ -86,7 +88,9 @@ class GraphWatch:
                     self._batches.evaluated(found)
                     return result
             if plan is None:
-                return run(this, fetches, feed_dict, options, run_metadata)
+                result = run(this, fetches, feed_dict, options, run_metadata)
+                self._ran(this)
+                return result
             self._before(this, plan)
             extra = self._extra(plan, this.graph)
             names = list(extra)
@@ -101,6 +105,8 @@ class GraphWatch:
             if self._last is not None and self._last[0] is this:
                 self.finish()
                 self._last = None
+            elif self._later is this:
+                self._read_later()
             close(this)
 
         @functools.wraps(session.make_callable)
@@ -264,7 +270,10 @@ class GraphWatch:
             recorder.publish_initial()
         if self._last is not None and not {i for i, _ in self._last[1]} & {i for i, _ in known}:
             self.finish()  # what it trained before is of another model
-        self._last = (session, known)
+        self._last = self._trained = (session, known)
+        self._later = None
+        for index, _ in known:
+            recorder.arrays.pop(f"later/{index}", None)
 
     def _round(self, session: Any, trained: list[Any]) -> None:
         """Move every variable's numbers to their neighbours, up or down by chance: each step
@@ -368,6 +377,23 @@ class GraphWatch:
         self._read_after_one()
         if self._last is not None and not getattr(self._last[0], "_closed", False):
             self._read(self._last[0], self._last[1], "final")
+        self._read_later()
+
+    def _ran(self, session: Any) -> None:
+        """A session ran something that trains nothing: it may be one after that which trained."""
+        if self._trained is not None and self._trained[0] is not session:
+            if self._trained[0].graph is session.graph:
+                self._later = session
+
+    def _read_later(self) -> None:
+        """The values that the variables have in a later session: of a checkpoint, as a rule."""
+        session, self._later = self._later, None
+        if session is None or self._trained is None or getattr(session, "_closed", False):
+            return
+        try:
+            self._read(session, self._trained[1], "later")
+        except tools.module("framework.errors").OpError:
+            pass  # they have none there
 
 
 def _neighbours(value: Any, rng: Any, trained: bool) -> Any:

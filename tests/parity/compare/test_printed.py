@@ -22,6 +22,9 @@ from migrate_mgpu.parity.compare import printed
             "a/b: (MatMul): /job:localhost/replica:0/task:0/device:CPU:2\n7\n",
         ),
         ("inf -inf\n", "inf -inf\n"),
+        # By the clock: two runs may take the same second, and the other program another one.
+        ("loss 0.5, time 0:00:00\n", "loss 0.5, time 0:00:01\n"),
+        ("took 1 day, 0:00:59.1\n", "took 0:01:02.25\n"),
         (
             "{'accuracy': 0.5, 'loss': 1.25, 'global_step': 50}, {'b': nil, 'a': x}\n",
             "{'loss': np.float32(1.25), 'accuracy': 0.5, 'global_step': 50}, {'a': x, 'b': nil}\n",

@@ -166,7 +166,9 @@ class Origins:
         if is_of_another(module, node, self.owner):
             return True
         known = self._class_of_object(module, node.value)
-        return known is not None and known is not self.owner and not known.bases
+        if known is None or known is self.owner:
+            return False
+        return all(isinstance(base, ast.Name) and base.id == "object" for base in known.bases)
 
     def _class_of_object(self, module: Module, node: ast.expr) -> ast.ClassDef | None:
         """The class of what a name stands for, where the name has one value that makes it."""

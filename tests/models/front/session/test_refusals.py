@@ -770,10 +770,6 @@ REFUSED = {
         ),
         "changes here, and the graph was built with its earlier value",
     ),
-    "images that are not real": (
-        program(head=HEAD + DIGITS.replace('"data"', '"data", fake_data=True')),
-        "`tensorflow.examples.tutorials.mnist.input_data.read_data_sets` does not exist in TF2",
-    ),
     "built in a loop": (
         program(run="for i in range(2):\n    print(sess.run(out[i], {x: rows}))\n" + STEP),
         "`i` has a different value each time",

@@ -156,7 +156,8 @@ class _Late:
         made = [self.names.parents[one] for one in mentions if isinstance(one.ctx, ast.Load)]
         statement = self.names.statement(made[0]) if len(made) == 1 else None
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(target, ast.Name) or statement.value is not made[0]:
+        given = statement.value if isinstance(statement, ast.Assign) else None
+        if not isinstance(target, ast.Name) or given is not made[0]:
             return ""
         here = self.names.defining_scope(target.id, self.names.scopes[self.function])
         there = self.names.scope_of_name[target]

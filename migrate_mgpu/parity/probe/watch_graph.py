@@ -50,7 +50,8 @@ class GraphWatch:
         self.recorder, self._built = recorder, built
         self._batches = batches
         self._last: tuple[Any, list[tuple[int, Any]]] | None = None
-        self._trained = self._last  # the same, also where its session is closed
+        # The same, also where its session is closed.
+        self._trained: tuple[Any, list[tuple[int, Any]]] | None = None
         self._later: Any = None  # a session of the same graph that ran after it
         # Who made a first step: what its weights are is read before the next one.
         self._stepped: list[tuple[Any, list[tuple[int, Any]]]] = []

@@ -101,7 +101,7 @@ with tf.Session() as sess:
 
 _OLD = "examples.tutorials.mnist.input_data"  # which has it from
 MNIST = "contrib.learn.python.learn.datasets.mnist"
-_HOMES = (_OLD, MNIST)
+_HOMES = (_OLD, MNIST, "contrib.learn.datasets.mnist")
 _NAMES = ("input_data", "mnist_input_data")  # the second where there is another file of the first
 
 
@@ -112,8 +112,10 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     uses = [
         u for u in module.uses if u.symbol.name.startswith(_HOMES) and not module.is_guarded(u.node)
     ]
-    if not uses or "." in (imported_as(module, importers) or "."):
-        return found  # in a package, it depends on how it is imported where a file is found
+    known_as = imported_as(module, importers) if uses else None
+    if known_as is None:
+        return found  # it depends on how it is imported where a file is found
+    package = known_as.rpartition(".")[0]
     for use in uses:
         if isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
@@ -126,7 +128,7 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     for use in uses:
         if not isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
-        new = _imported(module, use.node, name)
+        new = _imported(module, use.node, name, package)
         if new is None:
             return NewNames()
         found.edits.append(Edit(*module.source.span(use.node), new))
@@ -143,27 +145,29 @@ def _reads(call: ast.AST | None, function: ast.AST) -> bool:
     return plain and all(keyword.arg is not None for keyword in call.keywords)
 
 
-def _imported(module: Module, statement: ast.stmt, name: str) -> str | None:
-    """The import of the file, by the author's name of the tutorial."""
+def _imported(module: Module, statement: ast.stmt, name: str, package: str) -> str | None:
+    """The import of the file, in its package, by the author's name of the tutorial."""
     if isinstance(statement, ast.ImportFrom) and len(statement.names) == 1:
         (alias,) = statement.names
         if f"{module.names.absolute(statement)}.{alias.name}" in (
             f"tensorflow.{h}" for h in _HOMES
         ):
-            return _as(name, alias.asname or alias.name)
+            return _as(name, alias.asname or alias.name, package)
         if alias.name == "read_data_sets":
+            name = f"{package}.{name}" if package else name
             return f"from {name} import read_data_sets" + (
                 f" as {alias.asname}" if alias.asname else ""
             )
     if isinstance(statement, ast.Import) and len(statement.names) == 1:
         (alias,) = statement.names
         if alias.asname:
-            return _as(name, alias.asname)
+            return _as(name, alias.asname, package)
     return None
 
 
-def _as(name: str, local: str) -> str:
-    return f"import {name}" if local == name else f"import {name} as {local}"
+def _as(name: str, local: str, package: str) -> str:
+    from_package = f"from {package} " if package else ""
+    return f"{from_package}import {name}" + ("" if local == name else f" as {local}")
 
 
 REWRITER = NamesRewriter(RULE, CASES, plan)

@@ -87,6 +87,20 @@ def test_an_import_in_a_function(tmp_path: Path) -> None:
     assert "input_data.py" in after
 
 
+def test_a_module_of_a_package(tmp_path: Path) -> None:
+    home = tmp_path / "data"
+    home.mkdir()
+    (home / "__init__.py").touch()
+    (home / "digits.py").write_text("\n".join(PROGRAM.splitlines()[:4]) + "\n")
+    main = PROGRAM.replace(PROGRAM.splitlines()[1], "from data.digits import mnist")
+    (tmp_path / "train.py").write_text(main.replace(PROGRAM.splitlines()[3] + "\n", ""))
+    files = [tmp_path / "train.py", home / "__init__.py", home / "digits.py"]
+    result = migrate([(str(one), one.read_bytes()) for one in files], bridge=True, write=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert "\nfrom data import input_data\n" in (home / "digits.py").read_text()
+    assert (home / "input_data.py").read_text("utf-8") == FILE.read_text("utf-8")
+
+
 def test_a_file_of_the_author_stays(tmp_path: Path) -> None:
     (tmp_path / "input_data.py").write_text("SIZE = 3\n")
     (tmp_path / "train.py").write_text(PROGRAM)

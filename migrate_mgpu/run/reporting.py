@@ -255,9 +255,14 @@ class Report:
             self.held_back(module, text)
 
     def check_syntax(self, module: Module, edits: list[Edit]) -> None:
-        """Raises ``SyntaxError`` or ``ValueError`` where a module's new text does not parse."""
+        """Raises ``SyntaxError`` or ``ValueError`` where a module's new text is no Python."""
         text = splice(module.source.text, edits)
-        _check_syntax(text)
+        try:
+            _compiled(text)
+        except SyntaxError:
+            ast.parse(text)
+            if _is_taken(module.source.text):  # else it is what the author wrote
+                raise
 
     def created(self, path: Path, text: str, module: Module) -> None:
         """A file that is not there, which the new text of a module imports."""
@@ -338,5 +343,15 @@ def _column(module: Module, node: ast.AST) -> int:
 
 
 @once_a_run
-def _check_syntax(text: str) -> None:
-    ast.parse(text)
+def _compiled(text: str) -> None:
+    """More than parsing finds two parameters of one name; notebooks have `await` at the top."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    compile(ast.parse(text), "<written>", "exec", flags, dont_inherit=True)
+
+
+def _is_taken(text: str) -> bool:
+    try:
+        _compiled(text)
+    except SyntaxError:
+        return False
+    return True

@@ -217,7 +217,8 @@ class Conversions:
         for reference in self.graph.references(function):
             if reference.call is not None and reference.call not in wraps:
                 text = f"{function.name} is also called here, not only by its Estimator"
-                raise Refused(reference.module, reference.node, text)
+                advice = "let both call a function that has what they share"
+                raise Refused(reference.module, reference.node, text, advice)
 
     def _check_alternatives(self) -> None:
         """Estimators that the same statements drive are driven in the same way there."""

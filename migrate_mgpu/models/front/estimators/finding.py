@@ -219,7 +219,10 @@ class _Finder:
                         if inner.node is not node:
                             self._configured(flow, inner)
                 return
-        raise Refused(module, node, "how the Estimator is configured here cannot be analyzed")
+        raise Refused(
+            module, node, "how the Estimator is configured here cannot be analyzed",
+            "make its config by tf.estimator.RunConfig(...), in a function that the program calls",
+        )  # fmt: skip
 
     def _only_configures(self, flow: EstimatorFlow, one: RunConfig) -> None:
         """A RunConfig goes away: nothing may use it but Estimators."""
@@ -263,13 +266,16 @@ class _Finder:
             return
         call = module.names.taker(node)
         if call is None:
-            raise Refused(module, node, "how the Estimator is used here cannot be analyzed")
+            raise Refused(
+                module, node, "how the Estimator is used here cannot be analyzed",
+                "call train, evaluate, predict or train_and_evaluate of a variable that holds it",
+            )  # fmt: skip
         name = tensorflow_name(module, call.func)
         if name == "estimator.train_and_evaluate":
             driving.calls.append(self._train_and_evaluate(module, call, node))
         elif not (is_shown(module, call) or name in EARLY_STOPPING):
             shown = module.source.code(call.func)
-            advice = _INSTEAD.get(name.rpartition(".")[2], "")
+            advice = _INSTEAD.get(name.rpartition(".")[2], _OTHERWISE)
             key = ADDED_METRICS if flow.kind == CANNED and adds_metrics(module, call) else ""
             raise Refused(module, node, f"the Estimator is passed to `{shown}(...)`", advice, key)
 
@@ -309,6 +315,7 @@ class _Finder:
 
 
 # What does in TF2 what a function does with an Estimator.
+_OTHERWISE = "give it the Keras model by hand, or what it needs of an export, after the migration"
 _EARLY = "use tf.keras.callbacks.EarlyStopping, and let fit evaluate by validation_data"
 _INSTEAD = {
     "stop_if_no_increase_hook": _EARLY,

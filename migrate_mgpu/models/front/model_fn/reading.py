@@ -102,7 +102,10 @@ class Reading:
         name = (self.module.names.qualname(call.func) or "").rpartition(".")[2]
         if name != "EstimatorSpec":
             text = f"model_fn returns a {name or 'value that cannot be analyzed'}"
-            advice = "return a tf.estimator.EstimatorSpec" if "TPU" in name else ""
+            advice = "return a tf.estimator.EstimatorSpec"
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "create_estimator_spec":
+                text = f"`{self.module.source.code(call.func)}` says what model_fn returns"
+                advice += ", with the loss, the metrics and the predictions of the head written out"
             raise Refused(self.module, call, text, advice)
         arguments = dict(zip(_SPEC, call.args))
         for keyword in call.keywords:

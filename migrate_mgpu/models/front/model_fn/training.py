@@ -103,7 +103,10 @@ class TrainingReader:
             return self._optimize_loss(value, where)
         if isinstance(value, ast.Call) and name in CREATE_TRAIN_OP:
             return self._create_train_op(value, where, CREATE_TRAIN_OP[name])
-        raise Refused(self.module, value, "the optimizer of this train_op cannot be determined")
+        raise Refused(
+            self.module, value, "the optimizer of this train_op cannot be determined",
+            "make it by a class of tf.train in the model_fn, and minimize the loss there",
+        )  # fmt: skip
 
     def _group(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         members: list[ast.expr] = []
@@ -116,7 +119,9 @@ class TrainingReader:
         steps = [m for m in members if not self._is_update(m, unit) and not self._counts(m, unit)]
         if len(steps) != 1:
             text = "the train_op groups more than one step and the update operations"
-            raise Refused(self.module, call, text)
+            advice = "train by one optimizer; of averages of weights keep TF2's, by "
+            advice += "tf.train.ExponentialMovingAverage in a callback"
+            raise Refused(self.module, call, text, advice)
         return self._operation(steps[0], unit)
 
     def _is_update(self, node: ast.expr, unit: ast.stmt | None) -> bool:
@@ -206,7 +211,8 @@ class TrainingReader:
                 waits = call.args[0] if call.args else None
                 if waits is None or not self._is_update(waits, statement):
                     text = "a training step waits for something other than the update operations"
-                    raise Refused(self.module, call, text)
+                    advice = "let it wait for tf.get_collection(tf.GraphKeys.UPDATE_OPS) alone"
+                    raise Refused(self.module, call, text, advice)
 
     # -- steps ----------------------------------------------------------------
 

@@ -202,7 +202,8 @@ class Helpers:
             helper = self.found[function.node] = Helper(function, tensors, every, known)
         elif (set(helper.tensors), helper.known) != (set(tensors), known):
             text = f"{function.name} is called in two ways: with tensors, and with settings"
-            raise Refused(module, call, text)
+            advice = "give each parameter a tensor in all calls, or a setting in all"
+            raise Refused(module, call, text, advice)
         helper.optional.update(left)
         if (module, call) not in helper.calls:
             helper.calls.append((module, call))

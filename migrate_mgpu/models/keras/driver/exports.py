@@ -174,7 +174,10 @@ class Exports:
         if self.flow.kind == CANNED:
             return (PREDICTIONS,)  # the others are of serialized examples, see `_of_examples`
         if function is None or not isinstance(function.node, ast.FunctionDef):
-            raise Refused(call.module, call.node, "an export of an Estimator without a model_fn")
+            raise Refused(
+                call.module, call.node, "an export of an Estimator without a model_fn",
+                "take it out, and export the Keras model by model.export after the migration",
+            )  # fmt: skip
         reading = Reading(function.module, function.node)
         self._outputs = reading.argument(PREDICT, "export_outputs")
         value, _ = reading.resolved(PREDICT, "export_outputs")

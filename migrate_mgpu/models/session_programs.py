@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -55,6 +55,7 @@ for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
 
 SEVERAL_MAKE_IT = "several-modules-make-sessions"  # a diagnostic's key
 
+_ASSIGNED = {"assign", "assign_add", "assign_sub"}
 # What a dataset of TF2 has not.
 _LOST = (
     "make_one_shot_iterator", "make_initializable_iterator", "output_types", "output_shapes",
@@ -139,7 +140,8 @@ class NativeSessions:
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
         shared = (m for m in program.modules if m.uses and m is not program.entry)
-        if not any(map(_trains, program.modules)) and self._trained.isdisjoint(shared):
+        trains = any(map(_trains, program.modules)) or _moves_by_gradients(program.modules)
+        if not trains and self._trained.isdisjoint(shared):
             return None
         if program.entry not in self._known:
             self._known[program.entry] = (
@@ -148,7 +150,7 @@ class NativeSessions:
                 else self._convert(program, home, configs)
             )
         found = self._known[program.entry]
-        if found.refused is not None and not any(map(_trains, program.modules)):
+        if found.refused is not None and not trains:
             return None  # one that only computes is not expected to change
         node = found.session or (found.refused.node if found.refused is not None else None)
         line = getattr(node, "lineno", None)
@@ -462,6 +464,14 @@ def _without_home(program: Program, opened: Place, graph: CallGraph) -> NativeSe
     why = Diagnostic(key, opened, text, ADVICE)
     monitored = None if homes else refusal(opened.module, graph, opened.node)
     return NativeSession(opened.module, monitored or why)
+
+
+def _moves_by_gradients(modules: Iterable[Module]) -> bool:
+    """Whether a program takes gradients and assigns variables: its optimizer is its own."""
+    known = [*modules]
+    return any(use.symbol.name == "gradients" for one in known for use in one.uses) and any(
+        not one.names.attributes.keys().isdisjoint(_ASSIGNED) for one in known if one.uses
+    )
 
 
 @fact

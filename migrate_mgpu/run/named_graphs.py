@@ -36,6 +36,7 @@ from migrate_mgpu.models.normalize import (
     mixed_indents,
     monitored_sessions,
     placeholder_lists,
+    printed_parts,
     recurrent_dropout,
     recurrent_inputs,
     returned_collections,
@@ -104,6 +105,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
                 continue
             lost += ((entry, one) for one in _of_queues(state, part.graph))
             lost += ((entry, one) for one in _of_monitored(state))
+            lost += ((entry, one) for one in _of_prints(state, part.graph))
             assert state.session is not None
             refused = state.session.refused
             home = refused.module.path if refused is not None else entry
@@ -344,6 +346,15 @@ def _of_monitored(state: State) -> Iterator[Finding]:
             yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
 
 
+def _of_prints(state: State, graph: CallGraph) -> Iterator[Finding]:
+    """The lines that print what tensors are called, which go."""
+    modules = state.program.modules
+    for module, statement in printed_parts.printed(modules, graph.within(modules)):
+        cell, line, column = place(module.source, module.source.span(statement)[0])
+        code = only(SessionRewriter).rule.code
+        yield Finding(module.path, line, column, code, MANUAL, printed_parts.TOLD, cell=cell)
+
+
 def _may_help(state: State) -> bool:
     """Whether a program's graph may get names: one module of it makes the session."""
     refused = state.session.refused if state.session is not None else None
@@ -460,6 +471,10 @@ def _named(
             [module for module in modules if module in own],
             partial(monitored_sessions.normalize, graph=graph),
         )
+        if not edits:
+            edits = printed_parts.normalize(modules, graph, own) or _each(
+                [module for module in modules if module in own], static_sizes.normalize
+            )
         if functions and not edits:
             edits = graph_functions.normalize(modules, graph, own)
         home = next((module for module in modules if module.path == at), None)
@@ -477,7 +492,6 @@ def _named(
                 or _each(own_modules, session_blocks.normalize)
                 or _each(own_modules, partial(session_loops.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
-                or _each(own_modules, static_sizes.normalize)
                 or _each(own_modules, fed_dropout.normalize)
                 or _each(own_modules, partial(called_feeds.normalize, graph=graph))
                 or _each(own_modules, run_names.normalize)

@@ -144,7 +144,15 @@ config = tf.ConfigProto()
 config.gpu_options.visible_device_list = str('2,3')
 sess = tf.Session(config=config)
 """,
-        refused="in a form not known",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+gpus = tf.config.list_physical_devices('GPU')
+if gpus:
+    tf.config.set_visible_devices([gpus[2], gpus[3]], 'GPU')
+sess = tf.Session()
+""",
     ),
     Case(
         "another order",
@@ -161,7 +169,7 @@ sess = tf.Session(config=config)
 
 
 def plan(setting: Setting) -> str | None:
-    value = setting.known
+    value = _told(setting)
     if value is None:
         known = _single_index(setting.value) or _joined(setting.value) or _is_read(setting.value)
         return None if known else "which GPUs are visible is computed here, in a form not known"
@@ -175,7 +183,7 @@ def plan(setting: Setting) -> str | None:
 
 def note(setting: Setting) -> tuple[str, str] | None:
     """What is to be known of a list that need not be in ascending order."""
-    if setting.known is not None or _single_index(setting.value) is not None:
+    if _told(setting) is not None or _single_index(setting.value) is not None:
         return None
     text = "TF2 numbers the visible GPUs in ascending order, whatever the order of this list"
     return text, "for another order set CUDA_VISIBLE_DEVICES instead"
@@ -205,7 +213,8 @@ if {gpus}:
 
 def apply(setting: Setting, style: FileStyle) -> list[str]:
     gpus = setting.fresh("gpus", "physical_gpus")
-    if constant(setting.value) is None and _single_index(setting.value) is None:
+    told = constant(setting.value) is not None or _made_text(setting.value) is not None
+    if not told and _single_index(setting.value) is None:
         visible = setting.fresh("visible_gpus", "shown_gpus")
         joined = _joined(setting.value)
         if joined is None:
@@ -221,9 +230,25 @@ def apply(setting: Setting, style: FileStyle) -> list[str]:
     return style.lines(_VISIBLE, gpus=gpus, chosen=shown)
 
 
+def _told(setting: Setting) -> object:
+    """The list, where it is known."""
+    return _made_text(setting.value) if setting.known is None else setting.known
+
+
+def _made_text(node: ast.expr) -> str | None:
+    """The text in `str("2,3")`."""
+    made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "str"
+    if not made or len(node.args) != 1 or node.keywords:  # type: ignore[attr-defined]
+        return None
+    assert isinstance(node, ast.Call)
+    text = constant(node.args[0])
+    return text if isinstance(text, str) else None
+
+
 def _chosen(setting: Setting) -> list[str]:
     """The indices of the visible GPUs, as code."""
     value = constant(setting.value)
+    value = _made_text(setting.value) if value is None else value
     if value is not None:
         return [str(index) for index in _indices(value) or ()]
     index = _single_index(setting.value)

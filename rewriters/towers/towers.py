@@ -39,6 +39,10 @@ A summary that only the first tower makes (``if i == 0``) has the tag of its sco
 replica's value. Where the summaries of the last tower's scope are asked for, it keeps the program
 on the bridge.
 
+One that is called by the scope (``scope + "_loss"``) has TF1's tag, in which that stands twice.
+Lines that print what is in the graph while the towers are built (``print(loss)``) go, and a finding
+names each; one that prints something of Python's own keeps the program on the bridge.
+
 A list of placeholders, one for each tower, is one parameter of the step: a list of tensors, which
 may have different numbers of rows, of which each replica takes its own. It may be filled in the
 loop, and fed by ``{xs[i]: ...}`` for each number, by a comprehension, by ``dict(zip(xs, parts))``,

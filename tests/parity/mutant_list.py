@@ -242,6 +242,20 @@ MUTANTS: dict[str, Mutant] = {
     "summary_of_another_replica": _one(
         "tower_summaries", "local_results(output)[-1]", "local_results(output)[0]", 9, "printed"
     ),
+    "scope_once_in_the_name_of_a_summary": _one(
+        "iterator_function",
+        "'%s_%d' % (TOWER, i) + '/' + '%s_%d'",
+        "'%s_%d'",
+        9,
+        "printed",
+    ),
+    "first_part_of_a_read_batch_for_all": _one(
+        "printed_parts",
+        "return row_parts[i], label_parts[i]",
+        "return row_parts[0], label_parts[0]",
+        3,
+        "batch-size",
+    ),
     "summary_of_another_loss": _one(
         "named_summaries", "values=losses[1]", "values=losses[0]", 9, "printed"
     ),

@@ -6,7 +6,7 @@
     images, labels = iterator.get_next()
 
 and the function ends with `return dataset`. What it computes of the batch, or tells a summary of
-it, is done where it is called.
+it, is done where it is called. One that gives the iterator gives the dataset as well.
 """
 
 from __future__ import annotations
@@ -46,9 +46,50 @@ def giving_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module,
             if isinstance(node, ast.FunctionDef) and not node.decorator_list:
                 end = _end(module, node, graph)
                 edits = _edits(module, node, end, graph) if end is not None else {}
+                edits = edits or _of_iterator(module, node, graph)
                 if edits:
                     return edits
     return {}
+
+
+def _of_iterator(
+    module: Module, node: ast.FunctionDef, graph: CallGraph
+) -> dict[Module, list[Edit]]:
+    """The edits of a function that makes an iterator and gives it, and of all its calls."""
+    names, source, last = module.names, module.source, node.body[-1]
+    given = last.value if isinstance(last, ast.Return) else None
+    if not isinstance(given, ast.Name) or names.scope_of_name[given] is not names.scopes[node]:
+        return {}
+    made = names.only_value(given)
+    func = made.func if isinstance(made, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != _MAKER or not _is_plain(made):
+        return {}
+    above, dataset = names.statement(func), func.value
+    named = isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
+    returns = [one for one in _own(node.body) if isinstance(one, ast.Return)]
+    if not named or not isinstance(dataset, ast.Name) or len(returns) != 1:
+        return {}
+    layout, mentions = Layout(source, above), names.mentions(given.id, names.scopes[node])
+    if len(mentions) != 2 or not layout.owns_lines:
+        return {}
+    found = {
+        module: [
+            Edit(layout.line_start, layout.next_line, ""),
+            Edit(*source.span(given), source.code(dataset)),
+        ]
+    }
+    references = graph.references(Function(module, node))
+    for one in references:
+        statement = one.module.names.parents.get(one.call) if one.call is not None else None
+        if one.call is None or not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+            return {}
+        end = one.module.source.span(one.call)[1]
+        found.setdefault(one.module, []).append(Edit(end, end, f".{_MAKER}()"))
+    return found if references else {}
+
+
+def _is_plain(call: ast.expr | None) -> bool:
+    return isinstance(call, ast.Call) and not call.args and not call.keywords
 
 
 def _edits(

@@ -91,11 +91,14 @@ def splits_apart(module: Module, graph: CallGraph) -> list[Edit]:
     for loop in loops_on_devices(module):
         if read_towers(module, loop, graph) is None:
             continue
-        block = module.names.block(loop)
-        for one in in_line(block[: block.index(loop)]):
+        home = module.names.scope_at(loop).function()
+        around = home.body if isinstance(home, ast.FunctionDef) else module.tree.body
+        for one in in_line(around):
             target = one.targets[0] if isinstance(one, ast.Assign) else None
             if not isinstance(one, ast.Assign) or not isinstance(target, ast.Tuple):
                 continue
+            if position(one) > position(loop):
+                break
             calls = walk_elements(one.value)
             splits = [isinstance(c, ast.Call) and name_of(module, c) == "split" for c in calls]
             names = [part.id for part in target.elts if isinstance(part, ast.Name)]

@@ -264,13 +264,21 @@ class _Maker:
         given = arguments.every()
         if given is None:
             return None
-        if any(not isinstance(value, ast.Constant) for value in arguments.defaults.values()):
+        if not all(self._is_default(value) for value in arguments.defaults.values()):
             return None
         every = [n.id for n in walk(self.node) if isinstance(n, ast.Name)]
         for name, value in given.items():
             if not self._stands_for(value, every.count(name) < 2):
                 return None
         return given
+
+    def _is_default(self, value: ast.expr) -> bool:
+        """Whether what a parameter is without an argument is the same wherever it is written."""
+        if not isinstance(value, ast.Call):
+            return isinstance(value, ast.Constant)
+        arguments = [*value.args, *(keyword.value for keyword in value.keywords)]
+        initializes = name_of(self.module, value).endswith("_initializer")
+        return initializes and all(isinstance(one, ast.Constant) for one in arguments)
 
     def _stands_for(self, value: ast.expr, once: bool) -> bool:
         """Whether an argument may be written where its parameter is mentioned."""

@@ -59,7 +59,24 @@ def normalize(module: Module) -> list[Edit]:
                         if isinstance(module.names.parents[outer], (ast.BinOp, ast.UnaryOp)):
                             text = f"({text})" if isinstance(value, ast.BinOp) else text
                         found[outer] = Edit(*module.source.span(outer), text)
+                elif isinstance(node, ast.Name) and not _is_inside(module, node, found):
+                    value = _named(module, node)
+                    if value is not None:
+                        text = module.source.code(value)
+                        found[node] = Edit(*module.source.span(node), text)
     return list(found.values())
+
+
+def _named(module: Module, node: ast.Name) -> ast.expr | None:
+    """The size that a name in the list of a variable's sizes stands for, `dim` of `[dim, 512]`."""
+    if not isinstance(module.names.parents[node], (ast.List, ast.Tuple)):
+        return None
+    made = _made(module, node) if isinstance(node.ctx, ast.Load) else None
+    asked = made.value if isinstance(made, ast.Attribute) and made.attr == "value" else made
+    if not isinstance(asked, ast.Subscript) or _asked(asked.value) is None:
+        return None
+    value = _value(module, asked)
+    return value if value is not None and _stays(module, value, node) else None
 
 
 def _is_inside(module: Module, node: ast.AST, known: dict[ast.AST, Edit]) -> bool:

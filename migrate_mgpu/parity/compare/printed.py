@@ -37,6 +37,7 @@ _DIAGNOSTIC = re.compile(
 # What a part of a graph is called: it tells nothing of what that computes.
 _GRAPH = re.compile(
     r"""\bTensor\("[^"\s]+", (?:shape|dtype)=|<tf\.Variable '\S+' [^<>]*dtype=\w+>"""
+    r"""|<tf\.Tensor '[^'\s]+:\d+' shape="""  # in a list
 )
 # Keras' progress, whose form is each Keras' own; its numbers are compared as history.
 _PROGRESS = re.compile(

@@ -45,6 +45,18 @@ def test_a_size_that_is_seen(hidden: str, size: str) -> None:
     assert "get_variable" not in after
 
 
+def test_a_size_that_has_a_name() -> None:
+    hidden = f"{PLAIN}\n    width = h.get_shape()[1].value"
+    after, told = migrated(PROGRAM.format(hidden=hidden, size="width"), native_sessions=True)
+    assert "name='w', shape=[units, 1]" in after.replace('"', "'"), told
+
+
+def test_a_name_that_is_given_twice_is_no_size() -> None:
+    hidden = f"{PLAIN}\n    width = 4\n    if scale:\n        width = h.get_shape()[1].value"
+    after, _ = migrated(PROGRAM.format(hidden=hidden, size="width"), native_sessions=True)
+    assert "[width, 1]" in after
+
+
 def test_a_sum_keeps_its_brackets() -> None:
     text = PROGRAM.format(hidden=PLAIN, size="2 * h.get_shape()[1] // 2")
     after, told = migrated(text.replace("[4, units]", "[4, units + scale]"), native_sessions=True)

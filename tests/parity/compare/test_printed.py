@@ -43,6 +43,8 @@ from migrate_mgpu.parity.compare import printed
             "a\n\n\r1/1 [====] - ETA: 0s\x08\x08\r1/1 [====] - 0s 58ms/step\nb\n",
         ),
         ("Train on 64 samples, validate on 8 samples\nx 1\n", "x 1\n"),
+        # Parts of a graph, in a list too.
+        ("[<tf.Tensor 'tower_0/a:0' shape=(2,) dtype=float32>]\nx 1\n", "x 1\n"),
         # A callback's line, and one after an interruption, stand on the bar's line; a data
         # set's length may be unknown.
         (

@@ -210,7 +210,7 @@ class HelperNames:
                 first = opened.args[0] if opened.args else None
                 if isinstance(first, ast.Call) and name_of(module, first) == "get_variable_scope":
                     continue
-                known = known_value(first, given) if first is not None else None
+                known = known_value(first, given, module) if first is not None else None
                 if not isinstance(known, str):
                     text = "the name of a variable's scope cannot be determined"
                     raise Refused(module, opened, text, "write it as a constant")
@@ -228,7 +228,7 @@ class HelperNames:
             told = call.args[0]
         if told is None:
             return None
-        known = known_value(told, given)
+        known = known_value(told, given, module)
         if known is None or isinstance(known, str):
             return known
         raise Refused(module, told, "the name of a layer cannot be determined")
@@ -361,12 +361,17 @@ def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str,
     return True
 
 
-def known_value(node: ast.expr | None, given: Mapping[str, object]) -> object:
-    """A constant, a tuple of several, what a parameter was given, or a text made of such."""
+def known_value(
+    node: ast.expr | None, given: Mapping[str, object], module: Module | None = None
+) -> object:
+    """A constant, a tuple of several, what a parameter was given, or a text made of such.
+
+    ``module`` is where it stands: there `str(2)` is a text.
+    """
     if isinstance(node, ast.Name) and node.id in given:
         return given[node.id]
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
-        left, right = known_value(node.left, given), known_value(node.right, given)
+        left, right = (known_value(one, given, module) for one in (node.left, node.right))
         told = right if isinstance(right, tuple) else (right,)
         if isinstance(left, (str, int)) and all(isinstance(one, (str, int)) for one in told):
             added = isinstance(node.op, ast.Add)
@@ -375,7 +380,12 @@ def known_value(node: ast.expr | None, given: Mapping[str, object]) -> object:
             except (TypeError, ValueError, ZeroDivisionError):
                 return Unknown
     if isinstance(node, (ast.List, ast.Tuple)):
-        return tuple(known_value(one, given) for one in node.elts)
+        return tuple(known_value(one, given, module) for one in node.elts)
+    if isinstance(node, ast.Call) and module is not None and len(node.args) == 1:
+        if module.names.qualname(node.func) != "builtins.str" or node.keywords:
+            return Unknown
+        value = known_value(node.args[0], given, module)
+        return str(value) if isinstance(value, (str, int)) else Unknown
     if isinstance(node, ast.UnaryOp):  # -1
         number = constant(node)
         return Unknown if number is None else number
@@ -390,5 +400,5 @@ def values_in(function: Function, given: Mapping[str, object]) -> dict[str, obje
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         if isinstance(target, ast.Name) and len(bindings[target.id]) == 1:
             assert isinstance(statement, ast.Assign)
-            known[target.id] = known_value(statement.value, known)
+            known[target.id] = known_value(statement.value, known, function.module)
     return known

@@ -19,6 +19,7 @@ _SOURCES = ("data.Dataset.from_tensor_slices", "data.Dataset.from_tensors", "dat
 _METHODS = ("batch", "cache", "concatenate", "filter", "flat_map", "map", "prefetch",
             "repeat", "shard", "shuffle", "skip", "take")  # fmt: skip
 
+_PLACES = ("name_scope", "device")
 _CONSTANTS = ("constant", "convert_to_tensor")  # of what Python knows
 
 
@@ -112,6 +113,8 @@ class PipelineFunctions:
             elif isinstance(statement, ast.Expr):
                 if self._touches(module, statement):
                     raise Refused(module, statement, text)
+            elif isinstance(statement, ast.With) and _is_place(module, statement):
+                continue
             elif not isinstance(statement, (ast.Return, ast.If, ast.FunctionDef, ast.Pass)):
                 if self._touches(module, statement) or names & {
                     n.id for n in walk(statement) if isinstance(n, ast.Name)
@@ -160,11 +163,21 @@ class PipelineFunctions:
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Statements, and those in their branches."""
+    """Statements, and those in their branches and blocks."""
     for statement in body:
         yield statement
         if isinstance(statement, ast.If):
             yield from _statements([*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.With):
+            yield from _statements(statement.body)
+
+
+def _is_place(module: Module, block: ast.With) -> bool:
+    """`with tf.name_scope("input"):`, which says nothing of a dataset; TF2 has it too."""
+    return all(
+        item.optional_vars is None and name_of(module, item.context_expr) in _PLACES
+        for item in block.items
+    )
 
 
 def _assignments(statement: ast.stmt) -> Iterable[ast.Assign]:

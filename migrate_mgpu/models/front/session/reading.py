@@ -65,6 +65,8 @@ from migrate_mgpu.models.ir import (
 
 _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Global)
 
+_SHOWN = 60  # letters of a line that a message has
+
 # What a graph has of all that is in it.
 _OF_ALL_GRAPHS = ("get_collection", "add_to_collection", "losses.get_", "get_default_graph")
 
@@ -354,10 +356,12 @@ class _Reader(StatementReader):
         )
         asking = [statement, *([shown.node] if shown is not None else [])]
         if role is None and any(asks_for_name(part) for one in asking for part in walk(one)):
-            text = "what TF1 calls an operation of the towers cannot be determined"
+            line = _first_line(self.module, statement)
+            text = f"what TF1 calls an operation of the towers in `{line}` cannot be determined"
             raise Refused(self.module, statement, text, "give what it names a constant")
         if role is None:
-            text = "what the loop over the devices does here is not part of a tower"
+            line = _first_line(self.module, statement)
+            text = f"`{line}`, in the loop over the devices, is not part of a tower"
             raise Refused(self.module, statement, text, "build the towers, and nothing else, in it")
         if role is Role.VARIABLES:
             made = [one for one in self.found.made if is_inside(self.module, one.node, {statement})]
@@ -676,3 +680,9 @@ class _Reader(StatementReader):
         return bool(call.args) and all(
             name_of(self.module, argument) in INITIALIZES for argument in call.args
         )
+
+
+def _first_line(module: Module, statement: ast.stmt) -> str:
+    """How a statement begins, which may stand in a function that the author's line calls."""
+    line = module.source.code(statement).split("\n")[0].strip()
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN].rstrip()} ..."

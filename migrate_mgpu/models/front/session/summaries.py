@@ -45,12 +45,18 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.front.towers.loop import scope_of_towers
-from migrate_mgpu.models.front.towers.summary_names import TowerScope, check_free, scope_of
+from migrate_mgpu.models.front.towers.summary_names import (
+    TowerScope,
+    check_free,
+    is_plain_text,
+    scope_of,
+)
 from migrate_mgpu.models.ir import Gathered, ShownGradients, Stage, Unit
 
 _EVERY = ("trainable_variables", "global_variables", "all_variables")
 _WRITER_CALLS = ("add_summary", "add_graph", "flush", "close")
 _GRAPHS = ("get_default_graph",)
+_NO_TAG = ("TF1's tag of a summary cannot be determined", "write it as a constant")
 
 
 class SummaryReader:
@@ -221,12 +227,15 @@ class SummaryReader:
         told = given.get(first)
         if told is None:
             raise Refused(self.module, call, "this summary has no name")
-        name = self._name(told, variable)
+        behind = self._behind_scope(statement, told) if in_tower else ""
+        name = behind or self._name(told, variable)
         tower: TowerSummary | None = None
         if in_tower:
             scope, towers = self._tower_scope(statement), self.found.scope.towers
             assert towers is not None
-            tower = TowerSummary(scope.own, first=bool(scope.first))
+            if behind and (scope.path or not is_plain_text(scope.own)):
+                raise Refused(self.module, told, *_NO_TAG)
+            tower = TowerSummary(scope.own, first=bool(scope.first), again=bool(behind))
             tag = scope.path + clean_tag(name)
             check_free(
                 self.names.modules, self.module, towers, scope, told, clean_tag(name),
@@ -348,12 +357,17 @@ class SummaryReader:
             text = _text(node, variable.name)
             if text:
                 return text
-        raise Refused(
-            self.module,
-            node,
-            "TF1's tag of a summary cannot be determined",
-            "write it as a constant",
-        )
+        raise Refused(self.module, node, *_NO_TAG)
+
+    def _behind_scope(self, statement: ast.stmt, told: ast.expr) -> str:
+        """The text behind the scope of a tower in a name, `scope + "_loss"`; empty of another."""
+        if not isinstance(told, ast.BinOp) or not isinstance(told.op, ast.Add):
+            return ""
+        towers, text = self.found.scope.towers, constant(told.right)
+        block = scope_of_towers(self.module, towers, told.left) if towers is not None else None
+        around = self.module.names.ancestors(statement)
+        inside = isinstance(told.left, ast.Name) and block is not None and block in around
+        return text if inside and isinstance(text, str) and text[:1] != "/" else ""
 
     @cached_property
     def _operations(self) -> set[str]:

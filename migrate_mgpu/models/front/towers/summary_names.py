@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.api.summaries import clean_tag
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.towers.loop import text_of_first
@@ -76,6 +77,12 @@ def _is_of_number(towers: Towers, node: ast.expr) -> bool:
     """Whether a text has the number of the tower, and nothing else that differs in each."""
     names = {part.id for part in walk(node) if isinstance(part, ast.Name)}
     return bool(towers.index) and names & towers.names == {towers.index}
+
+
+def is_plain_text(node: ast.expr) -> bool:
+    """Whether the scope of a tower has characters alone that TF1 leaves in a summary's tag."""
+    left = constant(node.left) if isinstance(node, ast.BinOp) else None
+    return isinstance(left, str) and clean_tag(left.replace("%", "")) == left.replace("%", "")
 
 
 def check_free(

@@ -114,6 +114,9 @@ class SummaryWriter:
         shown = f"({index})" if isinstance(alone, ast.Name) and " " in index else index
         names = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == self._index]
         replaced: dict[ast.AST, Replacement] = {n: lambda context: shown for n in names}
+        if tower.again:
+            text, between = self._rendered(scope, context, replaced), self.style.string("/")
+            return f"{text} + {between} + {text} + {self.style.string('/' + tag)}"
         if isinstance(scope, ast.BinOp) and isinstance(scope.op, ast.Mod):
             left = constant(scope.left)
             if isinstance(left, str):

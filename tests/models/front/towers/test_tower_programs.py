@@ -973,3 +973,69 @@ for step in range(3):
     )
     assert "tower_loss / strategy.num_replicas_in_sync" in after
     assert "loss = tf.reduce_mean(losses)" in after
+
+
+SCOPED = """\
+    with tf.device('/gpu:%d' % i), tf.name_scope({scope}) as scope:
+"""
+SUMMARY = """\
+        {around}tf.summary.scalar({name}, loss)
+"""
+MERGED = """
+merged = tf.summary.merge_all()
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+rows = np.ones([8, 3])
+for step in range(3):
+    print(sess.run([merged, loss, train], {x: rows, y: rows[:, :1]})[1])
+"""
+
+
+def scoped(name: str, scope: str = "'tower_%d' % i", around: str = "") -> str:
+    summary = SUMMARY.format(name=name, around=around)
+    return program(device=SCOPED.format(scope=scope), grads=summary + GRADS, run=MERGED)
+
+
+def test_a_summary_that_is_called_by_the_scope_has_it_twice() -> None:
+    after, told = migrated(scoped("scope + '_loss'"), bridge=True, native_sessions=True)
+    assert "'tower_%d' % i + '/' + 'tower_%d' % i + '/_loss'" in after, told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        scoped("scope + '/loss'"),
+        scoped("scope + str(num_gpus)"),
+        scoped("scope + '_loss'", around="with tf.name_scope('inner'):\n            "),
+        scoped("scope + '_loss'", scope="'my+tower_%d' % i"),
+        scoped("'loss' + scope"),
+    ],
+)
+def test_a_name_of_a_summary_that_is_not_known_keeps_its_program(text: str) -> None:
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("TF1's tag of a summary cannot be determined" in one for one in said(result))
+
+
+def test_an_optimizer_of_its_own_is_told_to_stay() -> None:
+    text = program(
+        model="w = tf.Variable(tf.zeros([3, 1]))\n",
+        grads="        tower_grads.append(tf.gradients(loss, [w]))\n",
+        apply="train = w.assign_sub(0.1 * (tower_grads[0][0] + tower_grads[1][0]))\n",
+    )
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in one for one in said(result)), said(result)
+
+
+def test_splits_above_a_scope_are_apart() -> None:
+    both = "x_splits, y_splits = tf.split(x, num_gpus), tf.split(y, num_gpus)\n"
+    loop = "with tf.variable_scope(tf.get_variable_scope()):\n  for i in range(num_gpus):\n"
+    indented = {
+        name: "".join(f"  {line}\n" for line in text.splitlines())
+        for name, text in (("device", DEVICE), ("body", BODY), ("grads", GRADS))
+    }
+    after, told = migrated(
+        program(split=both, loop=loop, **indented), bridge=True, native_sessions=True
+    )
+    assert "strategy.run(" in after, told

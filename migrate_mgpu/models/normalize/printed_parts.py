@@ -1,0 +1,332 @@
+"""Lines that print what the parts of towers, or of input pipelines, are: they go.
+
+    for i in range(num_gpus):
+        with tf.device("/gpu:%d" % i), tf.name_scope("tower_%d" % i) as scope:
+            loss = tower_loss(scope, images)
+            print("loss", loss)
+            grads = optimizer.compute_gradients(loss)
+            for pair in grads:
+                print(pair[0])
+
+prints `Tensor("tower_0/loss:0", ...)`, which TF2 has not. Such a line shows the graph while it is
+built: no value of a run. Functions that the towers call are told the same. A line that prints
+something of Python's own stays, and so does its program.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence, Set
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import Binding, position, walk
+from migrate_mgpu.api.queues import BATCHES
+from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+TOLD = (
+    "it printed what is in the graph while that was built, and no value of a run: TF2 has no such "
+    "tensors, and it is left out"
+)
+# What a line may do with what it prints, and no more.
+_SHOWN = (
+    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.BinOp,
+    ast.JoinedStr, ast.FormattedValue, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context,
+    ast.Slice,
+)  # fmt: skip
+_ASKED = ("builtins.len", "builtins.str", "builtins.type", "builtins.repr")
+_PASSES = (*_ASKED, "builtins.list", "builtins.zip", "builtins.enumerate", "builtins.reversed",
+           "builtins.int", "builtins.sorted")  # fmt: skip
+_METHODS = ("get_shape", "as_list", "format", "join")  # a line may call
+_GIVES = ("compute_gradients", "dequeue", "get_next", "read")  # parts of a graph
+_LISTS = ("get_collection", "trainable_variables", "global_variables", "all_variables")
+_OF_HOST = ("gfile.", "io.", "train.", "python_io.", "app.", "flags.")  # no parts of a graph
+_DEEP = 12  # names that are given by others
+
+
+def normalize(
+    modules: Sequence[Module], graph: CallGraph, own: Set[Module]
+) -> dict[Module, list[Edit]]:
+    """The edits of a program's modules; none where nothing of that kind is printed.
+
+    ``own`` are those that no other program has: nothing else changes.
+    """
+    found: dict[Module, list[Edit]] = {}
+    for module, statement in printed(modules, graph):
+        layout = Layout(module.source, statement)
+        if module in own and layout.owns_lines:
+            gone = Edit(layout.line_start, layout.next_line, "")
+            found.setdefault(module, []).append(gone)
+    return found
+
+
+def printed(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module, ast.stmt]]:
+    """The statements that go, each with its module."""
+    found: dict[ast.stmt, Module] = {}
+    for module, body, alone in _blocks(modules, graph):
+        reader = _Lines(module, graph, alone)
+        found.update(dict.fromkeys(reader.of(body), module))
+    for statement, module in found.items():
+        if not any(parent in found for parent in module.names.ancestors(statement)):
+            yield module, statement
+
+
+def _blocks(
+    modules: Sequence[Module], graph: CallGraph
+) -> Iterator[tuple[Module, Sequence[ast.stmt], bool]]:
+    """The loops that build towers, the functions that these call, and those of input pipelines.
+
+    The last tells whether a line without a part of the graph, `print("gradients")`, belongs there.
+    """
+    seen: set[ast.AST] = set()
+    for module in modules:
+        for loop in loops_on_devices(module):
+            if read_towers(module, loop, graph) is None:
+                continue
+            yield module, loop.body, True
+            behind = list(_of_lists(module, loop))
+            targets = {
+                target.id
+                for call in behind
+                for target in getattr(module.names.statement(call), "targets", ())
+                if isinstance(target, ast.Name)
+            }
+            home = module.names.scope_at(loop)
+            for other in (one for one in walk(home.node) if isinstance(one, ast.For)):
+                over = other.iter
+                if isinstance(over, ast.Name) and over.id in targets:
+                    if module.names.scope_at(other) is home:
+                        yield module, [other, loop], True
+            for root in (loop, *behind):
+                yield from _called(module, root, graph, seen)
+    for module in modules:
+        known = calls_of_names(module)
+        for call in (call for name in BATCHES for call in known.get(name, ())):
+            for other, function in _around(module, call, graph):
+                yield other, function.body, False
+
+
+def _of_lists(module: Module, loop: ast.For) -> Iterator[ast.Call]:
+    """The calls behind a loop that are given a list which it fills."""
+    filled = {
+        part.func.value.id
+        for part in walk(loop)
+        if isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr == "append"
+        and isinstance(part.func.value, ast.Name)
+    }
+    home = module.names.scope_at(loop)
+    for call in module.names.calls:
+        if module.names.scope_at(call) is home and position(call) > position(loop):
+            if any(isinstance(one, ast.Name) and one.id in filled for one in call.args):
+                yield call
+
+
+def _called(
+    module: Module, root: ast.AST, graph: CallGraph, seen: set[ast.AST]
+) -> Iterator[tuple[Module, Sequence[ast.stmt], bool]]:
+    for call in (part for part in walk(root) if isinstance(part, ast.Call)):
+        target = graph.target(module, call.func)
+        if target is None or target.node in seen:
+            continue
+        seen.add(target.node)
+        inside = [part for part in walk(target.node) if isinstance(part, ast.Call)]
+        if not any(name_of(target.module, part) in BATCHES for part in inside):
+            yield target.module, target.node.body, True
+        yield from _called(target.module, target.node, graph, seen)
+
+
+def _around(
+    module: Module, batch: ast.Call, graph: CallGraph
+) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    """The function of a batch, those that call it, and those by which they read examples."""
+    function = graph.enclosing(module, batch)
+    if function is None:
+        return
+    callers = [graph.enclosing(one.module, one.node) for one in graph.references(function)]
+    for home in [function, *(one for one in callers if one is not None)]:
+        if not isinstance(home.node, ast.FunctionDef):
+            continue
+        yield home.module, home.node
+        for call in (part for part in walk(home.node) if isinstance(part, ast.Call)):
+            target = graph.target(home.module, call.func)
+            if target is not None and isinstance(target.node, ast.FunctionDef):
+                if any(
+                    isinstance(p, ast.Attribute) and p.attr == "read" for p in walk(target.node)
+                ):
+                    yield target.module, target.node
+
+
+class _Lines:
+    """The lines of one module that only print what parts of a graph are."""
+
+    def __init__(self, module: Module, graph: CallGraph, alone: bool) -> None:
+        """``alone``: lines that mention nothing go as well, in a block with one that does."""
+        self.module = module
+        self.names = module.names
+        self.graph = graph
+        self.alone = alone
+
+    def of(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """Those of a block and the blocks in it; not all of a block, which would be empty."""
+        gone = [one for one in body if self._prints(one)]
+        told = any(self._mentions(one) for one in gone)
+        gone = [one for one in gone if self._mentions(one) or (told and self.alone)]
+        if len(gone) < len(body):
+            yield from gone
+        for statement in (one for one in body if one not in gone):
+            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                continue
+            for name in ("body", "orelse", "finalbody"):
+                inner = getattr(statement, name, None)
+                if isinstance(inner, list) and inner and isinstance(inner[0], ast.stmt):
+                    yield from self.of(inner)
+
+    def _mentions(self, statement: ast.stmt) -> bool:
+        """Whether a line prints more than texts."""
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            return not all(isinstance(one, ast.Constant) for one in statement.value.args)
+        return True
+
+    def _prints(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, ast.Expr):
+            return self._is_print(statement.value)
+        if isinstance(statement, ast.If) and not statement.orelse:
+            plain = all(isinstance(part, _SHOWN) for part in ast.walk(statement.test))
+            return plain and all(map(self._prints, statement.body))
+        if isinstance(statement, ast.For) and not statement.orelse:
+            over = statement.iter
+            named = isinstance(over, ast.Call) and name_of(self.module, over) in _LISTS
+            listed = isinstance(over, ast.Name) and self._is_part(over)
+            return (
+                (named or listed)
+                and all(map(self._prints, statement.body))
+                and not self._is_used(statement)
+            )
+        return False
+
+    def _is_print(self, call: ast.expr) -> bool:
+        if not isinstance(call, ast.Call) or call.keywords or not call.args:
+            return False
+        if self.names.qualname(call.func) != "builtins.print":
+            return False
+        for part in (part for one in call.args for part in ast.walk(one)):
+            if isinstance(part, ast.Call):
+                method = isinstance(part.func, ast.Attribute) and part.func.attr in _METHODS
+                if not method and self.names.qualname(part.func) not in _ASKED:
+                    return False
+            elif not isinstance(part, _SHOWN):
+                return False
+        names = [n for one in call.args for n in walk(one) if isinstance(n, ast.Name)]
+        asked = {n for n in names if (self.names.qualname(n) or "").startswith("builtins.")}
+        return all(map(self._is_part, (n for n in names if n not in asked)))
+
+    # -- what a name is ----------------------------------------------------------------
+
+    def _is_part(self, name: ast.Name, deep: int = 0) -> bool:
+        """Whether a name stands for parts of a graph, or for their sizes, wherever it is bound."""
+        for parent in self.names.ancestors(name):
+            if isinstance(parent, ast.For) and _binds(parent, name.id):
+                return deep < _DEEP and self._gives(parent.iter, deep + 1)
+        bindings = self.names.bindings_of(name)
+        return (
+            deep < _DEEP
+            and bool(bindings)
+            and all(self._is_bound_to_part(name, one, deep + 1) for one in bindings)
+        )
+
+    def _is_bound_to_part(self, name: ast.Name, binding: Binding, deep: int) -> bool:
+        if binding.kind == "parameter":
+            return self._is_computed_with(name)
+        node = binding.node
+        around = [node, *self.names.ancestors(node)]
+        loop = next((one for one in around if isinstance(one, (ast.For, ast.stmt))), None)
+        if isinstance(loop, ast.For):
+            return self._gives(loop.iter, deep)
+        if isinstance(loop, ast.With):  # the name of a scope
+            return all(
+                name_of(self.module, item.context_expr) in ("name_scope", "variable_scope")
+                for item in loop.items
+                if item.optional_vars is not None
+            )
+        if not isinstance(loop, ast.Assign):
+            return False
+        empty = isinstance(loop.value, ast.List) and not loop.value.elts
+        return self._is_filled(name, deep) if empty else self._gives(loop.value, deep)
+
+    def _is_computed_with(self, name: ast.Name) -> bool:
+        """Whether TensorFlow is given a parameter, or it is gone through as gradients are."""
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        for mention in self.names.mentions(name.id, home) if home is not None else ():
+            call = self.names.parents.get(mention)
+            if isinstance(call, ast.Call) and mention in call.args:
+                known = name_of(self.module, call)
+                if known and not known.startswith(_OF_HOST):
+                    return True
+        return False
+
+    def _is_filled(self, name: ast.Name, deep: int) -> bool:
+        """Whether parts alone are put into a list."""
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        given: list[ast.expr] = []
+        for mention in self.names.mentions(name.id, home) if home is not None else ():
+            func = self.names.parents.get(mention)
+            call = self.names.parents.get(func) if isinstance(func, ast.Attribute) else None
+            if isinstance(func, ast.Attribute) and func.attr == "append":
+                if isinstance(call, ast.Call):
+                    given += call.args
+        return bool(given) and all(self._gives(one, deep) for one in given)
+
+    def _gives(self, value: ast.expr, deep: int) -> bool:
+        if isinstance(value, ast.Name):
+            return self._is_part(value, deep)
+        if isinstance(value, (ast.Attribute, ast.Subscript, ast.Starred)):
+            return self._gives(value.value, deep)
+        if isinstance(value, ast.BinOp):
+            return any(self._gives(one, deep) for one in (value.left, value.right))
+        if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+            return self._gives(value.generators[0].iter, deep)
+        if isinstance(value, (ast.List, ast.Tuple)):
+            return bool(value.elts) and all(self._gives(one, deep) for one in value.elts)
+        if not isinstance(value, ast.Call):
+            return False
+        if self.names.qualname(value.func) in _PASSES:
+            return any(self._gives(one, deep) for one in value.args)
+        known = name_of(self.module, value)
+        if known:
+            return not known.startswith(_OF_HOST)
+        if isinstance(value.func, ast.Attribute) and value.func.attr in _GIVES:
+            return True
+        target = self.graph.target(self.module, value.func)
+        if target is not None:
+            calls = (part for part in walk(target.node) if isinstance(part, ast.Call))
+            return any(name_of(target.module, one) for one in calls)
+        method = isinstance(value.func, ast.Attribute) and value.func.attr in _METHODS
+        return method and self._gives(value.func, deep)
+
+    def _is_used(self, loop: ast.For) -> bool:
+        """Whether something behind a loop may read what the loop last gave its names."""
+        names = self.names
+        around = [p for p in names.ancestors(loop) if isinstance(p, (ast.For, ast.While))]
+        for target in (n for n in walk(loop.target) if isinstance(n, ast.Name)):
+            anew = any(isinstance(p, ast.For) and _binds(p, target.id) for p in around)
+            for mention in names.mentions(target.id, names.scope_of_name[target]):
+                if not isinstance(mention.ctx, ast.Load) or is_inside(self.module, mention, {loop}):
+                    continue
+                own = any(
+                    isinstance(p, ast.For) and p not in around and _binds(p, target.id)
+                    for p in names.ancestors(mention)
+                )
+                later = position(mention) > position(loop)
+                if not own and (later or (around and not anew)):
+                    return True
+        return False
+
+
+def _binds(loop: ast.For, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in walk(loop.target))

@@ -96,11 +96,11 @@ def _blocks(
                 if isinstance(target, ast.Name)
             }
             home = module.names.scope_at(loop)
-            for other in (one for one in walk(home.node) if isinstance(one, ast.For)):
-                over = other.iter
+            for shown in (one for one in walk(home.node) if isinstance(one, ast.For)):
+                over = shown.iter
                 if isinstance(over, ast.Name) and over.id in targets:
-                    if module.names.scope_at(other) is home:
-                        yield module, [other, loop], True
+                    if module.names.scope_at(shown) is home:
+                        yield module, [shown, loop], True
             for root in (loop, *behind):
                 yield from _called(module, root, graph, seen)
     for module in modules:

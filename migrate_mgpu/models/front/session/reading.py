@@ -357,7 +357,7 @@ class _Reader(StatementReader):
         asking = [statement, *([shown.node] if shown is not None else [])]
         if role is None and any(asks_for_name(part) for one in asking for part in walk(one)):
             line = _first_line(self.module, statement)
-            text = f"what TF1 calls an operation of the towers in `{line}` cannot be determined"
+            text = f"what TF1 calls an operation of the towers cannot be determined: `{line}`"
             raise Refused(self.module, statement, text, "give what it names a constant")
         if role is None:
             line = _first_line(self.module, statement)

@@ -76,6 +76,15 @@ def test_what_computes_with_a_batch_stays() -> None:
     stays(HEAD + BATCHES.replace('"shape: {}".format(features)', "features + 1"), reason)
 
 
+def test_a_function_that_makes_an_input_function() -> None:
+    body = (
+        "data = tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(4)\n\n\n"
+        "def fed(ds):\n    return lambda: ds.make_one_shot_iterator().get_next()\n\n\n"
+        "est = tf.estimator.Estimator(model_fn)\nest.train(fed(data))\n"
+    )
+    assert converted(body).endswith("est.fit(fed(data)(), verbose=0)\n")
+
+
 def test_labels_of_unknown_rank_stay() -> None:
     reason = "how many axes these labels have is not known"
     stays(

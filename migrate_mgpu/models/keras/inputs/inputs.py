@@ -80,10 +80,10 @@ class Inputs(EditSet):
         todo: list[tuple[Module, ast.AST]] = [(batch.module, batch.node)]
         while todo:
             module, node = todo.pop()
-            functions = (p for p in module.names.ancestors(node) if isinstance(p, ast.FunctionDef))
-            made = next(functions, None)
-            if made is None or made in around:
-                continue
+            kinds = (ast.FunctionDef, ast.Lambda)
+            made = next((p for p in module.names.ancestors(node) if isinstance(p, kinds)), None)
+            if not isinstance(made, ast.FunctionDef) or made in around:
+                continue  # what calls a lambda is what it is given to
             around.append(made)
             for reference in self.graph.references(Function(module, made)):
                 call, names = reference.call, reference.module.names

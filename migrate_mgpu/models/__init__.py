@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from migrate_mgpu.analysis.call_graph import CallGraph
+    from migrate_mgpu.analysis.diagnostics import Diagnostic
     from migrate_mgpu.analysis.module import Module
     from migrate_mgpu.analysis.project import Project
     from migrate_mgpu.core.selection import Selection
@@ -35,14 +37,16 @@ class NoEstimators:
         pass
 
 
-def conversions(project: Project, graph: CallGraph, rules: Selection) -> Conversions | NoEstimators:
+def conversions(
+    project: Project, graph: CallGraph, rules: Selection, kept: Mapping[Module, Diagnostic]
+) -> Conversions | NoEstimators:
     """What becomes of a run's Estimators, with the rules that are on.
 
-    The code that knows takes longer to import than all other, and is for runs that
-    have one.
+    ``kept`` are the entry points of programs that stay for another reason. The code that knows
+    takes longer to import than all other, and is for runs that have one.
     """
     if not any(_WORDS.search(data) for data in project.data.values()):
         return NoEstimators(rules)
     from migrate_mgpu.models.conversion import Conversions
 
-    return Conversions(project, graph, rules)
+    return Conversions(project, graph, rules, kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
@@ -58,9 +59,22 @@ class Conversion(EditSet):
 class Conversions:
     """The Estimators of a run."""
 
-    def __init__(self, project: Project, graph: CallGraph, rules: Selection) -> None:
+    def __init__(
+        self,
+        project: Project,
+        graph: CallGraph,
+        rules: Selection,
+        kept: Mapping[Module, Diagnostic],
+    ) -> None:
+        """``kept``: the entry points of programs that stay for another reason."""
         self.graph = graph
         self.rules = rules
+        self._kept = {
+            module: kept[one.entry]
+            for one in (project.programs() if kept else ())
+            if one.entry in kept
+            for module in one.modules
+        }
         self._classes = CannedClasses()
         self._models: dict[ast.AST, ModelPlan] = {}
         flows = self.flows = find_estimators(project, graph)
@@ -100,6 +114,8 @@ class Conversions:
         try:
             if flow.problems:
                 raise Refused.because(flow.problems[0])
+            if flow.module in self._kept:
+                raise Refused.because(self._kept[flow.module])
             function = flow.function
             model = self._model(function) if function is not None else self._own(flow)
             towers = shares_batch(flow.distribution)

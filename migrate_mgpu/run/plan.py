@@ -189,7 +189,7 @@ class _Planner:
     def __init__(
         self, project: Project, options: Options, kept: Mapping[Module, Diagnostic]
     ) -> None:
-        """``kept``: programs of sessions that stay, found by planning before."""
+        """``kept``: programs of sessions, or Estimators, that stay, found by planning before."""
         self.project = project
         self.kept = kept
         self.native_sessions = options.native_sessions
@@ -209,7 +209,7 @@ class _Planner:
 
     def run(self) -> f.RunResult:
         flows = find_flows(self.project, self.graph)
-        self.conversions = conversions(self.project, self.graph, self.rules)
+        self.conversions = conversions(self.project, self.graph, self.rules, self.kept)
         self.copies = copies(self.project, self.graph, self.rules)
         deciding = ProgramStates(
             flows, self.graph, self.conversions, self.copies, self.lost, self._sessions()
@@ -257,12 +257,12 @@ class _Planner:
         return NativeSessions(self.project, self.graph, self.rules, self.kept, written)
 
     def _unmoved(self, outcomes: list[Outcome]) -> None:
-        """Programs whose sessions would go, if their configs could: they are planned again."""
+        """Native programs whose configs cannot move: they are planned again, with what they had."""
         for outcome in outcomes:
             if outcome.state == f.APPLIED or outcome.idle:
                 continue
             for state in self.configs.programs_of(outcome.flow):
-                if state.kind == NATIVE and state.session is not None:
+                if state.kind == NATIVE and (state.session is not None or state.estimators):
                     text = "as eager code, its config cannot move to tf.config"
                     text += f": {outcome.reasons[0].reason}" if outcome.reasons else ""
                     place = outcome.reasons[0].place if outcome.reasons else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.whole import HEAD, converted
-from tests.support.migration import migrated, stays
+from tests.support.migration import migrated, run, said, stays
 
 ARMS = """\
 if len(X) > 4:
@@ -177,3 +177,14 @@ def test_estimators_of_two_modules_that_one_function_drives() -> None:
     stays(
         ("main.py", other), "it may be another Estimator here", ("one.py", made), ("two.py", made)
     )
+
+
+def test_an_estimator_whose_config_cannot_move_stays_with_it() -> None:
+    # `tf.config` has no device filters: natively they would be lost, refused nothing would run.
+    config = "config = tf.estimator.RunConfig(session_config=tf.ConfigProto({}))\n"
+    made = "estimator = tf.estimator.Estimator(model_fn, config=config)\n"
+    native = HEAD + config.format("allow_soft_placement=True") + made + RUN
+    assert [one.state for one in run(native, bridge=True).programs] == ["native"]
+    result = run(HEAD + config.format("device_filters=['/job:ps']") + made + RUN, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge, config kept"], said(result)
+    assert any("`device_filters` has no equivalent in tf.config" in one for one in said(result))

@@ -1031,6 +1031,36 @@ class Step:
         return bool(self.updates or self.moves or any(unit.assigns for unit in self.units))
 
 
+@record(frozen=True)
+class SharedStep:
+    """A step by the names that its parts have in the scope that builds the graph.
+
+    ``folded`` are placeholders that have one value whenever it runs: a flag's, or None where that
+    is their default.
+    """
+
+    fetches: tuple[str, ...]
+    feeds: tuple[str, ...]
+    folded: tuple[tuple[str, bool | None], ...] = ()
+
+
+@record(frozen=True)
+class SharedGraph:
+    """What the programs of several modules want of the graph that the class ``owner`` builds.
+
+    ``steps`` are those of all of them, in one order. ``numbers`` are placeholders without a shape
+    that one feeds numbers alone, ``others`` those that one feeds something else. ``taken`` are the
+    names that the modules have. ``saved``: some make savers of all its variables themselves.
+    """
+
+    owner: str
+    steps: tuple[SharedStep, ...] = ()
+    numbers: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    taken: frozenset[str] = frozenset()
+    saved: bool = False
+
+
 @record(frozen=True, eq=False)
 class Run:
     """A place that runs a step: ``sess.run(...)``, ``loss.eval(...)``, ``train.run(...)``.

@@ -38,6 +38,7 @@ from migrate_mgpu.models.front.session.scope import (
     session_calls,
 )
 from migrate_mgpu.models.front.towers.loop import find_towers
+from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
 from migrate_mgpu.models.normalize.mixed_indents import MIXED
@@ -69,7 +70,8 @@ class NativeSession(EditSet):
 
     ``towers`` is the loop that builds copies of its model, if there is one. ``read`` are the
     functions that build the graph, ``unread`` mentions of TensorFlow in modules that other
-    programs import as well: one of those has to read them.
+    programs import as well: one of those has to read them. ``wanted`` is what the program wants of
+    the class that builds its graph.
     """
 
     module: Module
@@ -78,6 +80,7 @@ class NativeSession(EditSet):
     towers: ast.For | None = None
     read: set[ast.AST] = field(default_factory=set)
     unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
+    wanted: SharedGraph | None = None
 
     def changes(self, module: Module) -> bool:
         """Whether anything changes in a module."""
@@ -109,13 +112,18 @@ class NativeSessions:
         rules: Selection,
         kept: Mapping[Module, Diagnostic],
         written: Callable[[Module], AbstractSet[ast.AST]],
+        shared: SharedGraph | None = None,
     ) -> None:
-        """``written`` are mentions of names that TF2 lost for which there is something else."""
+        """``written`` are mentions of names that TF2 lost for which there is something else.
+
+        ``shared`` is what several programs want of the class whose graph each of them builds.
+        """
         self.project = project
         self.graph = graph
         self.rules = rules
         self.kept = kept
         self.written = written
+        self.shared = shared
         self.rule = only(SessionRewriter).rule
         self.towers = only(TowerRewriter).rule
         self._users: dict[Module, list[Program]] = {}
@@ -175,12 +183,12 @@ class NativeSessions:
             graph = graph.without(idle) if idle else graph
             if graph_owners(module):
                 return self._several(program, module, graph, configs, beside)
-            read = read_program(module, graph, configs, beside)
+            read = read_program(module, graph, configs, beside, shared=self.shared)
             self._check_graph_files(program, read)
             read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
             self._check_unread(read.unread)
             found = NativeSession(module, None, read.scope.session, loop)
-            found.read, found.unread = read.read, read.unread
+            found.read, found.unread, found.wanted = read.read, read.unread, read.wanted
             found.merge(*write_programs([read]))
             self._others(read, found, configs)
         except Refused as refused:

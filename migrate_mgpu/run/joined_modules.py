@@ -351,6 +351,7 @@ class _Parted:
         if moved is None:
             return None
         place, outer = self._without(outer, place, moved)
+        place, outer = self._above_new(outer, place)
         theirs = self._origin(head, inner)
         ours = self._home(outer, place, theirs)
         if ours is None or not (_is_whole(ours) and _is_whole(theirs)):
@@ -457,18 +458,47 @@ class _Parted:
             starts.append(starts[-1] + len(line) + 1)
         cuts: list[tuple[int, int]] = []
         for one in moved:
-            decorated = getattr(one, "decorator_list", [])
-            line = min([one.lineno, *(d.lineno for d in decorated)])
+            line = min([one.lineno, *(d.lineno for d in _decorators(one))])
             start = start_with_comments(outer, starts[line - 1])
             end = starts[one.end_lineno or one.lineno]
             self.kept.append(outer[start:end].strip("\n"))
-            while outer[end : end + 1] == "\n":
+            while outer[end : end + 1] == "\n" and end != place:
                 end += 1
+            if end == place:  # above the import are the lines that were there
+                start = len(outer[:start].rstrip("\n")) + 1 + self._blank_above()
             cuts.append((start, min(end, len(outer))))
         for start, end in reversed(cuts):
             outer = outer[:start] + outer[end:]
-            place -= (end - start) if end <= place else 0
+            place -= max(0, min(end, place) - start)
         return place, outer
+
+    def _above_new(self, outer: str, place: int) -> tuple[int, str]:
+        """The import stands above what was written for the first file right above it."""
+        own = self.joined.home.names.module_scope.bindings
+        starts = [0]
+        for line in outer.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        start = place
+        for one in reversed(ast.parse(outer).body):
+            begin = starts[min([one.lineno, *(d.lineno for d in _decorators(one))]) - 1]
+            if begin >= place:
+                continue
+            if not isinstance(one, (ast.ClassDef, ast.FunctionDef)) or one.name in own:
+                break
+            start = start_with_comments(outer, begin)
+        if start == place:
+            return place, outer
+        above = outer[:start].rstrip("\n") + "\n" * (1 + self._blank_above())
+        new, below = outer[start:place].strip("\n"), outer[place:].lstrip("\n")
+        blank = "\n" * max(2, len(outer[place:]) - len(below)) if below else ""
+        return len(above), f"{above}\n\n{new}\n{blank}{below}"
+
+    def _blank_above(self) -> int:
+        """How many blank lines the first file has above the import."""
+        source = self.joined.home.source
+        above = source.text[: Layout(source, self.joined.statement).line_start]
+        above = above.replace("\r\n", "\n")
+        return max(0, len(above) - len(above.rstrip("\n")) - 1)
 
     # -- the first file ---------------------------------------------------------------------
 
@@ -511,6 +541,8 @@ class _Parted:
             gone = names <= before - used or (ast.dump(one) not in known and not names & used)
             if alone and names and gone and one.end_lineno is not None:
                 del lines[one.lineno - 1 : one.end_lineno]
+                if one.lineno == 1 and lines and not lines[0].strip():
+                    del lines[0]
         return "\n".join(lines)
 
     def _qualified(self, outer: str, place: int, used: set[str]) -> tuple[int, str] | None:
@@ -557,6 +589,11 @@ def _read_globally(node: ast.AST, own: AbstractSet[str]) -> Iterator[ast.Name]:
 def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     table = symtable.symtable(ast.unparse(function), "<text>", "exec").get_children()[-1]
     return {one.get_name() for one in table.get_symbols() if one.is_local()}
+
+
+def _decorators(statement: ast.stmt) -> list[ast.expr]:
+    known = isinstance(statement, (ast.FunctionDef, ast.ClassDef))
+    return statement.decorator_list if known else []
 
 
 def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

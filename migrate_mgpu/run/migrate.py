@@ -150,7 +150,9 @@ class _Part:
             return planned
         from migrate_mgpu.run.named_graphs import with_named_graphs
 
-        return with_named_graphs(files, planned, lambda some: self.plans.plan(part.again(some)))
+        return with_named_graphs(
+            files, planned, lambda some, shared: self.plans.plan(part.again(some), shared)
+        )
 
 
 def write_files(result: RunResult, project: Project) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.api.queues import BATCHES, PRODUCERS
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.core.findings import KEPT, MANUAL, REFUSED, Finding, ProgramResult, RunResult
@@ -19,6 +20,7 @@ from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
+from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
     bidirectional,
     called_feeds,
@@ -53,6 +55,7 @@ from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.joined_modules import Joined, candidates, has_trained_class, joined
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
+from migrate_mgpu.run.shared_classes import Alone, Sharing, agreed, sharings
 from migrate_mgpu.run.states import State
 from migrate_mgpu.source.history import History, place
 from migrate_mgpu.source.notebook import Notebook
@@ -81,8 +84,85 @@ Text = tuple[bytes, History]  # a file with names for the parts of its graph, an
 Texts = dict[Path, Text]
 
 
-def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
-    """The plan of a run with as many such programs native as can be; ``first``: as it stands."""
+def with_named_graphs(
+    files: Files, first: Planned, plan_sharing: Callable[[Files, SharedGraph | None], Planned]
+) -> Planned:
+    """The plan of a run with as many such programs native as can be; ``first``: as it stands.
+
+    ``plan_sharing`` plans some files, with what several programs want of one class.
+    """
+
+    def plan(some: Files) -> Planned:
+        return plan_sharing(some, None)
+
+    named = _with_named_graphs(files, first, plan)
+    for sharing in sharings(first.parts, _native(named.result)):
+        again = sharing.part.graph.project.again
+        alone = partial(_alone, data=dict(files), plan=plan_sharing, again=again)
+        found, stays = agreed(sharing, alone)
+        if found is None:
+            said = list(_of_sharing(sharing, stays, named))
+            named = replaced(named, result=renamed(named.result, said))
+            continue
+        users: dict[Path, set[Path]] = {}
+        for program in first.result.programs:
+            for path in program.paths:
+                users.setdefault(path, set()).add(program.entry)
+        left = [one for one in files if not users.get(one[0]) or users[one[0]] - sharing.entries]
+        rest = with_named_graphs(left, plan(left), plan_sharing)
+        merged = found.merged(rest.result, named.result)
+        if merged is not None and _native(named.result) <= _native(merged):
+            return replaced(named, result=merged)
+    return named
+
+
+def _of_sharing(
+    sharing: Sharing, stays: Sequence[tuple[State, Finding]], named: Planned
+) -> Iterator[tuple[Finding, Finding]]:
+    """What was said of programs that stay, and which other one their class has to serve."""
+    codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
+    for state in sharing.states:
+        entry = state.program.entry.path
+        here = _kept(named.result, {entry}, codes)[:1]
+        own = [why for one, why in stays if one is state]
+        other = next(((one, why) for one, why in stays if one is not state), None)
+        if here and own:
+            yield here[0], own[0]
+        elif here and other is not None:
+            name = other[0].program.entry.path.name
+            text = f"{sharing.module.path.name}, which it imports, has to serve {name} as well"
+            yield here[0], replaced(here[0], message=f"the session stays, on the bridge: {text}")
+
+
+def _alone(
+    state: State,
+    shared: SharedGraph,
+    data: Mapping[Path, bytes],
+    plan: Callable[[Files, SharedGraph | None], Planned],
+    again: Callable[[Files], Project],
+) -> Alone:
+    """What becomes of a program that is planned as if no other had its modules."""
+    codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
+    entry = state.program.entry.path
+    own = {one.path: data[one.path] for one in state.program.modules if one.path in data}
+    assert state.session is not None
+    project = again(list(own.items()))
+    graph = CallGraph(project)
+    homes = [one for one in project.modules.values() if one.path == state.session.module.path]
+    if len(own) < len(state.program.modules) or not homes:
+        return Alone(None)
+
+    def planned(some: Files) -> Planned:
+        return plan(some, shared)
+
+    found, left = _as_one(homes[0], entry, own, own.keys(), graph, planned, codes)
+    if found is None:
+        return Alone(None, None, left)
+    return Alone(found.result, found.wanted)
+
+
+def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
+    """The same, where each class is of one program."""
     codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
     data = dict(files)
     alone: dict[Path, Texts] = {}
@@ -115,7 +195,8 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
             inside = part.graph.within(modules)
             # A class that has all of its graph stays one: it is read with its module first.
             whole = any(map(has_trained_class, candidates(state.session.module, inside)))
-            one, left = _as_one(state, own, free, inside, plan, codes) if whole else (None, None)
+            as_one = partial(_as_one, state.session.module, entry, own, free, inside, plan, codes)
+            one, left = as_one() if whole else (None, None)
             if one is not None:
                 ones[entry] = one
                 continue
@@ -130,7 +211,7 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
                 choices[entry] = both
                 continue
             if not whole:
-                one, left = _as_one(state, own, free, inside, plan, codes)
+                one, left = as_one()
             if one is not None:
                 ones[entry] = one
                 continue
@@ -171,10 +252,15 @@ def with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Plan
 
 @record(frozen=True, eq=False)
 class _AsOne:
-    """A program that is native where modules are read as one: these, and what changes there."""
+    """A program that is native where modules are read as one: these, and what changes there.
+
+    ``result`` is what becomes of it alone, ``wanted`` what it wants of the class that builds.
+    """
 
     joins: tuple[Joined, ...]
     texts: Texts
+    result: RunResult
+    wanted: SharedGraph | None
 
     def files(self, data: Mapping[Path, bytes]) -> dict[Path, bytes]:
         """The files of a run, with those modules as one."""
@@ -196,7 +282,8 @@ class _AsOne:
 
 
 def _as_one(
-    state: State,
+    home: Module,
+    entry: Path,
     own: Mapping[Path, bytes],
     free: Set[Path],
     graph: CallGraph,
@@ -205,10 +292,8 @@ def _as_one(
 ) -> tuple[_AsOne | None, Finding | None]:
     """A program whose classes stand in modules of their own, if it is native with them as one.
 
-    Otherwise what stands in the way then.
+    ``home`` is the module that makes the session. Otherwise what stands in the way then.
     """
-    assert state.session is not None
-    home, entry = state.session.module, state.program.entry.path
     data, joins = dict(own), list[Joined]()
     left: Finding | None = None
     while len(joins) < _JOINS and home.path in free:
@@ -227,8 +312,9 @@ def _as_one(
         graph = CallGraph(project)
         modules = list(project.modules.values())
         home = next(module for module in modules if module.path == home.path)
-        as_one = _AsOne(tuple(joins), _named(entry, data, free, modules, graph))
-        result = _planned(data, as_one.texts, plan)
+        texts = _named(entry, data, free, modules, graph)
+        planned, result = _planned_parts(data, texts, plan)
+        as_one = _AsOne(tuple(joins), texts, result, _wanted(planned, entry))
         if entry in _native(result) and as_one.relocated(result):
             return as_one, None
         left = next(map(as_one.moved, _kept(result, data.keys(), codes)), left)
@@ -420,10 +506,26 @@ def _planned(
     plan: Callable[[Files], Planned],
 ) -> RunResult:
     """The plan of some files, of which some have graphs with names, as if these had none."""
+    return _planned_parts(data, named, plan)[1]
+
+
+def _planned_parts(
+    data: Mapping[Path, bytes],
+    named: Texts,
+    plan: Callable[[Files], Planned],
+) -> tuple[Planned, RunResult]:
+    """The same, with what the plan was made from."""
     contents = {path: one for path, (one, _) in named.items()}
     layers = {path: one[path] for path, (_, one) in named.items()}
     planned = plan([(path, contents.get(path, one)) for path, one in data.items()])
-    return relocated(planned.result, layers, contents)
+    return planned, relocated(planned.result, layers, contents)
+
+
+def _wanted(planned: Planned, entry: Path) -> SharedGraph | None:
+    """What a program wants of the class that builds its graph."""
+    states = (state for part in planned.parts for state in part.states)
+    found = (one.session for one in states if one.program.entry.path == entry)
+    return next((one.wanted for one in found if one is not None), None)
 
 
 def _reasons(

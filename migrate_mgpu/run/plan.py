@@ -50,6 +50,7 @@ from migrate_mgpu.source.suppressions import file_suppressed
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversions
+    from migrate_mgpu.models.ir import SharedGraph
     from migrate_mgpu.models.session_programs import NativeSessions
 
 
@@ -96,24 +97,27 @@ class Plans:
         self._known: dict[object, Part] = {}  # the last ones, by their facts
         self._length = 0  # bytes that were planned since the last collection
 
-    def plan(self, project: Project) -> Planned:
-        """Plans every edit of a run, or of a part of one; nothing is written."""
+    def plan(self, project: Project, shared: SharedGraph | None = None) -> Planned:
+        """Plans every edit of a run, or of a part of one; nothing is written.
+
+        ``shared`` is what several programs want of a class whose graph each of them builds.
+        """
         parts: list[Part] = []
         for part in project.parts():
-            facts = part.facts()
-            planned = self._known.pop(facts, None) or self._plan(part)
+            facts = (part.facts(), shared)
+            planned = self._known.pop(facts, None) or self._plan(part, shared)
             self._known[facts] = planned
             if len(self._known) > _KEPT:
                 del self._known[next(iter(self._known))]
             parts.append(planned)
         return Planned(joined(project, [part.result for part in parts]), parts)
 
-    def _plan(self, part: Project) -> Part:
+    def _plan(self, part: Project, shared: SharedGraph | None) -> Part:
         self._length += part.length
         if self._length > _COLLECTED:  # modules that import each other are a circle
             self._length = 0
             gc.collect()
-        return _planned(part, self.options)
+        return _planned(part, self.options, shared)
 
     def forget(self) -> None:
         """Lets go of what was planned, of files that will not be asked for again."""
@@ -132,10 +136,10 @@ def shares(parts: Sequence[KnownPart], most: int) -> list[list[KnownPart]]:
     return [share for share in found if share] or [[]]
 
 
-def _planned(project: Project, options: Options) -> Part:
+def _planned(project: Project, options: Options, shared: SharedGraph | None) -> Part:
     kept: dict[Module, Diagnostic] = {}
     while True:
-        planner = _Planner(project, options, kept)
+        planner = _Planner(project, options, kept, shared)
         result = planner.run()
         if not planner.stay:
             return Part(result, planner.conversions, planner.graph, planner.states)
@@ -187,10 +191,15 @@ def _order(project: Project) -> list[Path]:
 
 class _Planner:
     def __init__(
-        self, project: Project, options: Options, kept: Mapping[Module, Diagnostic]
+        self,
+        project: Project,
+        options: Options,
+        kept: Mapping[Module, Diagnostic],
+        shared: SharedGraph | None,
     ) -> None:
         """``kept``: programs of sessions, or Estimators, that stay, found by planning before."""
         self.project = project
+        self.shared = shared
         self.kept = kept
         self.native_sessions = options.native_sessions
         self.stay: dict[Module, Diagnostic] = {}
@@ -254,7 +263,7 @@ class _Planner:
         from migrate_mgpu.models.session_programs import NativeSessions
 
         written = self.lost.written
-        return NativeSessions(self.project, self.graph, self.rules, self.kept, written)
+        return NativeSessions(self.project, self.graph, self.rules, self.kept, written, self.shared)
 
     def _unmoved(self, outcomes: list[Outcome]) -> None:
         """Native programs whose configs cannot move: they are planned again, with what they had."""

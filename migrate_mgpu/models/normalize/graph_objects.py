@@ -138,7 +138,6 @@ class _GraphObject:
             or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
-            or self._saved()
             or self._known()
             or self._named()
         )
@@ -162,53 +161,6 @@ class _GraphObject:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             return node.attr if node.value.id == self.me else None
         return None
-
-    # -- savers of the program's --------------------------------------------------------
-
-    def _saved(self) -> list[Edit]:
-        """A saver that is made where the one object is becomes the object's own: `model.saver`."""
-        mentions = self.names.mentions(self.owner.name, self.names.module_scope)
-        made = self.names.parents.get(mentions[0]) if len(mentions) == 1 else None
-        target = self._assigned(made)
-        if target is None or any(one in walk(self.owner) for one in mentions):
-            return []
-        home = self.names.scope_of_name[target]
-        for call in self.names.calls:
-            saver = self._assigned(call) if name_of(self.module, call) == "train.Saver" else None
-            if saver is None or self.names.scope_of_name[saver] is not home:
-                continue
-            settings = [keyword.value for keyword in call.keywords]
-            block = self.names.block(self.names.statement(call))
-            behind = block[: block.index(self.names.statement(call))]
-            every = [name_of(self.module, one) == "global_variables" for one in call.args]
-            if not all(every) or not all(isinstance(one, ast.Constant) for one in settings):
-                continue
-            if self.names.statement(target) in behind and saver.id not in self.names.attributes:
-                return self._own(target.id, saver, call)
-        return []
-
-    def _assigned(self, call: ast.AST | None) -> ast.Name | None:
-        """The name that a call's value gets, and that has no other value."""
-        statement = self.names.parents.get(call) if isinstance(call, ast.Call) else None
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        known = isinstance(target, ast.Name) and self.names.only_binding(target) is not None
-        return target if isinstance(target, ast.Name) and known else None
-
-    def _own(self, model: str, saver: ast.Name, call: ast.Call) -> list[Edit]:
-        home, last = self.names.scope_of_name[saver], self.constructor.body[-1]
-        gone, end = Layout(self.source, self.names.statement(call)), Layout(self.source, last)
-        if isinstance(last, ast.Return) or not (gone.owns_lines and end.owns_lines):
-            return []
-        found = [Edit(gone.line_start, gone.next_line, "")]
-        for mention in self.names.mentions(saver.id, home):
-            there = self.names.scope_at(mention)
-            if mention is saver or self.names.defining_scope(model, there) is not home:
-                if mention is not saver:
-                    return []
-                continue
-            found.append(Edit(*self.source.span(mention), f"{model}.{saver.id}"))
-        text = f"{self.source.indent_of(last)}{self.me}.{saver.id} = {self.source.code(call)}"
-        return [*found, Edit(end.next_line, end.next_line, text + self.source.newline)]
 
     # -- attributes that have names already ----------------------------------------------
 

@@ -82,6 +82,8 @@ class CompletenessCheck(StatementReader):
         run = {unit for step in self.found.steps for unit in step.units}
         run.update(closure(self.found.sizes))
         self.found.idle += (u.node for u in self.found.units.values() if u not in run)
+        if self.state.shared is not None:
+            return  # some program trains it
         trained = any(run.step.updates for run in self.found.runs)
         if self.state.others:
             if not trained:

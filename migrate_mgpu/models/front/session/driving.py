@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.assignments import AssignmentReader
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.graph_names import GraphNames
@@ -60,6 +61,29 @@ class DrivingReader:
         if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
             return False
         return self.summaries.writer(statement, statement.value) is not None
+
+    def saver_elsewhere(self, statement: ast.stmt, call: ast.Call, holder: str) -> bool:
+        """Whether a statement of other code makes a saver of all that an object's graph has.
+
+        ``holder`` is what the object is called there.
+
+        Raises:
+            Refused: it saves less than that.
+        """
+        assert isinstance(statement, ast.Assign)
+        target = statement.targets[0]
+        key = self.runs.key(target) if len(statement.targets) == 1 else None
+        if key is None:
+            return False
+        name = target if isinstance(target, ast.Name) else ast.Name("saver")
+        saver = replaced(self.savers.made(statement, name, call), holder=holder)
+        if not self.savers.is_whole(saver):
+            text = "what a saver saves that is made outside of the graph's constructor"
+            raise Refused(self.module, call, text, "save all variables, or make it there")
+        self.found.savers.append(saver)
+        self.found.saved = self.found.saved or saver
+        self.runs.made[key] = saver
+        return True
 
     def _made_within(self, statement: ast.Assign) -> None:
         """A writer of summaries that is made anew in each turn of a loop, or in a branch."""
@@ -244,9 +268,17 @@ class DrivingReader:
             self._check_without_values(block)
         for block, (restored, saver) in self._partly.items():
             self._check_partly(block, restored, saver)
+        for owner, name in self.runs.made:
+            for node in self.module.names.attributes.get(name, ()):
+                if not isinstance(owner, ast.ClassDef) or node in self.runs.known:
+                    continue
+                if isinstance(node.ctx, ast.Load) and isinstance(self.runs.meaning(node), Saver):
+                    text = f"`{self.module.source.code(node)}` is used for more than saving"
+                    raise Refused(self.module, node, f"{text} and restoring")
         followed = (Saver, Dataset, Iterator, EventWriter)
         meanings = self.runs.meanings.values()
-        if not self.found.event_writers and not any(isinstance(m, followed) for m in meanings):
+        elsewhere = self.found.event_writers or self.runs.made
+        if not elsewhere and not any(isinstance(m, followed) for m in meanings):
             return
         handed: set[ast.AST] = {
             argument

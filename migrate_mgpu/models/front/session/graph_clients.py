@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.session.origins import (
     Named,
     Whole,
     arguments_by_name,
+    class_of,
     exports,
     is_annotation,
 )
@@ -290,6 +291,8 @@ class GraphClientReader(StatementReader):
             return Role.GONE
         if self.driving.made_elsewhere(statement):
             return Role.HOST_OBJECT
+        if self._makes_saver(client.node, statement):
+            return Role.HOST_OBJECT
         self.driving.read(statement)
         if self.runs.feeds.concerns(statement):
             return Role.HOST
@@ -308,6 +311,53 @@ class GraphClientReader(StatementReader):
             client.unpacked.append(statement)
         self._check_calls(statement)
         return Role.HOST
+
+    def _makes_saver(self, node: Home, statement: ast.stmt) -> bool:
+        """Whether a statement of other code makes a saver of all that the one object has.
+
+        Raises:
+            Refused: it saves something else.
+        """
+        call = statement.value if isinstance(statement, ast.Assign) else None
+        if not isinstance(call, ast.Call) or name_of(self.module, call) != "train.Saver":
+            return False
+        holder = self._holder(node, statement)
+        return bool(holder) and self.driving.saver_elsewhere(statement, call, holder)
+
+    def _holder(self, node: Home, statement: ast.stmt) -> str:
+        """What the object that has the graph is called at a statement of other code; or nothing.
+
+        That is an attribute of the object of a method, or a name: of a parameter, of the module, or
+        one that is given the object above the statement.
+        """
+        if self.scope.owner is None or self.found.several:
+            return ""
+        function = Function(self.module, node) if isinstance(node, ast.FunctionDef) else None
+        known = function.parameters() if function is not None else []
+        owner, home = self.names.parents.get(node), self.names.scopes[node]
+        for kept in self._kept() if isinstance(owner, ast.ClassDef) and known else ():
+            built = self.names.statement(kept)
+            if not isinstance(kept.ctx, ast.Store) or class_of(self.module, kept) is not owner:
+                continue
+            if self.origins.of(kept) is Whole.OBJECT:
+                later = self._around(kept) is node and built.lineno >= statement.lineno
+                return "" if later else f"{known[0]}.{kept.attr}"
+        for name in self.names.scope_of_name:
+            scope = self.names.scope_of_name[name]
+            if not isinstance(name.ctx, ast.Store) or self.origins.of(name) is not Whole.OBJECT:
+                continue
+            block = self.names.block(self.names.statement(name))
+            around = (self.names.statement(statement), *self.names.ancestors(statement))
+            if scope is home and name.lineno < statement.lineno and {*block} & {*around}:
+                return name.id
+            if scope.is_module and scope is not home and name.id not in home.bindings:
+                return name.id
+        given = (
+            one
+            for one in known
+            if any(self.origins.of(o) is Whole.OBJECT for o in self.names.mentions(one, home))
+        )
+        return next(given, "")
 
     @property
     def _later(self) -> tuple[ast.With, ...]:
@@ -367,6 +417,8 @@ class GraphClientReader(StatementReader):
                 continue
             if target.owner in self.state.others:
                 continue  # it has a graph of its own
+            if any(client.node is target.node for client in self.found.clients):
+                continue  # what it does is read
             if self.expressions.touches_graph(target):
                 text = f"`{target.name}`, which is called here, uses the graph"
                 raise Refused(self.module, call, text)

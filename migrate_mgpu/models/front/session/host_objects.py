@@ -52,7 +52,11 @@ class SavedState:
 
 @record(frozen=True, eq=False)
 class Saver:
-    """`saver = tf.train.Saver()`: ``saved`` by their names; ``keep`` is how many files stay."""
+    """`saver = tf.train.Saver()`: ``saved`` by their names; ``keep`` is how many files stay.
+
+    ``holder`` is what the object is called where it is made outside of the constructor that builds
+    the graph.
+    """
 
     name: str
     statement: ast.Assign
@@ -60,6 +64,7 @@ class Saver:
     saved: tuple[tuple[str, NamedVariable], ...]
     states: tuple[SavedState, ...]
     keep: ast.expr | None
+    holder: str = ""
 
 
 @record(frozen=True, eq=False)

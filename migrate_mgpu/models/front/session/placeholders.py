@@ -143,8 +143,12 @@ class PlaceholderReader(StatementReader):
         """
         rates = [update.rate for update in self.found.updates if update.rate is not None]
         names = {part.id for rate in rates for part in walk(rate) if isinstance(part, ast.Name)}
+        shared = self.state.shared
         for one in self.found.placeholders:
-            if (
+            if shared is not None and one.name in shared.numbers | shared.others:
+                if one.name not in shared.others and is_unshaped(one):
+                    self.found.numbers.add(one)
+            elif (
                 one.count is None
                 and is_unshaped(one)
                 and (one.name in names or self._is_fed_numbers(one) or self._is_dropped_by(one))

@@ -43,6 +43,7 @@ from migrate_mgpu.models.ir import (
     Placeholder,
     Run,
     Schedule,
+    SharedGraph,
     Step,
     TowerInput,
     Unit,
@@ -407,8 +408,15 @@ class SessionProgram:
     shown: set[ast.expr] = field(default_factory=set)  # what stays of them
     exports: list[ast.stmt] = field(default_factory=list)  # they give parts to an object
 
+    # What it wants of the class that builds, and what several programs want of that: the steps that
+    # one of them runs outside of its constructor, and the names that they have.
+    wanted: SharedGraph | None = None
+    shared: list[Step] = field(default_factory=list)
+    others_names: frozenset[str] = frozenset()
+
     # What stands around the steps.
     savers: list[Saver] = field(default_factory=list)
+    saved: Saver | None = None  # its like, where some are made outside of what builds the graph
     saver_calls: list[SaverCall] = field(default_factory=list)
     checkpoint_queries: dict[ast.Call, ast.expr] = field(default_factory=dict)  # with its path
     summaries: list[Summary] = field(default_factory=list)

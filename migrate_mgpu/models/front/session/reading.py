@@ -46,6 +46,7 @@ from migrate_mgpu.models.front.session.program import (
 from migrate_mgpu.models.front.session.random_streams import StreamReader
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
 from migrate_mgpu.models.front.session.scope import Entry, Owner, makes_graph, resets_between
+from migrate_mgpu.models.front.session.shared_steps import graph_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
@@ -58,6 +59,7 @@ from migrate_mgpu.models.front.towers.summary_names import asks_for_name
 from migrate_mgpu.models.ir import (
     Collected,
     Placeholder,
+    SharedGraph,
     Unit,
     Update,
     Variables,
@@ -77,16 +79,18 @@ def read_program(
     configs: AbstractSet[ast.AST] = frozenset(),
     beside: AbstractSet[Module] = frozenset(),
     owner: Owner | None = None,
+    shared: SharedGraph | None = None,
 ) -> SessionProgram:
     """What a module's session program does; ``configs`` are nodes that carry configurations.
 
     ``beside`` are the program's other modules that speak to TensorFlow, ``owner`` is one of several
-    classes, or functions, that build a graph each: what it does is read.
+    classes, or functions, that build a graph each: what it does is read. ``shared`` is what several
+    programs want of the class that builds the graph, this one among them.
 
     Raises:
         Refused: some statement is not understood.
     """
-    return _Reader(Reading(module, graph, configs, beside, owner)).read()
+    return _Reader(Reading(module, graph, configs, beside, owner, shared)).read()
 
 
 class _Reader(StatementReader):
@@ -160,6 +164,7 @@ class _Reader(StatementReader):
             for made in [*self.found.layers.values()][known:]:
                 self.driving.summaries.in_function(made)
         self.clients.read()
+        self._read_shared()
         if self.found.several:
             self._check_calls()
         self._check_graphs()
@@ -183,7 +188,19 @@ class _Reader(StatementReader):
         complete.check_captures()
         StreamReader(self.state).check()
         self.placeholders.find_numbers()
+        self.found.wanted = graph_of(self.found, self.runs)
         return self.found
+
+    def _read_shared(self) -> None:
+        """The steps that other programs run of the class have their places among its own."""
+        for wanted in self.state.shared.steps if self.state.shared is not None else ():
+            self.runs.read_shared(wanted)
+        if self.state.shared is not None:
+            self.found.others_names = self.state.shared.taken
+            if self.state.shared.saved and self.found.saved is None:
+                self.found.saved = self.driving.savers.whole()
+        self.found.shared += (one for one in self.runs.shared if one.acts)
+        self.found.steps[:] = dict.fromkeys([*self.found.shared, *self.found.steps])
 
     def _check_calls(self) -> None:
         """A function that builds a graph at each call keeps that for itself.

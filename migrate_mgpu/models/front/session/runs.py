@@ -12,8 +12,15 @@ from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.feeds import FeedReader
 from migrate_mgpu.models.front.session.folding import fold
+from migrate_mgpu.models.front.session.host_objects import Saver
 from migrate_mgpu.models.front.session.nested_values import holds_several, is_nested
-from migrate_mgpu.models.front.session.origins import Named, Origins, Whole
+from migrate_mgpu.models.front.session.origins import (
+    Named,
+    Origins,
+    Whole,
+    class_of,
+    is_of_another,
+)
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AverageUpdates,
@@ -38,6 +45,7 @@ from migrate_mgpu.models.ir import (
     Gathered,
     Placeholder,
     Run,
+    SharedStep,
     Step,
     Unit,
     Update,
@@ -89,11 +97,13 @@ class RunReader:
         self.gone: set[ast.AST] = set()  # calls that initialize variables
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
         self.computed: set[tuple[Scope, str]] = set()  # names of other scopes: such values
+        self.made: dict[tuple[object, str], Saver] = {}  # by names and attributes elsewhere
         self.is_eager: Callable[[ast.expr], bool] = lambda node: False
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
         self.feeds = FeedReader(self.module, origins, found, self.meaning, self.known)
         self._kinds: dict[tuple[object, ...], Step] = {}
+        self.shared: dict[Step, SharedStep] = {}  # those that other programs run as well
         self._expressions: dict[tuple[object, ...], Unit] = {}  # those that runs compute
         self._homes: dict[Scope, bool] = {}
 
@@ -134,6 +144,9 @@ class RunReader:
             scope = self.names.defining_scope(node.id, self.names.scope_of_name[node])
             if (scope, node.id) in self.computed:
                 return Computed()
+        made = self.made.get(self.key(node) or (None, "")) if self.made else None
+        if made is not None:
+            return made
         origin = self.origins.of(node)
         if isinstance(origin, Named):
             return self.meanings.get(origin.name)
@@ -142,6 +155,23 @@ class RunReader:
             if value is not None and name_of(self.module, value) in INITIALIZES:
                 return Init()
         return None
+
+    def key(self, node: ast.expr) -> tuple[object, str] | None:
+        """What stands for a name of other code with one value, or an attribute of another class."""
+        if isinstance(node, ast.Name):
+            scope = self.names.defining_scope(node.id, self.names.scope_of_name[node])
+            plain = scope is not None and len(scope.bindings[node.id]) == 1
+            return (scope, node.id) if plain and scope is not self.home else None
+        owner = class_of(self.module, node) if isinstance(node, ast.Attribute) else None
+        if not isinstance(node, ast.Attribute) or owner is None or owner is self.scope.owner:
+            return None
+        stored = [
+            one
+            for one in self.names.attributes[node.attr]
+            if not isinstance(one.ctx, ast.Load) and not is_of_another(self.module, one, owner)
+        ]
+        plain = len(stored) == 1 and class_of(self.module, stored[0]) is owner
+        return (owner, node.attr) if plain else None
 
     def named(self, node: ast.expr) -> ast.expr:
         """A part of the graph as the scope that builds calls it.
@@ -464,9 +494,60 @@ class RunReader:
             fetches.append(self._fetch(node, units, place))
         feeds, fed = self.feeds.of(given.get("feed_dict"))
         feeds, folded = self._folded(feeds, fed is not None)
-        placeholders = tuple(
-            p for p in self.found.placeholders if any(p is one for one, _ in feeds)
-        )
+        step = self._kind(call, fetches, units, [one for one, _ in feeds], folded)
+        if fed is not None:
+            feeds = []
+        self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
+
+    def read_shared(self, wanted: SharedStep) -> None:
+        """A step that another program runs of the same class's graph.
+
+        Raises:
+            Refused: it cannot be found here.
+        """
+        session = self.scope.session
+        known = {one.name: one for one in self.found.placeholders}
+        given = [*wanted.feeds, *(name for name, _ in wanted.folded)]
+        missing = next((name for name in given if name not in known), None)
+        nodes: list[ast.expr] = []
+        for name in wanted.fetches:
+            statement = self._last_meaning(name) if name in self.home.bindings else None
+            if statement is None:
+                missing = name
+                break
+            nodes += [
+                one for one in walk(statement) if isinstance(one, ast.Name) and one.id == name
+            ][:1]
+        if missing is not None:
+            text = f"`{missing}`, which another program runs, is not in the graph here"
+            raise Refused(self.module, session, text)
+        units: list[Unit] = []
+        fetches = [self._fetch(node, units, -1) for node in nodes]
+        folded: list[tuple[Placeholder, ast.expr]] = []
+        for name, flag in wanted.folded:
+            value = known[name].default if flag is None else ast.Constant(flag)
+            if value is None:
+                text = f"`{name}` has no default here, and another program needs it"
+                raise Refused(self.module, session, text)
+            folded.append((known[name], value))
+        feeds = [known[name] for name in wanted.feeds]
+        step = self._kind(session, fetches, units, feeds, tuple(folded))
+        self.shared[step] = wanted
+
+    def _kind(
+        self,
+        call: ast.Call,
+        fetches: Sequence[Fetch],
+        units: list[Unit],
+        feeds: Sequence[Placeholder],
+        folded: tuple[tuple[Placeholder, ast.expr], ...],
+    ) -> Step:
+        """The step of a run.
+
+        Raises:
+            Refused: TF1 does not define what it does, or TF2 has no form for it.
+        """
+        placeholders = tuple(p for p in self.found.placeholders if any(p is one for one in feeds))
         updates = tuple(dict.fromkeys(f.update for f in fetches if f.update is not None))
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
         clips = [clip for update in updates for clip in update.clips]
@@ -492,10 +573,7 @@ class RunReader:
             text = "moving averages are updated in a step that trains nothing"
             raise Refused(self.module, call, text, "run tf.GraphKeys.UPDATE_OPS with the training")
         self.found.moves_averages |= moves
-        step = self._step(call, placeholders, values, updates, units, folded, moves)
-        if fed is not None:
-            feeds = []
-        self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
+        return self._step(call, placeholders, values, updates, units, folded, moves)
 
     def _folded(
         self, feeds: list[tuple[Placeholder, ast.expr]], named: bool

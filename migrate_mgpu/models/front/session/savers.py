@@ -50,6 +50,15 @@ class SaverReader:
         self._kept: dict[Update, SavedState] = {}
         self._slots: dict[str, int] = {}  # how many there are of a name
 
+    def whole(self) -> Saver:
+        """A saver of all that there is, as one that is made without arguments."""
+        every = [named for one in self.found.variables for named in self.names.of(one)]
+        states = tuple(map(self._state, self.found.updates))
+        session = self.found.scope.session
+        statement = ast.Assign([], session)
+        saved = tuple((named.name, named) for named in every)
+        return Saver("", statement, session, saved, states, None)
+
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Saver:
         """A saver.
 

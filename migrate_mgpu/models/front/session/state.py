@@ -25,7 +25,7 @@ from migrate_mgpu.models.front.session.scope import (
     read_scope,
 )
 from migrate_mgpu.models.front.towers.reading import TowerReader
-from migrate_mgpu.models.ir import Placeholder, Unit, Variables
+from migrate_mgpu.models.ir import Placeholder, SharedGraph, Unit, Variables
 
 _LOOPS = (ast.For, ast.While, ast.comprehension)
 
@@ -40,8 +40,12 @@ class Reading:
         configs: AbstractSet[ast.AST],
         beside: AbstractSet[Module],
         owner: Owner | None = None,
+        shared: SharedGraph | None = None,
     ) -> None:
-        """``owner`` is one of several that build a graph each: its own is read."""
+        """``owner`` is one of several that build a graph each: its own is read.
+
+        ``shared`` is what several programs want of the graph.
+        """
         self.module = module
         self.beside = beside  # the program's other modules that speak to TensorFlow
         self.graph = graph
@@ -66,6 +70,8 @@ class Reading:
         self.place = 0
         self.earlier: set[Variables] = set()  # those of graphs that were built before this one
         self.origins = Origins(graph, self.scope)
+        own = self.scope.owner.name if self.scope.owner is not None else ""
+        self.shared = shared if shared is not None and shared.owner == own else None
         self.runs: RunReader
         self.towers: TowerReader
 

@@ -37,7 +37,7 @@ class StepNames:
         module = program.scope.module
         self._names = module.names
         self._scope = module.names.module_scope
-        self._taken: set[str] = set()
+        self._taken: set[str] = {*program.others_names}
         self._layers = {
             call: self._fresh(*_of_layer(module, made, program.layers.values()))
             for call, made in program.layers.items()
@@ -63,6 +63,8 @@ class StepNames:
         self._steps: dict[Step, str] = {}
         for step in program.steps:
             self._steps[step] = self._fresh(*self._candidates(step, several))
+        # What an object keeps for savers that are made elsewhere.
+        self.saved = self._fresh("checkpoint_variables") if program.saved is not None else ""
         self._parts: dict[Part, str] = {}
         self._iterators: dict[Iterator, str] = {}
         self._gradients: dict[Update, str] = {}

@@ -22,6 +22,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     HelperVariable,
     NamedVariable,
     SavedState,
+    Saver,
 )
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected, Update
@@ -55,19 +56,32 @@ class SaverWriter:
         self._needs(definition.written(self._saver, self.style), "os")
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - dedent]
+        column = len(indent) + len(saver.name) + 3 + len(self._saver) + 1
+        keep = "" if saver.keep is None else f", max_to_keep={self.source.code(saver.keep)}"
+        if saver.holder:
+            saved = f"{saver.holder}.{self.names.saved}"
+        else:
+            saved = self._variables(saver, indent, column, len(keep) + 1)
+        start, end = self.source.span(saver.call)
+        yield Edit(start, end, f"{self._saver}({saved}{keep})".replace("\n", self.source.newline))
+
+    def kept(self, saver: Saver, me: str, indent: str) -> str:
+        """What an object keeps for savers that are made elsewhere, with ``\\n`` between lines."""
+        head = f"{indent}{me}.{self.names.saved} = "
+        return f"{head}{self._variables(saver, indent, len(head), 0)}\n"
+
+    def _variables(self, saver: Saver, indent: str, column: int, tail: int) -> str:
+        """A dictionary of what is saved, as it stands behind so many characters of a line."""
         inner = indent + self.style.indent
         lines = [
             f"{self.style.string(n)}: {code_of(self.source, self.names, v)}" for n, v in saver.saved
         ]
         for state in saver.states:
             lines += self._state(state, inner)
-        column = len(indent) + len(saver.name) + 3 + len(self._saver) + 1
         joined = "{" + ", ".join(lines) + "}"
-        keep = "" if saver.keep is None else f", max_to_keep={self.source.code(saver.keep)}"
-        if column + len(joined) + len(keep) + 1 > self.style.width or "\n" in joined:
+        if column + len(joined) + tail > self.style.width or "\n" in joined:
             joined = "{" + "".join(f"\n{inner}{line}," for line in lines) + f"\n{indent}}}"
-        start, end = self.source.span(saver.call)
-        yield Edit(start, end, f"{self._saver}({joined}{keep})".replace("\n", self.source.newline))
+        return joined
 
     def _needs(self, text: str, *imports: str) -> None:
         if text not in self.classes:

@@ -135,7 +135,7 @@ class StepParameterWriter:
     def _given_away(self) -> list[Step]:
         """The steps that run where the scope that builds them does not show them."""
         home = self.program.scope.node
-        found: list[Step] = []
+        found: list[Step] = list(self.program.shared)
         for client in self.program.clients:
             if home not in (client.node, *self.module.names.ancestors(client.node)):
                 found += (run.step for run in client.runs)

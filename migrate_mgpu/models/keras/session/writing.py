@@ -391,6 +391,8 @@ class _Writer:
         for step in self.program.steps:
             slots.setdefault(self._slot(step), []).append(step)
         scope = self.scope
+        if self.program.saved is not None:
+            slots.setdefault(len(scope.entries), [])  # what it keeps for savers stands there
         home = GraphClient(scope.node, scope.entries, scope.blocks, self.program.roles)
         self._write_client(home, slots)
         for client in self.program.clients:
@@ -594,6 +596,11 @@ class _Writer:
                 self.owned.once(client.entries[place], client.roles[place], block)
         if block.lines:
             texts.append("\n".join(block.lines))
+            once.append(True)
+        node, saver = self.scope.node, self.program.saved
+        if saver is not None and client.node is node and end == len(client.entries):
+            assert isinstance(node, ast.FunctionDef)
+            texts.append(self.savers.kept(saver, node.args.args[0].arg, indent))
             once.append(True)
         return texts, once
 

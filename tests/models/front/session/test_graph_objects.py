@@ -332,8 +332,9 @@ with tf.Session() as sess:
 
 def test_a_saver_of_the_program_and_a_later_session() -> None:
     after = native(SAVED)
-    assert "        self.saver = saver\n" in after and "model.saver.save('m.ckpt')" in after
-    assert "model.saver.restore('m.ckpt')\n" in after and "sess" not in after
+    assert "        self.checkpoint_variables = {\n" in after and "\n    saver.save('m" not in after
+    assert "saver = Saver(model.checkpoint_variables, max_to_keep=1)\n" in after
+    assert "saver.restore('m.ckpt')\n" in after and "sess" not in after
 
 
 def test_runs_whose_values_a_list_takes_that_nothing_reads() -> None:

@@ -404,7 +404,7 @@ class _Parted:
         at = Layout(source, self.joined.head[-1]).next_line if self.joined.head else 0
         rest = source.text[at:].replace("\r\n", "\n")
         blank = "\n" * (len(rest) - len(rest.lstrip("\n")))
-        head = head + "".join(f"{one}\n" for one in dict.fromkeys(self.imported))
+        head = _with_imports(head, list(dict.fromkeys(self.imported)))
         kept = "".join(f"{one}\n\n\n" for one in self.kept)
         blank = "\n\n" if kept or (head and inner.startswith(("class ", "def ", "@"))) else blank
         return head + blank + kept + inner + "\n"
@@ -594,6 +594,22 @@ def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 def _decorators(statement: ast.stmt) -> list[ast.expr]:
     known = isinstance(statement, (ast.FunctionDef, ast.ClassDef))
     return statement.decorator_list if known else []
+
+
+def _with_imports(head: str, imports: Sequence[str]) -> str:
+    """The head of a file with more imports: Python's own above those of installed packages."""
+    body = ast.parse(head).body
+    first = next((one for one in body if isinstance(one, (ast.Import, ast.ImportFrom))), None)
+    own = [one for one in imports if one in ("import math", "import os")]
+    others = [one for one in imports if one not in own]
+    below = "".join(f"{one}\n" for one in others)
+    if not own or not isinstance(first, ast.Import) or first.names[0].name.split(".")[0] not in (
+        "numpy", "tensorflow"
+    ):  # fmt: skip
+        return head + "".join(f"{one}\n" for one in own) + below
+    lines = head.split("\n")
+    lines[first.lineno - 1 : first.lineno - 1] = [*own, ""]
+    return "\n".join(lines) + below
 
 
 def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -128,17 +128,20 @@ def _owners(module: Module) -> Iterator[str]:
 
 def agreed(sharing: Sharing, plan: PlanAlone) -> tuple[Agreed | None, list[tuple[State, Finding]]]:
     """Programs that become native together; else what stands in the way, by programs."""
-    wanted = SharedGraph(sharing.owner)
-    told: list[SharedGraph] = []
+    graph = SharedGraph(sharing.owner)
+    waiting, tried = list(sharing.states), len(sharing.states) + 1
     stays: list[tuple[State, Finding]] = []
-    for state in sharing.states:
-        alone = plan(state, wanted)
-        if alone.wanted is None:
-            stays += [(state, alone.left)] if alone.left is not None else []
-        else:
-            told.append(alone.wanted)
-    graph = together(told) if len(told) == len(sharing.states) else None
-    if graph is None:
+    while waiting and len(waiting) < tried:  # one that only computes needs what others train
+        tried, stays = len(waiting), []
+        for state in list(waiting):
+            alone = plan(state, graph)
+            known = together([graph, alone.wanted]) if alone.wanted is not None else None
+            if known is not None:
+                graph = known
+                waiting.remove(state)
+            elif alone.left is not None:
+                stays.append((state, alone.left))
+    if waiting:
         return None, stays
     results: list[RunResult] = []
     for state in sharing.states:

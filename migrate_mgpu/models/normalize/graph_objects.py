@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.session.scope import (
     SESSIONS,
     constructor_of,
     is_session,
+    leaves,
     session_calls,
     trains,
 )
@@ -206,7 +207,8 @@ class _GraphObject:
             return []
         last = before[-1]
         layout = Layout(self.source, last)
-        if isinstance(last, ast.Return) or not layout.owns_lines:
+        # An object that is left earlier would miss what is given to it at the end.
+        if leaves(self.constructor) or not layout.owns_lines:
             return []
         found: list[Edit] = []
         for node in ast.walk(self.constructor):

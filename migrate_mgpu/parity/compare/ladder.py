@@ -76,6 +76,10 @@ def compare(
     if not one.get("declared") and not other.get("declared"):
         for rung in rungs[1:8]:
             rung.reason = "neither program trains"
+    elif one and other and not other.get("declared") and not _took_steps(one):
+        # A graph of TF1's may have a step that trains for other programs of its class.
+        for rung in rungs[1:8]:
+            rung.reason = "neither program trains: no step that the reference makes was taken"
     elif not one or not other:
         for rung in rungs[1:8]:
             rung.reason = f"the {'target' if one else 'reference'} recorded nothing"
@@ -99,6 +103,11 @@ def compare(
         rungs[8].outputs += evaluation.compare(reference, target, allowed, rounding)
         rungs[8].outputs.append(_printed(reference, target, noise, rounding))
     return rungs
+
+
+def _took_steps(training: Mapping[str, Any]) -> bool:
+    """Whether a step was taken that trains, or may have been where it was not seen."""
+    return bool(training.get("variables") or training.get("series") or training.get("unseen"))
 
 
 def _printed(

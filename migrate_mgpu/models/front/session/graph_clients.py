@@ -24,7 +24,7 @@ from migrate_mgpu.models.front.session.origins import (
     is_annotation,
 )
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
-from migrate_mgpu.models.front.session.scope import Home, lines, makes_graph
+from migrate_mgpu.models.front.session.scope import Home, leaves, lines, makes_graph
 from migrate_mgpu.models.front.session.session_order import SessionOrder
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Variables
@@ -330,17 +330,20 @@ class GraphClientReader(StatementReader):
         That is an attribute of the object of a method, or a name: of a parameter, of the module, or
         one that is given the object above the statement.
         """
-        if self.scope.owner is None or self.found.several:
+        built = self.scope.node
+        if self.scope.owner is None or self.found.several or not isinstance(built, ast.FunctionDef):
+            return ""
+        if leaves(built):  # some objects would not have what is kept at the end
             return ""
         function = Function(self.module, node) if isinstance(node, ast.FunctionDef) else None
         known = function.parameters() if function is not None else []
         owner, home = self.names.parents.get(node), self.names.scopes[node]
         for kept in self._kept() if isinstance(owner, ast.ClassDef) and known else ():
-            built = self.names.statement(kept)
+            there = self.names.statement(kept)
             if not isinstance(kept.ctx, ast.Store) or class_of(self.module, kept) is not owner:
                 continue
             if self.origins.of(kept) is Whole.OBJECT:
-                later = self._around(kept) is node and built.lineno >= statement.lineno
+                later = self._around(kept) is node and there.lineno >= statement.lineno
                 return "" if later else f"{known[0]}.{kept.attr}"
         for name in self.names.scope_of_name:
             scope = self.names.scope_of_name[name]

@@ -257,6 +257,19 @@ def constructor_of(owner: ast.ClassDef) -> ast.FunctionDef | None:
     return next((one for one in made if one.name == "__init__"), None)
 
 
+def leaves(node: ast.FunctionDef) -> bool:
+    """Whether a function may end elsewhere than behind its last statement."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    waiting: list[ast.AST] = [*node.body]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ast.Return):
+            return True
+        if not isinstance(one, inner):
+            waiting += ast.iter_child_nodes(one)
+    return False
+
+
 @fact
 def graph_classes(module: Module) -> list[ast.ClassDef]:
     """The classes whose constructors build a graph each, where there are several of them.

@@ -104,6 +104,7 @@ class Project:
         self.unreadable: dict[str, Unreadable] = {}
         self.data: dict[Path, bytes] = {}
         self.from_python_2 = from_python_2
+        self._first: Project = like._first if like else self  # with the texts as they were read
         self._real_folders: dict[str, str] = like._real_folders if like else {}
         self._real_files: dict[str, str] = like._real_files if like else {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
@@ -159,6 +160,13 @@ class Project:
     def again(self, files: Sequence[tuple[str | Path, bytes]]) -> Project:
         """The same files, or some that import no others, with other texts."""
         return Project(files, self.from_python_2, self)
+
+    def had(self, module: Module, name: str) -> bool:
+        """Whether a module bound a name, or may have, before any text of the run was changed."""
+        first = self._first.modules.get(self._real(module.path))
+        if first is None:
+            return True
+        return name in first.names.module_scope.bindings or bool(first.names.star_imports)
 
     def forget(self) -> None:
         """Lets go of what was found in its texts. Trees stay: others may know of their nodes."""

@@ -216,10 +216,18 @@ def _collide(
     """Whether a name would mean something else in the joined text."""
     ours, theirs = _bound(home, {statement}), _bound(origin, same)
     taken = {alias.name for alias in statement.names} if "*" not in _names(statement) else theirs
-    if ours & theirs or _unresolved(origin) & ours:
+    both = {name for name in ours & theirs if not _imports_alike(name, home, origin)}
+    if both or _unresolved(origin) & ours:
         return True
     unknown = _unresolved(home) & theirs
     return bool(unknown - taken)
+
+
+def _imports_alike(name: str, *modules: Module) -> bool:
+    """Whether a name is imported in each of some modules, from the same place."""
+    found = [one for module in modules for one in module.names.module_scope.bindings[name]]
+    known = {one.qualname if one.kind == "import" else None for one in found}
+    return len(known) == 1 and None not in known
 
 
 def _names(statement: Import) -> list[str]:
@@ -236,7 +244,9 @@ def _unqualified(home: Module, name: str) -> list[Edit] | None:
         scope = names.scope_of_name[mention]
         if is_annotation(home, parent) and scope.parent is not None:
             scope = scope.parent  # types are said outside of a function
-        if names.defining_scope(parent.attr, scope) is not None or "\n" in home.source.code(parent):
+        known = names.defining_scope(parent.attr, scope)
+        gone = parent.attr == name and known is names.module_scope  # a class named as its module
+        if (known is not None and not gone) or "\n" in home.source.code(parent):
             return None
         found.append(Edit(*home.source.span(parent), parent.attr))
     return found

@@ -155,7 +155,7 @@ def _alone(
     def planned(some: Files) -> Planned:
         return plan(some, shared)
 
-    found, left = _as_one(homes[0], entry, own, own.keys(), graph, planned, codes)
+    found, left = _as_one(homes[0], entry, own, own.keys(), graph, planned, codes, shared)
     if found is None:
         return Alone(None, None, left)
     return Alone(found.result, found.wanted)
@@ -289,10 +289,12 @@ def _as_one(
     graph: CallGraph,
     plan: Callable[[Files], Planned],
     codes: Set[str],
+    shared: SharedGraph | None = None,
 ) -> tuple[_AsOne | None, Finding | None]:
     """A program whose classes stand in modules of their own, if it is native with them as one.
 
-    ``home`` is the module that makes the session. Otherwise what stands in the way then.
+    ``home`` is the module that makes the session, ``shared`` what several programs want of the
+    class. Otherwise what stands in the way then.
     """
     data, joins = dict(own), list[Joined]()
     left: Finding | None = None
@@ -312,7 +314,7 @@ def _as_one(
         graph = CallGraph(project)
         modules = list(project.modules.values())
         home = next(module for module in modules if module.path == home.path)
-        texts = _named(entry, data, free, modules, graph)
+        texts = _named(entry, data, free, modules, graph, shared)
         planned, result = _planned_parts(data, texts, plan)
         as_one = _AsOne(tuple(joins), texts, result, _wanted(planned, entry))
         if entry in _native(result) and as_one.relocated(result):
@@ -552,11 +554,13 @@ def _named(
     free: Set[Path],
     modules: Sequence[Module],
     graph: CallGraph,
+    shared: SharedGraph | None = None,
 ) -> dict[Path, Text]:
     """A program's files with names for the parts of its graph, and what was changed for that.
 
     ``free`` are the files that are no other program's, ``modules`` all of them as they stand.
-    ``entry`` is where the program begins; None of several ones.
+    ``entry`` is where the program begins; None of several ones. ``shared`` is what several
+    programs want of a class.
     """
     homes = [path for path, one in data.items() if all(word in one for word in _WORDS)]
     objects = entry in homes or len(homes) == 1
@@ -581,7 +585,7 @@ def _named(
             edits = graph_functions.normalize(modules, graph, own)
         home = next((module for module in modules if module.path == at), None)
         if objects and not edits and home is not None:
-            of_objects = graph_objects.normalize(home, graph)
+            of_objects = graph_objects.normalize(home, graph, shared)
             edits = {home: of_objects} if of_objects else {}
         if not edits:
             own_modules = [module for module in modules if module in own]

@@ -38,7 +38,7 @@ def changed_for(
         if not form.begins(statement):
             return module.source.code(statement).splitlines()[0], statement
     for name, statements in sorted(program.of(module).items()):
-        if not statements:  # a pass took it away
+        if not statements and program.project.had(module, name):  # a pass took it away
             return name, module.tree.body[0]
         for statement in statements:
             if not form.has(name, statement):

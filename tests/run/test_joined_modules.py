@@ -229,3 +229,35 @@ def test_types_that_are_said_and_a_parameter_by_the_name_of_the_class() -> None:
     assert "    print(Agent.predict(rows))\n" in after["play.py"]
     # tf.function knows no argument by a name that begins with a line.
     assert "feed = {'x': rows}" in after["agent.py"] or 'feed = {"x": rows}' in after["agent.py"]
+
+
+def test_a_class_that_is_called_as_its_module() -> None:
+    main = MAIN.replace("from model import Model\n", "import Model\n").replace(
+        "model = Model(2)", "model = Model.Model(2)"
+    )
+    after = texts(("main.py", main), ("Model.py", MODEL))
+    assert "import Model\n" in after["main.py"] and "model = Model.Model(2)" in after["main.py"]
+
+
+def test_imports_that_both_have() -> None:
+    """One that does not stand at the head of the other module is no other meaning of its name."""
+    model = MODEL.replace("RATE = 0.1\n", "RATE = 0.1\nimport sys\n")
+    model = model.replace('return "%d inputs" % self.size', "return sys.argv[0]")
+    main = MAIN.replace("import numpy as np\n", "import sys\nimport numpy as np\n")
+    after = texts(
+        ("main.py", main.replace("print(loss)", "print(sys.argv, loss)")), ("model.py", model)
+    )
+    assert "import sys\n" in after["main.py"] and "import sys\n" in after["model.py"]
+
+
+def test_what_is_written_for_the_first_module_stands_below_the_import() -> None:
+    main = MAIN.replace("            print(loss)\n", "            print(loss)\n" + SAVES)
+    after = texts(("main.py", main), ("model.py", MODEL))["main.py"]
+    assert after.index("from model import Model\n") < after.index("class Saver:")
+    assert "def main():" in after.partition("class Saver:")[2]
+
+
+SAVES = """\
+        saver = tf.train.Saver()
+        saver.save(sess, "m.ckpt")
+"""

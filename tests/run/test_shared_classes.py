@@ -174,3 +174,28 @@ def test_a_program_that_needs_the_class_as_it_is_keeps_all() -> None:
     files = ("model.py", MODEL), ("train.py", TRAIN), ("sample.py", SAMPLE)
     result = planned(*files, ("plain.py", plain))
     assert "native" not in states(result).values()
+
+
+SUMMED = changed(
+    MODEL,
+    ("\n\n\ndef halves", '\n        tf.summary.scalar("loss", self.loss)\n\n\ndef halves'),
+)
+SUMMING = changed(
+    TRAIN,
+    ("saver = tf", "merged = tf.summary.merge_all()\nsaver = tf"),
+    ("sess.run([model.train_op, model.loss]", "sess.run([model.train_op, model.loss, merged]"),
+)
+
+
+def test_summaries_that_one_program_merges_are_the_object_s() -> None:
+    after = native(("model.py", SUMMED), ("train.py", SUMMING), ("sample.py", SAMPLE))
+    assert "            return loss, merged_summaries\n" in after["model.py"]
+    assert "merge_all" not in after["train.py"] and "merged =" not in after["train.py"]
+
+
+def test_summaries_that_a_program_adds_itself_keep_all() -> None:
+    train = changed(SUMMING, ("merged =", 'tf.summary.scalar("more", model.loss)\nmerged ='))
+    keeps(
+        {"sample.py": "model.py, which it imports, has to serve train.py as well"},
+        ("model.py", SUMMED), ("train.py", train), ("sample.py", SAMPLE),
+    )  # fmt: skip

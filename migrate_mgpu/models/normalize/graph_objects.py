@@ -27,21 +27,31 @@ from migrate_mgpu.models.front.session.scope import (
     session_calls,
     trains,
 )
-from migrate_mgpu.models.normalize import graph_methods, graph_statements, late_attributes
+from migrate_mgpu.models.ir import SharedGraph
+from migrate_mgpu.models.normalize import (
+    graph_methods,
+    graph_statements,
+    late_attributes,
+    merged_summaries,
+)
 from migrate_mgpu.models.normalize.fetched_expressions import as_attributes
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 
-def normalize(module: Module, graph: CallGraph) -> list[Edit]:
-    """The edits of one round, in a module; none where nothing is left to do."""
+def normalize(module: Module, graph: CallGraph, shared: SharedGraph | None = None) -> list[Edit]:
+    """The edits of one round, in a module; none where nothing is left to do.
+
+    ``shared`` is what several programs want of a class in it.
+    """
     hints = _session_hints(module)
     if hints:
         return hints
     for owner in module.tree.body:
         if isinstance(owner, ast.ClassDef) and _is_plain(module, owner):
-            found = _GraphObject(module, graph, owner).edits()
+            told = shared if shared is not None and shared.owner == owner.name else None
+            found = _GraphObject(module, graph, owner, told).edits()
             if found:
                 return found
     for call in session_calls(module):
@@ -114,8 +124,11 @@ def _says_nothing(module: Module, base: ast.expr) -> bool:
 
 
 class _GraphObject:
-    def __init__(self, module: Module, graph: CallGraph, owner: ast.ClassDef) -> None:
+    def __init__(
+        self, module: Module, graph: CallGraph, owner: ast.ClassDef, shared: SharedGraph | None
+    ) -> None:
         self.module = module
+        self.shared = shared
         self.names = module.names
         self.source = module.source
         self.graph = graph
@@ -135,13 +148,20 @@ class _GraphObject:
         return (
             self._uncalled()
             or as_attributes(self.module, self.graph, self.owner)
-            or late_attributes.as_attributes(self.module, self.graph, self.owner)
+            or self._late()
             or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
+            or merged_summaries.kept(self.module, self.graph, self.owner, node, self.shared)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._known()
             or self._named()
         )
+
+    def _late(self) -> list[Edit]:
+        """What other functions make; where several programs share the class, that is one's own."""
+        if self.shared is not None:
+            return []
+        return late_attributes.as_attributes(self.module, self.graph, self.owner)
 
     def _uncalled(self) -> list[Edit]:
         """A function in the constructor that nothing mentions goes: it may build what TF2 lacks."""

@@ -377,6 +377,14 @@ def test_a_module_serves_a_bridge_where_names_alone_change() -> None:
     assert not any(file.changed for file in again.files), said(again)
 
 
+def test_a_name_that_a_module_never_had_is_nothing_to_serve() -> None:
+    """The other program ends where it imports it, before and after."""
+    other = OTHER.replace("import error, noisy, weight", "import error, never, noisy, weight")
+    files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": other}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    assert "native" in {one.state for one in result.programs}, said(result)
+
+
 def test_a_module_serves_a_bridge_with_other_arguments() -> None:
     dropped = "tf.reduce_mean(tf.nn.dropout(tf.squared_difference(out, y), 0.7))"
     helpers = HELPERS.replace("tf.reduce_mean(tf.squared_difference(out, y))", dropped)

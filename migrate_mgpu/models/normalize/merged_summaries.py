@@ -1,0 +1,126 @@
+"""Summaries that a class makes, and that other code merges: the object has them merged.
+
+`merged = tf.summary.merge_all()` in a trainer's method, behind what made its model, becomes
+`self.merged_summaries = tf.summary.merge_all()` at the end of the model's constructor, and
+`self.model.merged_summaries` where the trainer runs it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.summaries import SUMMARIES
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.origins import class_of, is_of_another
+from migrate_mgpu.models.front.session.scope import leaves
+from migrate_mgpu.models.ir import SharedGraph
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_NAME = "merged_summaries"
+_MERGE = "summary.merge_all"
+
+
+def kept(
+    module: Module,
+    graph: CallGraph,
+    owner: ast.ClassDef,
+    constructor: ast.FunctionDef,
+    shared: SharedGraph | None,
+) -> list[Edit]:
+    """The edits that give an object its summaries merged; none where nothing else merges them.
+
+    ``shared`` is what several programs want of the class: one of them may.
+    """
+    inside = set(walk(owner))
+    made = [call for call in module.names.calls if name_of(module, call) in SUMMARIES.by_name]
+    merges = [call for call in module.names.calls if name_of(module, call) == _MERGE]
+    wanted = shared is not None and any(_NAME in one.fetches for one in shared.steps)
+    if not made or any(one not in inside for one in made) or any(one in inside for one in merges):
+        return []
+    if not (merges or wanted) or _NAME in module.names.attributes or leaves(constructor):
+        return []
+    found: list[Edit] = []
+    for call in merges:
+        edits = _taken(module, graph, owner, call)
+        if not edits:
+            return []
+        found += edits
+    source, last = module.source, Layout(module.source, constructor.body[-1])
+    root = _root(module, made[0])
+    if not last.owns_lines or not root:
+        return []
+    indent, me = source.indent_of(constructor.body[-1]), constructor.args.args[0].arg
+    text = f"{indent}{me}.{_NAME} = {root}{_MERGE}(){source.newline}"
+    return [*found, Edit(last.next_line, last.next_line, text)]
+
+
+def _root(module: Module, call: ast.Call) -> str:
+    """What stands before the name of TensorFlow's in a call: `tf.`"""
+    text, name = module.source.code(call.func), name_of(module, call)
+    return text[: -len(name)] if text.endswith(f".{name}") else ""
+
+
+def _taken(module: Module, graph: CallGraph, owner: ast.ClassDef, call: ast.Call) -> list[Edit]:
+    """A name for the merged summaries goes; what mentions it takes them of the object."""
+    names = module.names
+    if call.args or call.keywords:
+        return []
+    statement = names.parents.get(call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+        return []
+    scope, layout = names.scope_of_name[target], Layout(module.source, statement)
+    holder = next(_holders(module, graph, owner, statement), "")
+    alone = names.only_binding(target) is not None and len(statement.targets) == 1
+    if not holder or not alone or not layout.owns_lines or len(names.block(statement)) == 1:
+        return []
+    found = [Edit(layout.line_start, layout.next_line, "")]
+    for mention in names.mentions(target.id, scope):
+        if mention is target:
+            continue
+        if names.scope_at(mention) is not scope:
+            return []
+        found.append(Edit(*module.source.span(mention), f"{holder}.{_NAME}"))
+    return found
+
+
+def _holders(
+    module: Module, graph: CallGraph, owner: ast.ClassDef, statement: ast.stmt
+) -> Iterator[str]:
+    """What the one object of the class is called at a statement.
+
+    An attribute of the object whose method it stands in, or a name with one value.
+    """
+    names = module.names
+    made = [
+        one
+        for one in names.calls
+        if (known := graph.class_of(module, one.func)) is not None and known[1] is owner
+    ]
+    built = names.parents.get(made[0]) if len(made) == 1 else None
+    target = built.targets[0] if isinstance(built, ast.Assign) and len(built.targets) == 1 else None
+    here = names.scope_at(statement)
+    if isinstance(target, ast.Attribute):
+        kept_by = class_of(module, target)
+        method = here.node
+        stored = [
+            one
+            for one in names.attributes[target.attr]
+            if not isinstance(one.ctx, ast.Load) and not is_of_another(module, one, kept_by)
+        ]
+        around = names.parents.get(method)
+        if kept_by is not None and around is kept_by and stored == [target]:
+            assert isinstance(method, ast.FunctionDef)
+            later = names.scope_at(target) is here and built is not None
+            if method.args.args and not (later and built.lineno > statement.lineno):
+                yield f"{method.args.args[0].arg}.{target.attr}"
+    if isinstance(target, ast.Name) and names.only_binding(target) is not None:
+        scope = names.scope_of_name[target]
+        above = scope is not here or target.lineno < statement.lineno
+        if above and names.defining_scope(target.id, here) is scope:
+            yield target.id

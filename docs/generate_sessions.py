@@ -35,6 +35,10 @@ only names change (`tf.random_normal` to `tf.random.normal`), and nothing that i
 thing then, serves programs on the bridge as well. A program that only restores and computes becomes
 TF2 code with those that train.
 
+A class that several programs make their model of gets the steps of all of them: `model.train_step` for `train.py`,
+`model.compute_probabilities` for `predict.py`. Where one of these programs cannot become native, or needs the class in
+another form (a constructor that returns early for it), all stay, and the findings say which.
+
 ## What a step becomes
 
 | in TF1 | in TF2 |
@@ -57,6 +61,8 @@ TF2 code with those that train.
 | a function that builds a graph anew at each call | the same, at each call |
 | a session each in `train` and in `test`, which restores | the same variables; `saver.restore` |
 | `tf.train.Saver()` of what functions make | their classes' variables, by TF1's names |
+| `tf.train.Saver()` in what runs an object's graph | `Saver(model.checkpoint_variables)` |
+| `tf.summary.merge_all()` there | the object's summaries, merged in the step |
 | `tf.train.shuffle_batch`, its readers and producers | a `tf.data.Dataset`, and its iterator |
 | `MonitoredTrainingSession(hooks=[StopAtStepHook(...), ...])` | the loop and saver that it is |
 | a `SessionRunHook` of the program's own | a class whose methods are called around the step |

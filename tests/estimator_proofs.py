@@ -24,6 +24,8 @@ program's ``parity.toml`` says how to run it:
     [also]                         # other programs that share its modules, and what they become
     "evaluate.py" = "bridge"
 
+    computes = ["evaluate.py"]     # those of them that train nothing: what they print is compared
+
     [rtol]                         # larger relative differences, by the output's name
     "evaluate loss" = 1e-2
 """
@@ -73,6 +75,7 @@ class Program:
     workers: int = 1
     trains: bool = True
     also: Mapping[str, str] = field(default_factory=dict)
+    computes: tuple[str, ...] = ()
 
     @property
     def native_sessions(self) -> bool:
@@ -116,7 +119,7 @@ def load(folder: Path) -> Program:
     """The fixture in a folder."""
     path = folder / "parity.toml"
     options: dict[str, Any] = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
-    for name in ("argv", "devices", "targets"):
+    for name in ("argv", "devices", "targets", "computes"):
         if name in options:
             options[name] = tuple(options[name])
     if folder.parent == SESSIONS:

@@ -35,9 +35,10 @@ only names change (`tf.random_normal` to `tf.random.normal`), and nothing that i
 thing then, serves programs on the bridge as well. A program that only restores and computes becomes
 TF2 code with those that train.
 
-A class that several programs make their model of gets the steps of all of them: `model.train_step` for `train.py`,
-`model.compute_probabilities` for `predict.py`. Where one of these programs cannot become native, or needs the class in
-another form (a constructor that returns early for it), all stay, and the findings say which.
+A class that several programs make their model of gets the steps of all of them: `model.train_step`
+for `train.py`, `model.compute_probabilities` for `predict.py`. Where one of these programs cannot
+become native, or needs the class in another form (a constructor that returns early for it), all
+stay, and the findings say which.
 
 ## What a step becomes
 

@@ -468,8 +468,8 @@ class _Parted:
             starts.append(starts[-1] + len(line) + 1)
         cuts: list[tuple[int, int]] = []
         for one in moved:
-            line = min([one.lineno, *(d.lineno for d in _decorators(one))])
-            start = start_with_comments(outer, starts[line - 1])
+            first = min([one.lineno, *(d.lineno for d in _decorators(one))])
+            start = start_with_comments(outer, starts[first - 1])
             end = starts[one.end_lineno or one.lineno]
             self.kept.append(outer[start:end].strip("\n"))
             while outer[end : end + 1] == "\n" and end != place:
@@ -499,9 +499,10 @@ class _Parted:
         if start == place:
             return place, outer
         above = outer[:start].rstrip("\n") + "\n" * (1 + self._blank_above())
-        new, below = outer[start:place].strip("\n"), outer[place:].lstrip("\n")
-        blank = "\n" * max(2, len(outer[place:]) - len(below)) if below else ""
-        return len(above), f"{above}\n\n{new}\n{blank}{below}"
+        new, rest = outer[start:place].strip("\n"), outer[place:]
+        text = rest.lstrip("\n")
+        blank = "\n" * max(2, len(rest) - len(text)) if text else ""
+        return len(above), f"{above}\n\n{new}\n{blank}{text}"
 
     def _blank_above(self) -> int:
         """How many blank lines the first file has above the import."""
@@ -602,8 +603,9 @@ def _locals(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def _decorators(statement: ast.stmt) -> list[ast.expr]:
-    known = isinstance(statement, (ast.FunctionDef, ast.ClassDef))
-    return statement.decorator_list if known else []
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return statement.decorator_list
+    return []
 
 
 def _with_imports(head: str, imports: Sequence[str]) -> str:

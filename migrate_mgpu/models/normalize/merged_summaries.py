@@ -116,8 +116,8 @@ def _holders(
         around = names.parents.get(method)
         if kept_by is not None and around is kept_by and stored == [target]:
             assert isinstance(method, ast.FunctionDef)
-            later = names.scope_at(target) is here and built is not None
-            if method.args.args and not (later and built.lineno > statement.lineno):
+            later = names.scope_at(target) is here and target.lineno > statement.lineno
+            if method.args.args and not later:
                 yield f"{method.args.args[0].arg}.{target.attr}"
     if isinstance(target, ast.Name) and names.only_binding(target) is not None:
         scope = names.scope_of_name[target]

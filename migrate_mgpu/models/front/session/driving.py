@@ -268,8 +268,8 @@ class DrivingReader:
             self._check_without_values(block)
         for block, (restored, saver) in self._partly.items():
             self._check_partly(block, restored, saver)
-        for owner, name in self.runs.made:
-            for node in self.module.names.attributes.get(name, ()):
+        for owner, attribute in self.runs.made:
+            for node in self.module.names.attributes.get(attribute, ()):
                 if not isinstance(owner, ast.ClassDef) or node in self.runs.known:
                     continue
                 if isinstance(node.ctx, ast.Load) and isinstance(self.runs.meaning(node), Saver):

@@ -37,14 +37,15 @@ def reader_of(
     It shares modules with ``program``, or stands in its folder, and names no other file.
     """
     written = _file(module, path)
-    shares = set(project.modules.values())
-    for other in project.all_modules():
-        if other in program.modules:
+    shares = {one.path for one in project.modules.values()}
+    own = {one.path for one in program.modules}
+    for other in project.first_modules():
+        if other.path in own:
             continue
         for call in _reads(other):
             read = _file(other, by_parameter(call, _PARAMETERS).get(_PARAMETERS[0]))
             apart = read is not None and written is not None and read != written
-            near = other in shares or other.path.parent == program.entry.path.parent
+            near = other.path in shares or other.path.parent == program.entry.path.parent
             if near and not apart:
                 return other
     return None

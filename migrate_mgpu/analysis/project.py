@@ -638,6 +638,10 @@ class Project:
         """Those of the whole run, of which this may be a part."""
         return self._modules_of_run.values()
 
+    def first_modules(self) -> Iterable[Module]:
+        """The same as they were read, also where a program is planned without the others."""
+        return self._first._modules_of_run.values()
+
     def _gone(self, program: Program) -> list[Module]:
         """Modules that a program may import by a name, and that do not run on TF2."""
         unknown = (one for m in program.modules for one in self.unknown_imports.get(m, ()))

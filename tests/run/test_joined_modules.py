@@ -258,6 +258,6 @@ def test_what_is_written_for_the_first_module_stands_below_the_import() -> None:
 
 
 SAVES = """\
-        saver = tf.train.Saver()
+        saver = tf.train.Saver(max_to_keep=len("abc"))
         saver.save(sess, "m.ckpt")
 """

@@ -454,8 +454,6 @@ class _Writer:
         One that is given iterators gets new ones, which nothing is drawn from.
         """
         places = {entry.statement: place for place, entry in enumerate(self.scope.entries)}
-        if self.scope.owner is not None and statement not in places:
-            return self._shown_elsewhere(statement)
         for step in self.program.steps:
             drawn = self.program.restarted(step.units)
             if drawn and step.feeds:
@@ -465,21 +463,6 @@ class _Writer:
                 shown = self.parameters.known_at(step, statement)
                 if shown:
                     return f"{shown}.get_concrete_function({given})"
-        return ""
-
-    def _shown_elsewhere(self, statement: ast.stmt) -> str:
-        """The same at a statement of a function that runs such a step of an object below it."""
-        names = self.module.names
-        here = names.scope_at(statement)
-        for client in self.program.clients:
-            for run in client.runs if names.scopes[client.node] is here else ():
-                if not run.step.updates or self.program.restarted(run.step.units):
-                    continue
-                text = self.parameters.step(run)
-                root = text.split(".")[0]
-                bound = here.bindings.get(root, [])
-                if all(one.kind == "parameter" or _is_above(one.node, statement) for one in bound):
-                    return f"{text}.get_concrete_function()"
         return ""
 
     def _is_loss(self, node: ast.AST) -> bool:
@@ -706,10 +689,6 @@ class _Writer:
             if any(saver.statement is statement for saver in self.program.savers):
                 self.edits.edit(*self.savers.made(statement, self.indentation.lost_at(statement)))
             self.found.moved.add(statement)
-
-
-def _is_above(node: ast.AST, statement: ast.stmt) -> bool:
-    return getattr(node, "lineno", statement.lineno) < statement.lineno
 
 
 def _loop(call: ast.Call, context: Context) -> str:

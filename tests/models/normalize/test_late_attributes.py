@@ -95,8 +95,8 @@ def test_the_graph_is_written_of_a_step_that_the_function_knows() -> None:
         ("    train()\n", "    train()\n    train()\n", "may be made more than once"),
         # A summary of another function is in `merge_all`, where it comes before.
         ("def test():\n", "def test():\n    tf.summary.scalar('other', net.loss)\n", "`merged`"),
-        # What is saved would be another set of variables.
-        ("    # the last one\n", "    tf.Variable(3.0)\n", ""),
+        # What is saved would be another set of variables: the savers stay, and are not understood.
+        ("    # the last one\n", "    tf.Variable(3.0)\n", "starts without restoring a checkpoint"),
     ],
 )
 def test_what_would_be_another_one_stays(old: str, new: str, why: str) -> None:

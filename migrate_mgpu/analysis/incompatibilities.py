@@ -52,10 +52,13 @@ def incompatibilities(
     found: list[Diagnostic] = []
     seen: set[tuple[str, ast.AST | None]] = set()
     uses = [use for use in gone_names(module) if use.node not in written]
+    loaded = [use.symbol.name for use in uses if _is_loaded(module, use)]
     for use in uses:
         name = use.symbol.name
-        late = use.lazy or _is_called(module, use)
-        within = _outermost(module, use.node) if late else None
+        late = use.lazy or is_called(module, use)
+        if late and any(name.startswith(f"{one}.") for one in loaded):
+            late = False  # the import of its module fails before
+        within = outermost(module, use.node) if late else None
         if (name, None) in seen or (name, within) in seen:
             continue
         if any(other.symbol.name.startswith(f"{name}.") for other in uses):
@@ -90,7 +93,14 @@ def _all_known(module: Module) -> bool:
     )
 
 
-def _is_called(module: Module, use: Use) -> bool:
+def _is_loaded(module: Module, use: Use) -> bool:
+    """Whether a mention is an import that runs with its file."""
+    if not isinstance(use.node, (ast.Import, ast.ImportFrom)) or is_called(module, use):
+        return False
+    return module.names.scope_at(use.node).function() is None
+
+
+def is_called(module: Module, use: Use) -> bool:
     """Whether a mention fails when its function is called, or its file, and not before."""
     parents = list(module.names.ancestors(use.node))
     if any(map(is_main_guard, parents)):
@@ -126,9 +136,9 @@ def python_2_names(module: Module) -> list[Diagnostic]:
             if not isinstance(node.ctx, ast.Load) or module.is_guarded(node):
                 continue
             if names.defining_scope(node.id, names.scope_of_name[node]) is None:
-                outermost = _outermost(module, node)
-                if (node.id, outermost) not in seen:
-                    seen.add((node.id, outermost))
+                around = outermost(module, node)
+                if (node.id, around) not in seen:
+                    seen.add((node.id, around))
                     found.append(_named(Place(module, node), node.id))
     for statement in names.imports:
         if isinstance(statement, ast.Import) and not module.is_guarded(statement):
@@ -172,7 +182,7 @@ def _needs_list(module: Module, name: ast.Name) -> bool:
     return isinstance(parent.func, ast.Name) and parent.func.id == "len"
 
 
-def _outermost(module: Module, node: ast.AST) -> ast.AST:
+def outermost(module: Module, node: ast.AST) -> ast.AST:
     """The statement of the module that a node stands in, or is."""
     return [node, *module.names.ancestors(node)][-2]
 

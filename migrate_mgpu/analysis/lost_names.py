@@ -18,6 +18,8 @@ TPU_ESTIMATOR = "tensorflow_estimator.python.estimator.tpu.tpu_estimator"
 SUMMARY_OPS = "tensorflow.python.ops.summary_ops_v2"
 CROSS_DEVICE_OPS = "tensorflow.python.distribute.cross_device_ops"
 LOGGING_OPS = "tensorflow.python.ops.gen_logging_ops"
+NEST = "tensorflow.python.util.nest"
+DATA_FLOW_OPS = "tensorflow.python.ops.data_flow_ops"
 # What is installed for them; nothing for what TensorFlow brings along.
 PACKAGES = {
     SLIM: "tf-slim==1.1.0",
@@ -26,26 +28,34 @@ PACKAGES = {
     SUMMARY_OPS: "",
     CROSS_DEVICE_OPS: "",
     LOGGING_OPS: "",
+    NEST: "",
+    DATA_FLOW_OPS: "",
 }
 HPARAM = "hparam"
 # Modules that are written beside a program: their files in ``data/``, and the names that they get,
 # the second where there is another file of the first.
 WRITTEN = {
     HPARAM: ("hparam", "tf1_hparam"),
+    "alpha_dropout": ("alpha_dropout", "tf1_alpha_dropout"),
     "attention_cells": ("attention_cells", "tf1_attention_cells"),
     "beam_search_decoding": ("beam_search_decoding", "tf1_beam_search_decoding"),
     "bipartite_match": ("bipartite_match", "tf1_bipartite_match"),
     "crf": ("crf", "tf1_crf"),
+    "embed_sequence": ("embed_sequence", "tf1_embed_sequence"),
+    "estimator_heads": ("estimator_heads", "tf1_estimator_heads"),
     "events_writer": ("events_writer", "tf1_events_writer"),
     "full_batches": ("full_batches", "tf1_full_batches"),
     "fused_rnn": ("fused_rnn", "tf1_fused_rnn"),
+    "image_rotation": ("image_rotation", "tf1_image_rotation"),
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
+    "legacy_seq2seq": ("legacy_seq2seq", "tf1_legacy_seq2seq"),
+    "length_buckets": ("length_buckets", "tf1_length_buckets"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
     "loss_scale": ("loss_scale", "tf1_loss_scale"),
     "mirrored_strategy": ("mirrored_strategy", "tf1_mirrored_strategy"),
+    "moving_average": ("moving_average", "tf1_moving_average"),
     "multivariate_normal": ("multivariate_normal", "tf1_multivariate_normal"),
     "recurrent_cells": ("recurrent_cells", "tf1_recurrent_cells"),
-    "rnn_decoder": ("rnn_decoder", "tf1_rnn_decoder"),
     "rnn_linear": ("rnn_linear", "tf1_rnn_linear"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_decoding": ("sequence_decoding", "tf1_sequence_decoding"),
@@ -100,7 +110,21 @@ tfexample_decoder.ItemHandler tfexample_decoder.ItemHandlerCallback
 tfexample_decoder.TFExampleDecoder tfexample_decoder.Tensor tfexample_decoder.BoundingBox
 queues.QueueRunners parallel_reader.get_data_files evaluation.checkpoints_iterator
 evaluation.evaluate_once evaluation.evaluation_loop evaluation.wait_for_new_checkpoint
-utils.get_variable_collections group_norm
+utils.get_variable_collections group_norm add_model_variable learning.train_step
+data_decoder.DataDecoder data_provider.DataProvider parallel_reader.parallel_read
+parallel_reader.single_pass_read utils.constant_value utils.n_positive_integers utils.smart_cond
+utils.static_cond utils.two_element_tuple summaries.add_histogram_summary
+summaries.add_image_summary summaries.add_scalar_summary summaries.add_zero_fraction_summary
+metrics.accuracy metrics.f1_score metrics.streaming_auc
+metrics.streaming_mean_relative_error metrics.streaming_pearson_correlation
+metrics.streaming_percentage_less metrics.streaming_root_mean_squared_error
+metrics.streaming_sparse_precision_at_k metrics.streaming_sparse_recall_at_k
+metrics.streaming_true_positives metrics.streaming_false_positives
+metrics.streaming_true_negatives metrics.streaming_false_negatives
+training.add_gradients_summaries training.clip_gradient_norms_fn
+losses.metric_learning.contrastive_loss
+losses.metric_learning.lifted_struct_loss losses.metric_learning.npairs_loss
+losses.metric_learning.npairs_loss_multilabel losses.metric_learning.triplet_semihard_loss
 """
 _PROVED = frozenset(_NAMES.split())
 # Modules of which every name is proved: they may be handed on.
@@ -141,8 +165,12 @@ _FILES = {
         "tf_slim.data",
     ),
     "parallel_reader": "tf_slim.data",
+    "losses.metric_learning": "tf_slim",
     **dict.fromkeys(
-        ("evaluation", "learning", "losses", "metrics", "model_analyzer", "nets", "queues"),
+        (
+            "evaluation", "learning", "losses", "metrics", "model_analyzer", "nets", "queues",
+            "summaries",
+        ),
         "tf_slim",
     ),
     **dict.fromkeys([f"nets.{module}" for module in _NETWORKS], "tf_slim"),
@@ -156,6 +184,7 @@ _INDEXED = "{slim}.layers.ops.IndexedSlices = {tf}.IndexedSlices"
 _NORM = "{slim}.layers.normalization_layers.BatchNormalization = {tf}.layers.BatchNormalization"
 _COND = "{slim}.tfexample_decoder.control_flow_ops.cond = {tf}.cond"
 _CASE = "{slim}.tfexample_decoder.control_flow_ops.case = {tf}.case"
+_CHOICE = "{slim}.utils.control_flow_ops.cond = {tf}.cond"
 _STACK = "{slim}.tfexample_decoder.array_ops.stack = {tf}.stack"
 MENDS = {
     "batch_norm": (_TENSOR, _NORM),
@@ -164,6 +193,11 @@ MENDS = {
     "learning.create_train_op": (_INDEXED,),
     "learning.multiply_gradients": (_TENSOR, _INDEXED),
     "training.create_train_op": (_INDEXED,),
+    "training.add_gradients_summaries": (_INDEXED,),
+    "training.clip_gradient_norms_fn": (_INDEXED,),
+    "utils.constant_value": (_TENSOR,),
+    "utils.smart_cond": (_TENSOR, _CHOICE),
+    "utils.static_cond": (_TENSOR, _CHOICE),
     "tfexample_decoder.Image": (_COND, _CASE, _STACK),
     **{
         name: (_TENSOR, _NORM)
@@ -186,6 +220,7 @@ _EQUAL = {
     "contrib.framework.nest.map_structure": "nest.map_structure",
     "contrib.framework.nest.pack_sequence_as": "nest.pack_sequence_as",
     "contrib.slim.init_ops.zeros_initializer": "zeros_initializer",
+    "contrib.distribute.has_distribution_strategy": "distribute.has_strategy",
     "contrib.distribute.OneDeviceStrategy": "distribute.OneDeviceStrategy",
     "contrib.summary.all_summary_ops": "summary.all_v2_summary_ops",
     "contrib.training.checkpoints_iterator": "train.checkpoints_iterator",
@@ -196,6 +231,7 @@ _EQUAL = {
     ),
     "python.framework.ops.IndexedSlices": "IndexedSlices",
     "python.framework.ops.Tensor": "Tensor",
+    "python.layers.base._Layer": "layers.Layer",
     "python.layers.layers.BatchNormalization": "layers.BatchNormalization",
     "python.layers.layers.batch_normalization": "layers.batch_normalization",
     "python.layers.normalization.BatchNormalization": "layers.BatchNormalization",
@@ -246,6 +282,8 @@ _SEQ2SEQ = {
     ),
     "sequence_loss": "sequence_loss",
 }
+# Names that modules of ``WRITTEN`` need of a TensorFlow that has them.
+READS = {"estimator_heads": "estimator.Estimator"}
 # What the modules of ``WRITTEN`` have.
 _WRITTEN = {
     **{
@@ -285,7 +323,14 @@ _WRITTEN = {
     },
     **{
         f"contrib.rnn.{name}": NewName("recurrent_cells", name)
-        for name in ("LayerNormBasicLSTMCell", "NASCell", "stack_bidirectional_dynamic_rnn")
+        for name in (
+            "EmbeddingWrapper",
+            "InputProjectionWrapper",
+            "LayerNormBasicLSTMCell",
+            "NASCell",
+            "OutputProjectionWrapper",
+            "stack_bidirectional_dynamic_rnn",
+        )
     },
     # Of private modules: before 1.0, of 1.0, and later.
     "nn.rnn_cell._linear": NewName("rnn_linear", "linear_0_12"),
@@ -297,11 +342,34 @@ _WRITTEN = {
         for old, new in (("_linear", "linear"), ("_Linear", "Linear"))
     },
     "python.ops.rnn_cell_impl._like_rnncell": NewName("rnn_linear", "like_rnncell"),
-    "contrib.legacy_seq2seq.rnn_decoder": NewName("rnn_decoder", "rnn_decoder"),
-    "contrib.legacy_seq2seq.sequence_loss": NewName("sequence_loss", "legacy_sequence_loss"),
-    "contrib.legacy_seq2seq.sequence_loss_by_example": NewName(
-        "sequence_loss", "sequence_loss_by_example"
-    ),
+    **{
+        f"contrib.legacy_seq2seq.{name}": NewName("legacy_seq2seq", name)
+        for name in (
+            "attention_decoder",
+            "basic_rnn_seq2seq",
+            "embedding_attention_decoder",
+            "embedding_attention_seq2seq",
+            "embedding_rnn_decoder",
+            "embedding_rnn_seq2seq",
+            "model_with_buckets",
+            "rnn_decoder",
+            "sequence_loss",
+            "sequence_loss_by_example",
+            "tied_rnn_seq2seq",
+        )
+    },
+    **{
+        f"contrib.training.{name}": NewName("length_buckets", name)
+        for name in ("bucket", "bucket_by_sequence_length")
+    },
+    **{
+        f"contrib.estimator.{name}": NewName("estimator_heads", name)
+        for name in ("binary_classification_head", "multi_class_head", "regression_head")
+    },
+    "contrib.image.rotate": NewName("image_rotation", "rotate"),
+    "contrib.layers.embed_sequence": NewName("embed_sequence", "embed_sequence"),
+    "contrib.nn.alpha_dropout": NewName("alpha_dropout", "alpha_dropout"),
+    "contrib.opt.MovingAverageOptimizer": NewName("moving_average", "MovingAverageOptimizer"),
     **{
         f"contrib.lookup.{name}": NewName("lookup_tables", name)
         for name in (
@@ -369,9 +437,20 @@ _SUMMARIES = {
     )
 }  # fmt: skip
 
-# Of private modules that all three have: what contrib showed of them, and what had an underscore in
+# Of private modules that all three have: what is in no public one of TF2, what contrib showed of
+# them, and what had an underscore in
 # front before 1.5.
 _PRIVATE_OPS = {
+    "contrib.staging.StagingArea": NewName(DATA_FLOW_OPS, "StagingArea"),
+    **{
+        f"contrib.framework.nest.{name}": NewName(NEST, name)
+        for name in (
+            "assert_shallow_structure",
+            "flatten_dict_items",
+            "flatten_up_to",
+            "map_structure_up_to",
+        )
+    },
     "contrib.distribute.AllReduceCrossDeviceOps": NewName(
         CROSS_DEVICE_OPS, "AllReduceCrossDeviceOps"
     ),
@@ -383,6 +462,16 @@ _PRIVATE_OPS = {
 
 # Private paths to public names.
 _PRIVATE = (
+    *(
+        (f"contrib.distributions.python.ops.{module}.", "contrib.distributions.")
+        for module in ("bernoulli", "categorical", "normal", "uniform")
+    ),
+    ("contrib.rnn.core_rnn_cell.", "contrib.rnn."),
+    ("python.keras.preprocessing.", "contrib.keras.preprocessing."),
+    ("contrib.rnn.rnn_cell.", "contrib.rnn."),
+    ("contrib.layers.summaries.", "contrib.layers."),
+    ("contrib.tpu.python.tpu.bfloat16.", "contrib.tpu."),
+    ("contrib.training.python.training.bucket_ops.", "contrib.training."),
     ("contrib.slim.python.slim.data.", "contrib.slim."),
     ("contrib.slim.python.slim.nets.", "contrib.slim.nets."),
     ("contrib.slim.python.slim.", "contrib.slim."),
@@ -454,7 +543,6 @@ _ADVICE = {
     "contrib.slim.nets": "tf_slim.nets has most networks; this one is another there",
     "contrib.slim": "tf-slim 1.1.0 has most of contrib.slim; whether it does the same by this "
     "name is not proved: compare before you take it",
-    "contrib.layers.embed_sequence": "use tf.get_variable and tf.nn.embedding_lookup",
     "contrib.layers.feature_column": "use tf.feature_column, whose columns are others",
     "contrib.layers": "tf-slim 1.1.0 has most of contrib.layers; whether it does the same by "
     "this name is not proved: compare before you take it",
@@ -483,7 +571,6 @@ _ADVICE = {
     "tf.train.Optimizer, which compat.v1 has",
     "contrib.training.HParams": "what is done with it here has no exact equivalent: call it with "
     "keywords, in a module that is imported by one name",
-    "contrib.training.bucket": "use tf.data.experimental.bucket_by_sequence_length",
     "contrib.training": "copy it from TF 1.15, tensorflow/contrib/training",
     "contrib.tensorboard": "`from tensorboard.plugins import projector` has it (pip install "
     "tensorboard)",
@@ -582,6 +669,11 @@ def _known(name: str) -> NewName | None:
         return NewName(SLIM, network)
     path = table["tf_slim"].get(name, "").removeprefix(f"{SLIM}.")
     return NewName(SLIM, path) if path in _PROVED else None
+
+
+def is_room(name: str) -> bool:
+    """Whether a name is that of a module of ``tf.contrib``: of its own, or with proved names."""
+    return name.count(".") == 1 or any(known.startswith(f"{name}.") for known in _EQUAL)
 
 
 def module_file(path: str) -> str | None:

@@ -123,6 +123,106 @@ class NASCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
         return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
 
 
+class _Around(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
+    """A cell around another one, whose states it has."""
+
+    def __init__(self, cell: Any, reuse: Optional[bool]) -> None:
+        super().__init__(_reuse=reuse)
+        self._cell = cell
+
+    @property
+    def state_size(self) -> Any:
+        return self._cell.state_size
+
+    @property
+    def output_size(self) -> Any:
+        return self._cell.output_size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        return self._cell.zero_state(batch_size, dtype)
+
+
+class EmbeddingWrapper(_Around):
+    """A cell whose inputs are numbers of symbols."""
+
+    def __init__(
+        self,
+        cell: Any,
+        embedding_classes: int,
+        embedding_size: int,
+        initializer: Any = None,
+        reuse: Optional[bool] = None,
+    ) -> None:
+        super().__init__(cell, reuse)
+        self._shape = [embedding_classes, embedding_size]
+        self._initializer = initializer
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        with tf.device("/cpu:0"):
+            first = self._initializer or tf.get_variable_scope().initializer
+            first = first or tf.random_uniform_initializer(-(3**0.5), 3**0.5)
+            dtype = (state[0] if isinstance(state, tuple) else state).dtype
+            table = tf.get_variable("embedding", self._shape, initializer=first, dtype=dtype)
+            return self._cell(tf.nn.embedding_lookup(table, tf.reshape(inputs, [-1])), state)
+
+
+class InputProjectionWrapper(_Around):
+    """A cell with a linear map before its input."""
+
+    def __init__(
+        self,
+        cell: Any,
+        num_proj: int,
+        activation: Optional[Callable[[Any], Any]] = None,
+        input_size: Any = None,
+        reuse: Optional[bool] = None,
+    ) -> None:
+        super().__init__(cell, reuse)
+        self._num_proj = num_proj
+        self._activation = activation
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        inputs = _linear(inputs, self._num_proj)
+        return self._cell(self._activation(inputs) if self._activation else inputs, state)
+
+
+class OutputProjectionWrapper(_Around):
+    """A cell with a linear map behind its output."""
+
+    def __init__(
+        self,
+        cell: Any,
+        output_size: int,
+        activation: Optional[Callable[[Any], Any]] = None,
+        reuse: Optional[bool] = None,
+    ) -> None:
+        super().__init__(cell, reuse)
+        if output_size < 1:
+            raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
+        self._size = output_size
+        self._activation = activation
+
+    @property
+    def output_size(self) -> Any:
+        return self._size
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        output, state = self._cell(inputs, state)
+        output = _linear(output, self._size)
+        return self._activation(output) if self._activation else output, state
+
+
+def _linear(values: Any, size: int) -> Any:
+    """The map of ``kernel`` and ``bias``, which a second step finds again."""
+    shape, dtype = [values.shape.as_list()[1], size], values.dtype
+    with tf.variable_scope(tf.get_variable_scope()) as outer:
+        mapped = tf.matmul(values, tf.get_variable("kernel", shape, dtype))
+        with tf.variable_scope(outer) as inner:
+            inner.set_partitioner(None)
+            zeros = tf.constant_initializer(0.0, dtype)
+            return tf.nn.bias_add(mapped, tf.get_variable("bias", [size], dtype, zeros))
+
+
 def stack_bidirectional_dynamic_rnn(
     cells_fw: list[Any],
     cells_bw: list[Any],

@@ -1,4 +1,4 @@
-"""Losses of sequences, as ``seq2seq`` and ``legacy_seq2seq`` of TensorFlow 1 have them."""
+"""The loss of sequences, as ``tf.contrib.seq2seq`` of TensorFlow 1 has it."""
 
 from typing import Any, Callable, Optional
 
@@ -45,44 +45,3 @@ def sequence_loss(
         else:
             size = tf.cast(tf.count_nonzero(weights, axis=axes), losses.dtype)
         return tf.math.divide_no_nan(tf.reduce_sum(losses, axis=axes), size)
-
-
-def sequence_loss_by_example(
-    logits: list[Any],
-    targets: list[Any],
-    weights: list[Any],
-    average_across_timesteps: bool = True,
-    softmax_loss_function: Optional[Loss] = None,
-    name: Optional[str] = None,
-) -> tf.Tensor:
-    """The weighted cross entropy of each example of a batch; a list's items are steps in time."""
-    if len(targets) != len(logits) or len(weights) != len(logits):
-        raise ValueError("logits, weights and targets have different lengths")
-    with tf.name_scope(name, "sequence_loss_by_example", [*logits, *targets, *weights]):
-        loss = softmax_loss_function or tf.nn.sparse_softmax_cross_entropy_with_logits
-        steps = [
-            loss(labels=tf.reshape(target, [-1]), logits=logit) * weight
-            for logit, target, weight in zip(logits, targets, weights)
-        ]
-        total = tf.add_n(steps)
-        return total / (tf.add_n(weights) + 1e-12) if average_across_timesteps else total
-
-
-def legacy_sequence_loss(
-    logits: list[Any],
-    targets: list[Any],
-    weights: list[Any],
-    average_across_timesteps: bool = True,
-    average_across_batch: bool = True,
-    softmax_loss_function: Optional[Loss] = None,
-    name: Optional[str] = None,
-) -> tf.Tensor:
-    """The sum of ``sequence_loss_by_example``, averaged over the batch."""
-    with tf.name_scope(name, "sequence_loss", [*logits, *targets, *weights]):
-        losses = sequence_loss_by_example(
-            logits, targets, weights, average_across_timesteps, softmax_loss_function
-        )
-        total = tf.reduce_sum(losses)
-        if not average_across_batch:
-            return total
-        return total / tf.cast(tf.shape(targets[0])[0], total.dtype)

@@ -7,8 +7,13 @@ from collections import defaultdict
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.incompatibilities import GONE_LATE, GONE_TOLD, incompatibilities
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.incompatibilities import (
+    GONE_LATE,
+    GONE_TOLD,
+    gone_names,
+    incompatibilities,
+)
+from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.core.registry import Rule, of
@@ -71,6 +76,11 @@ class LostNames:
                 left += _stays_with(left, incompatibilities(module, written))
             self._left[module] = left
         return self._left[module]
+
+    def gone(self, module: Module) -> list[Use]:
+        """The mentions of names that TF2 lost for which nothing is written in a bridge."""
+        written = {node for _, new in self.of(module) if new.edits for node in new.nodes}
+        return [use for use in gone_names(module) if use.node not in written]
 
     def names(self, module: Module) -> set[str]:
         """The names of TensorFlow's v1 API that a bridge uses in a module beside the author's."""

@@ -27,9 +27,11 @@ from migrate_mgpu.analysis.incompatibilities import (
     NEVER_THERE,
     PYTHON_2,
     incompatibilities,
+    outermost,
 )
 from migrate_mgpu.analysis.keras_graphs import only_builds_layers
 from migrate_mgpu.analysis.module import Module, Use, fact
+from migrate_mgpu.analysis.options import Options
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
 from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
@@ -133,6 +135,13 @@ def _unless_called(why: Diagnostic) -> Diagnostic:
     return replaced(why, reason=reason, code=CLAIM)
 
 
+def _unless_asked(why: Diagnostic, asked: str) -> Diagnostic:
+    """What would keep a program from running, where an option alone leads to it."""
+    asked = " ".join(asked.split())
+    reason = f"{why.reason}; the program runs as long as nobody asks for it: `{asked[:80]}`"
+    return replaced(why, reason=reason, code=CLAIM)
+
+
 def _refuses_itself(why: Diagnostic) -> Diagnostic:
     """What a program does on TF1 only, and raises on TF2 by its author's word."""
     reason = f"{why.reason}; this code raises on TF2 where it is called, as it says itself"
@@ -168,6 +177,7 @@ class ProgramStates:
         self.copies = copies
         self._flow_of = {sink.call: flow for flow in flows for sink in flow.sinks}
         self.graph = graph
+        self._options: dict[Module, Options] = {}
         self._incompatibilities = lru_cache(maxsize=None)(incompatibilities)
         self._obstacles = lru_cache(maxsize=None)(_obstacles)
 
@@ -591,6 +601,8 @@ class ProgramStates:
                 state.limits.append(replaced(why, code=CLAIM))
             elif why.key in _WHEN_CALLED and not self._runs(state.program, why):
                 state.limits.append(_unless_called(why))
+            elif why.key == GONE_LATE and (asked := self._asked(state.program, why)):
+                state.limits.append(_unless_asked(why, asked))
             elif why.key == GONE_TOLD and not self.graph.surely_runs(
                 state.program, why.module, why.node
             ):
@@ -607,6 +619,20 @@ class ProgramStates:
         """Whether a program may come to a place; what nobody outside sees is called from inside."""
         seen_outside = why.module is program.entry and not why.module.has_main_guard
         return self.graph.runs_in(program, why.module, why.node, seen_outside)
+
+    def _asked(self, program: Program, why: Diagnostic) -> str | None:
+        """The condition under which a program comes to a name that is gone, if an option asks."""
+        if program.entry not in self._options:
+            gone = {use.node for module in program.needed for use in self.lost.gone(module)}
+            self._options[program.entry] = Options(program, self.graph, gone)
+        options = self._options[program.entry]
+        around = outermost(why.module, why.node)
+        asked = [  # of one that is told for all in a function or class
+            options.asks_for(why.module, use.node)
+            for use in self.lost.gone(why.module)
+            if use.symbol.name == why.symbol and outermost(why.module, use.node) is around
+        ]
+        return None if None in asked or not asked else asked[0]
 
     def _bridge(self, state: State) -> None:
         needed = state.program.needed

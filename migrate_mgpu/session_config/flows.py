@@ -39,6 +39,7 @@ class Setting:
     creation: ast.Call | None = None  # the constructor call, for a keyword
     keyword: ast.AST | None = None  # the keyword or dict key, for its comments
     written: set[ast.AST] = field(default_factory=set)  # what of the value new code has
+    item: str = ""  # the key of an entry, where the value is a variable that holds the map
 
     @property
     def code(self) -> str:
@@ -48,7 +49,8 @@ class Setting:
     def part(self, node: ast.expr) -> str:
         """A part of the value as its author wrote it, for new code."""
         self.written.add(node)
-        return self.module.source.code(node)
+        code = self.module.source.code(node)
+        return f"{code}[{self.item}]" if self.item and node is self.value else code
 
     @property
     def operand(self) -> str:

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_read_only, showing
 from migrate_mgpu.analysis.module import Module, fact
-from migrate_mgpu.analysis.names import Binding, Scope, is_none
+from migrate_mgpu.analysis.names import Binding, Scope, constant, is_none
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.analysis.symbols import message
@@ -225,6 +225,12 @@ class _Tracker:
         return bool(made)
 
     def _device_count(self, module: Module, call: ast.Call, value: ast.expr) -> None:
+        key = self._chosen_gpus(module, value)
+        if key is not None:
+            statement, item = module.names.statement(call), module.source.code(key)
+            entry = Setting(module, "device_count.GPU", value, statement, call, item=item)
+            self.flow.settings.append(entry)
+            return
         if not isinstance(value, ast.Dict):
             self.problem(module, value, "`device_count` is not a literal dict")
             return
@@ -235,6 +241,26 @@ class _Tracker:
                 self.flow.settings.append(Setting(module, path, count, statement, call, key))
             else:
                 self.problem(module, key or count, "a key of `device_count` is not a literal")
+
+    def _chosen_gpus(self, module: Module, value: ast.expr) -> ast.expr | None:
+        """The key of `count = {"GPU": 0} if FLAGS.use_cpu else {"GPU": 1}`, a variable."""
+        binding = module.names.only_binding(value) if isinstance(value, ast.Name) else None
+        if binding is None or binding.kind != "assign" or not isinstance(value, ast.Name):
+            return None
+        home = module.names.defining_scope(value.id, module.names.scope_of_name[value])
+        if home is None or len(module.names.mentions(value.id, home)) > 2:
+            return None  # it may be filled
+        made = binding.value
+        arms = [made.body, made.orelse] if isinstance(made, ast.IfExp) else [made]
+        keys: list[ast.expr] = []
+        for arm in arms:
+            if not isinstance(arm, ast.Dict) or len(arm.keys) != 1 or arm.keys[0] is None:
+                return None
+            count = constant(arm.values[0])
+            if constant(arm.keys[0]) != "GPU" or type(count) is not int or count < 0:
+                return None
+            keys.append(arm.keys[0])
+        return keys[0]
 
     def _is_message(self, module: Module, call: ast.Call, expected: str) -> bool:
         found = message(module.names.qualname(call.func))

@@ -15,9 +15,14 @@ optimizers with decoupled weight decay from ``weight_decay.py``, ``tf.contrib.mi
 ``batch_and_drop_remainder`` from ``full_batches.py``, tables of
 ``tf.contrib.lookup`` from ``lookup_tables.py``, ``tf.contrib.crf`` from ``crf.py``,
 what TF2 has of ``tf.contrib.summary`` in its private module ``summary_ops_v2`` from there,
-``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``LayerNormBasicLSTMCell``, ``NASCell``
-and ``stack_bidirectional_dynamic_rnn`` from ``recurrent_cells.py``,
-``legacy_seq2seq.rnn_decoder`` from ``rnn_decoder.py``, the linear maps of private modules of cells
+``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``LayerNormBasicLSTMCell``, ``NASCell``,
+the wrappers of cells that TF2 has not and ``stack_bidirectional_dynamic_rnn`` from
+``recurrent_cells.py``, ``tf.contrib.legacy_seq2seq`` from ``legacy_seq2seq.py``,
+``bucket_by_sequence_length`` of ``tf.contrib.training`` from ``length_buckets.py``,
+``embed_sequence``, ``alpha_dropout``, ``tf.contrib.image.rotate`` and ``MovingAverageOptimizer``
+from ``embed_sequence.py``, ``alpha_dropout.py``, ``image_rotation.py`` and ``moving_average.py``,
+heads of Estimators from ``estimator_heads.py`` (TF 2.15 is the last to have them),
+the linear maps of private modules of cells
 (``_linear``, ``_Linear``) from ``rnn_linear.py``, ``MultivariateNormalDiag`` from
 ``multivariate_normal.py``, the ``MirroredStrategy`` of Estimators from ``mirrored_strategy.py``,
 the decoders and helpers of
@@ -36,7 +41,10 @@ TF2 has no ``tf.contrib``. Nothing else keeps many programs from running on it.
 ## Safety
 A name is written when it is proved to do what it did in TF 1.15: the same object there, or equal
 values, gradients, variables and updates. A program with any other name of ``tf.contrib``
-stays, and the finding says what to do about that name. ``batch_norm`` needs Keras 2: on the newest
+stays, and the finding says what to do about that name; unless an option of the program alone leads
+there (``if FLAGS.quantize:``, off by default) or nothing calls it: then the name is left, its
+import stands where it is used, and the finding says when the program comes to it. ``batch_norm``
+needs Keras 2: on the newest
 TensorFlow the package ``tf-keras``, and ``TF_USE_LEGACY_KERAS=1``.
 
 ## References
@@ -51,11 +59,13 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.api_version import swaps
 from migrate_mgpu.analysis.dotted_names import imported_as, names_own_package, takes
+from migrate_mgpu.analysis.incompatibilities import is_called
 from migrate_mgpu.analysis.lost_names import (
     CALLS,
     HPARAM,
     MENDS,
     PACKAGES,
+    READS,
     SLIM,
     TPU_ESTIMATOR,
     WRITTEN,
@@ -63,6 +73,7 @@ from migrate_mgpu.analysis.lost_names import (
     NewName,
     canonical,
     find,
+    is_room,
     module_file,
 )
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
@@ -254,6 +265,43 @@ with tf.Session() as sess:
         refused="`tensorflow.contrib.training.HParams` does not exist in TF2",
     ),
     Case(
+        "a name without a replacement that an option asks for",
+        """\
+import tensorflow as tf
+from tensorflow.contrib import quantize
+
+tf.app.flags.DEFINE_bool("quantize", False, "train with fewer bits")
+
+
+def net(x):
+    if tf.app.flags.FLAGS.quantize:
+        quantize.create_training_graph()
+    return tf.contrib.layers.flatten(x)
+
+
+with tf.Session() as sess:
+    print(sess.run(net(tf.ones([1, 4, 4]))))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+import tf_slim as slim
+
+tf.app.flags.DEFINE_bool("quantize", False, "train with fewer bits")
+
+
+def net(x):
+    if tf.app.flags.FLAGS.quantize:
+        from tensorflow.contrib import quantize
+        quantize.create_training_graph()
+    return slim.flatten(x)
+
+
+with tf.Session() as sess:
+    print(sess.run(net(tf.ones([1, 4, 4]))))
+""",
+    ),
+    Case(
         "a name without a replacement",
         """\
 import tensorflow as tf
@@ -353,8 +401,10 @@ class _Renaming:
         self.instead: dict[ast.stmt, list[_Import]] = {}  # of imports and aliases
         self.added: list[_Import] = []  # what the module did not have
         self.slim = ""  # the name of tf_slim at module level
-        self.written: dict[str, str] = {}  # local names of what the file beside the module has
+        self.written: dict[str, str] = {}  # local names, by those of what files and packages have
         self.by_two_names: set[str] = set()  # such files, as modules that are imported
+        # Mentions that fail where they are reached, with what is imported there from now on.
+        self.later: dict[ast.AST, str] = {}
         self.mended: list[str] = []  # what tf-slim looks for, as templates
         self.mends: list[str] = []
 
@@ -365,26 +415,114 @@ class _Renaming:
         for use in self.mentions:
             if self._find(use) is not None:
                 self.found.nodes.add(use.node)
+        self._stay_for_later()
         for use in self.variables:
             assert isinstance(use.node, ast.Name)
             values = [b.value for b in self.names.bindings_of(use.node) if b.value is not None]
             if not any(u.node in values and u.node not in self.found.nodes for u in self.mentions):
                 self.found.nodes.add(use.node)
         # All of them, even when one stays: a program that stays is told of each once.
-        written = [self._import_statement(statement) for statement in self._statements()]
+        statements = [one for one in self._statements() if one not in self.later]
+        written = [self._import_statement(statement) for statement in statements]
         written += [self._alias_statement(*key) for key in list(self.by_binding)]
+        left = (*self.mentions, *self.variables, *self.statements)
         if not all(written) or any(
-            use.node not in self.found.nodes
-            for use in (*self.mentions, *self.variables, *self.statements)
+            use.node not in self.found.nodes and use.node not in self.later for use in left
         ):
             return self.found
         packages = {new.package for new in self.targets.values() if new is not None}
         self.found.eager = packages == _WITHOUT_GRAPHS
         for use in self.mentions:
-            self._mention(use)
+            if use.node not in self.later:
+                self._mention(use)
+        self._import_later()
         self._mend()
         self._place()
         return self.found
+
+    def _stay_for_later(self) -> None:
+        """Mentions in functions that nothing replaces, where an import can stand beside them."""
+        for use in self.mentions:
+            if use.node in self.found.nodes or not is_called(self.module, use):
+                continue
+            root = _root(use.node)
+            bindings = self.names.bindings_of(root) if root is not None else []
+            if any(binding.qualname in ROOTS for binding in bindings):
+                self.later[use.node] = ""  # `tf.contrib.quantize`, which fails by itself
+            elif root is not None and len(bindings) == 1:
+                statement = bindings[0].node
+                if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+                    continue
+                text = self._imported_alone(statement, root.id)
+                if text is not None:
+                    self.later[use.node] = text
+        inner = [one for one in self._statements() if one not in self.module.tree.body]
+        for statement in inner:  # an import that stands where it is used, for names that stay
+            names = {alias.asname or alias.name for alias in statement.names}
+            scope = self.names.scope_at(statement)
+            homes = {(self.names.defining_scope(name, scope), name) for name in names}
+            uses = [use for use in self.mentions if self._home(use) in homes]
+            if uses and all(self.later.get(use.node) == "" for use in uses):
+                self.later[statement] = ""
+
+    def _home(self, use: Use) -> tuple[Scope | None, str]:
+        root = _root(use.node)
+        if root is None:
+            return None, ""
+        return self.names.defining_scope(root.id, self.names.scope_of_name[root]), root.id
+
+    def _place_of_import(self, node: ast.AST) -> ast.stmt | None:
+        """Before which statement a name may be imported that a mention in a function needs."""
+        child = node
+        for parent in self.names.ancestors(node):
+            if isinstance(parent, ast.If) and child is not parent.test:
+                arm = parent.body if child in parent.body else parent.orelse
+                return arm[0] if self._is_place(arm[0]) else None
+            if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                break
+            child = parent
+        statement = self.names.statement(node)
+        return statement if self._is_place(statement) else None
+
+    def _is_place(self, statement: ast.stmt) -> bool:
+        is_elif = isinstance(statement, ast.If) and self.source.code(statement).startswith("elif")
+        return Layout(self.source, statement).owns_lines and not is_elif
+
+    def _imported_alone(self, statement: ast.Import | ast.ImportFrom, local: str) -> str | None:
+        """The import of one name, as it is read in a function; None where that differs."""
+        scope = self.names.scope_at(statement)
+        found = [one for one in statement.names if (one.asname or one.name) == local]
+        uses = [use for use in self.mentions if self._home(use) == (scope, local)]
+        if statement not in self.module.tree.body:
+            parent = self.names.parents[statement]
+            places = [self._place_of_import(use.node) for use in uses]
+            branches = [place is not None and self.names.parents[place] for place in places]
+            if not isinstance(parent, ast.FunctionDef) or not all(
+                isinstance(one, ast.If) for one in branches
+            ):
+                return ""  # it stands where it is used
+        for use in uses:  # a function that binds a name in one place has it nowhere else
+            if use.node not in self.found.nodes and (
+                self._place_of_import(use.node) is None or not is_called(self.module, use)
+            ):
+                return None
+        others = {*self.names.mentions(local, scope)} - {_root(use.node) for use in uses}
+        if len(found) != 1 or others or (scope.is_module and self._taken(local)):
+            return None
+        (alias,) = found
+        shown = alias.name if alias.asname in (None, alias.name) else f"{alias.name} as {local}"
+        if isinstance(statement, ast.ImportFrom):
+            return None if statement.level else f"from {statement.module} import {shown}"
+        return f"import {shown}" if alias.asname else None
+
+    def _import_later(self) -> None:
+        lines: dict[ast.stmt, list[str]] = {}
+        for node, text in self.later.items():
+            place = self._place_of_import(node) if text else None
+            if place is not None and text not in lines.setdefault(place, []):
+                lines[place].append(text)
+        for place, texts in lines.items():
+            self.found.edits.append(Layout(self.source, place).insert_before(texts))
 
     def _is_given_several(self, use: Use) -> bool:
         return isinstance(use.node, ast.Name) and len(self.names.bindings_of(use.node)) > 1
@@ -524,6 +662,7 @@ class _Renaming:
         folder = self.module.path.parents[max(depth - 1, 0)]
         stem = free_name(folder, text, *WRITTEN[package])
         self.found.files[folder / f"{stem}.py"] = text
+        self.found.names |= {READS[package]} if package in READS else set()
         if name is None:
             self.by_two_names.add(f".{stem}")
         elif depth and names_own_package(self.module):
@@ -578,9 +717,12 @@ class _Renaming:
             old = old.removeprefix("compat.v1.")
             uses = self.by_binding.get((home, local), [])
             base = self._base(old, uses) if len(bindings) == 1 else None
-            if any(use.node not in self.found.nodes for use in uses):
+            later = any(self.later.get(use.node) for use in uses)
+            if any(u.node not in self.found.nodes and not self.later.get(u.node) for u in uses):
                 self.found.nodes.add(statement)  # what it is used for is told
                 return None
+            if later:
+                continue
             if not uses and find(old) is not None:
                 base = find(old)
             elif not uses and self.names.mentions(local, home):
@@ -691,7 +833,7 @@ class _Renaming:
         if len(self.names.mentions(target.id, self.names.module_scope)) > 1:
             return False
         if use.symbol.name != "contrib.slim":
-            if use.symbol.name.count(".") != 1 or self._taken(target.id):
+            if not is_room(use.symbol.name) or self._taken(target.id):
                 return False  # no module of contrib, or another one has it from here
             self._drop(statement, use)
             return True
@@ -749,13 +891,16 @@ class _Renaming:
     def _written_name(self, new: NewName) -> str:
         """The module's name for something of a file beside it."""
         path, dot, rest = new.path.partition(".")
-        if path not in self.written:
-            name = self.names.fresh(self.names.module_scope, path, f"tf1_{path}")
-            self.written[path] = name
+        key = f"{new.package}.{path}"
+        if key not in self.written:
+            taken = {path} & {*self.written.values()}  # two files have something of this name
+            known = f"{new.package}_{path}" if taken else path
+            name = self.names.fresh(self.names.module_scope, known, f"tf1_{known}")
+            self.written[key] = name
             beside = self._beside(new.package)
             assert beside is not None  # or it would not have been found
             self._add(beside, path, name)
-        return f"{self.written[path]}{dot}{rest}"
+        return f"{self.written[key]}{dot}{rest}"
 
     def _add(self, module: str, name: str, local: str) -> None:
         """A new import, with those of other names from the same module."""

@@ -162,6 +162,7 @@ _OLD_METHODS = {
     "read_batch_features", "rejection_resample",
 }  # fmt: skip
 # What a name that is gone raises, and a call whose arguments have another order.
+_STOPS = ("exit", "print_exc", "set_trace")  # what ends or halts a program, and tells why
 _CATCH = {"AttributeError", "TypeError", "ValueError", "Exception", "BaseException"}
 
 
@@ -211,9 +212,22 @@ def _is_caught(module: Module, use: Use) -> bool:
             for handler in parent.handlers:
                 caught = ast.walk(handler.type) if handler.type else ()
                 if handler.type is None or any(getattr(c, "id", "") in _CATCH for c in caught):
-                    return not _is_same(parent, handler, use)
+                    return not (_stops(handler) or _is_same(parent, handler, use))
         node = parent
     return False
+
+
+def _stops(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler only stops: `raise`, `import pdb; pdb.set_trace()`."""
+    return all(
+        isinstance(statement, (ast.Raise, ast.Import))
+        or (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Call)
+            and ast.unparse(statement.value.func).endswith(_STOPS)
+        )
+        for statement in handler.body
+    )
 
 
 def _is_same(block: ast.Try, handler: ast.ExceptHandler, use: Use) -> bool:

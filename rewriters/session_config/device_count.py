@@ -67,6 +67,44 @@ sess = tf.Session()
 """,
     ),
     Case(
+        "chosen by a flag",
+        """\
+import sys
+import tensorflow as tf
+
+count = {"GPU": 0} if "--cpu" in sys.argv else {"GPU": 1}
+sess = tf.Session(config=tf.ConfigProto(device_count=count))
+""",
+        """\
+import sys
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+count = {"GPU": 0} if "--cpu" in sys.argv else {"GPU": 1}
+tf.config.set_visible_devices(tf.config.list_physical_devices("GPU")[:count["GPU"]], "GPU")
+sess = tf.Session()
+""",
+    ),
+    Case(
+        "a dictionary that is filled",
+        """\
+import tensorflow as tf
+
+count = {"GPU": 1}
+count["CPU"] = 2
+sess = tf.Session(config=tf.ConfigProto(device_count=count))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+count = {"GPU": 1}
+count["CPU"] = 2
+sess = tf.Session(config=tf.ConfigProto(device_count=count))
+""",
+        refused="`device_count` is not a literal dict",
+    ),
+    Case(
         "no type of device",
         """\
 import tensorflow as tf

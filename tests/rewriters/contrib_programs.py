@@ -13,6 +13,16 @@ from tests.rewriters import contrib_sequences
 _SLIM = "import tensorflow.contrib.slim as slim\n"
 _LAYERS = "layers = tf.contrib.layers\n"
 
+# Which TF 1.15 has too, so that both its own and what is written for them run there.
+_FLIPPED = """
+    x, whole = tf.constant(x2), tf.constant(onehot)
+    return [tf.contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits(x[:, :3], whole),
+            tf.contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits(
+                x[:, :3], whole, -1, 'named'),
+            tf.contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits(x, labels),
+            tf.contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits(
+                logits=x[:, :3], targets=whole)]
+"""
 # Name, imports, body.
 _BODIES = (
     ("conv2d", _SLIM, """
@@ -585,6 +595,267 @@ from tensorflow.contrib.layers.python.layers import utils
     looped, _ = tf.contrib.legacy_seq2seq.rnn_decoder(steps, last, cell, following, scope='loop')
     return plain + looped + [last]
 """),
+    ("helpers of slim", _SLIM + """\
+from tensorflow.contrib.framework.python.ops.variables import add_model_variable
+from tensorflow.contrib.layers.python.layers import utils
+""", """
+    x = tf.constant(x2)
+    flag = tf.constant(True)
+    chosen = slim.utils.smart_cond(flag, lambda: x + 1.0, lambda: x - 1.0)
+    other = utils.smart_cond(tf.reduce_sum(x) > 1e6, lambda: x * 2.0, lambda: x * 3.0)
+    third = slim.utils.static_cond(False, lambda: x + 4.0, lambda: x + 5.0)
+    known = [slim.utils.constant_value(True), *slim.utils.n_positive_integers(3, 2),
+             *slim.utils.two_element_tuple([4, 5]), *utils.n_positive_integers(2, (6, 7))]
+    kept = tf.get_variable('kept', [2], initializer=tf.ones_initializer())
+    slim.add_model_variable(kept)
+    moved = tf.get_variable('moved', [2], trainable=False)
+    add_model_variable(moved)
+    named = ','.join(v.op.name for v in slim.get_model_variables())
+    known += [float(ord(letter)) for letter in named]
+    return [chosen, other, third, tf.constant([float(one) for one in known]), kept * moved]
+"""),
+    ("summaries of slim", _SLIM, """
+    x = tf.constant(x4)
+    slim.summaries.add_scalar_summary(tf.reduce_max(x), 'most', prefix='losses')
+    slim.summaries.add_histogram_summary(x, name='x')
+    slim.summaries.add_image_summary(x, 'image', prefix='seen')
+    slim.summaries.add_zero_fraction_summary(tf.nn.relu(x), 'zeros')
+    tf.contrib.layers.summaries.summarize_activation(tf.identity(x, 'here/x'))
+    w = tf.get_variable('w', [3, 2])
+    tf.contrib.training.add_gradients_summaries([(tf.ones([3, 2]), w)])
+    merged = tf.get_collection(tf.GraphKeys.SUMMARIES)
+    return [tf.cast(tf.decode_raw(one, tf.uint8), tf.int32) for one in merged if 'image' not in
+            one.name] + [tf.constant([float(ord(letter)) for one in merged for letter in one.name])]
+"""),
+    ("TRAIN one step at a time", _SLIM, """
+    w = tf.get_variable('w', [5, 3])
+    loss = tf.losses.mean_squared_error(tf.constant(onehot), tf.matmul(tf.constant(x2), w))
+    step = slim.get_or_create_global_step()
+    optimizer = tf.train.GradientDescentOptimizer(0.3)
+    clip = tf.contrib.training.clip_gradient_norms_fn(0.2)
+    train = tf.contrib.training.create_train_op(loss, optimizer, step, transform_grads_fn=clip)
+    stop = {'should_stop': step >= 2, 'should_log': tf.constant(False)}
+    with tf.Session() as sess:
+        sess.run([v.initializer for v in tf.global_variables()])
+        sess.run(w.assign(x2[:3].T))
+        found = [slim.learning.train_step(sess, train, step, stop) for _ in range(2)]
+    return [train, tf.constant([float(one) for pair in found for one in pair])]
+"""),
+    ("more metrics", _SLIM, """
+    p, t = tf.constant(labels), tf.constant(labels[::-1].copy())
+    f, g = tf.constant(x2[:, 0]), tf.constant(x2[:, 1])
+    scores, truth = tf.sigmoid(f), tf.constant(labels > 0)
+    updated = [
+        tf.contrib.metrics.f1_score(truth, scores), slim.metrics.streaming_auc(scores, truth),
+        slim.metrics.streaming_mean_relative_error(f, g, tf.abs(g) + 1.0),
+        slim.metrics.streaming_pearson_correlation(f, g),
+        slim.metrics.streaming_percentage_less(f, 0.2),
+        slim.metrics.streaming_root_mean_squared_error(f, g),
+        slim.metrics.streaming_sparse_precision_at_k(tf.constant(x2), tf.cast(t, tf.int64), 2),
+        slim.metrics.streaming_sparse_recall_at_k(tf.constant(x2), tf.cast(t, tf.int64), 2),
+        slim.metrics.streaming_true_positives(truth, p > 1),
+        slim.metrics.streaming_false_positives(truth, p > 1),
+        slim.metrics.streaming_true_negatives(truth, p > 1),
+        slim.metrics.streaming_false_negatives(truth, p > 1),
+    ]
+    first = [tf.contrib.metrics.accuracy(p, t),
+             slim.metrics.accuracy(p, t, tf.constant(x2[:, 2] ** 2))]
+    with tf.Session() as sess:
+        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        sess.run([update for _, update in updated])
+        values = sess.run(first + [value for value, _ in updated])
+    return [tf.constant(value, tf.float32) for value in values]
+"""),
+    ("losses of embeddings", _SLIM, """
+    w = tf.get_variable('w', [5, 4])
+    found = tf.matmul(tf.constant(x2), w)
+    other = tf.matmul(tf.constant(x2[::-1].copy()), w)
+    same = tf.constant(labels)
+    sets = [tf.SparseTensor([[0, one]], [1], [1, 3]) for one in labels]
+    return [slim.losses.metric_learning.triplet_semihard_loss(same, found),
+            slim.losses.metric_learning.npairs_loss(same, found, other),
+            slim.losses.metric_learning.npairs_loss_multilabel(sets, found, other),
+            slim.losses.metric_learning.lifted_struct_loss(same, found),
+            slim.losses.metric_learning.contrastive_loss(tf.constant(labels > 0), found, other)]
+"""),
+    ("records by hand", """\
+from tensorflow.contrib.slim.python.slim.data import data_decoder
+import tensorflow.contrib.slim as slim
+""", """
+    import os
+    import tempfile
+    path = os.path.join(tempfile.mkdtemp(), 'records')
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for word in (b'a b', b'c d e', b'a b', b'c d e'):
+            writer.write(word)
+    class Words(slim.data_decoder.DataDecoder):
+        def list_items(self):
+            assert isinstance(self, data_decoder.DataDecoder)
+            return ['words', 'length']
+        def decode(self, data, items):
+            words = tf.string_split([data]).values
+            found = {'words': words, 'length': tf.size(words)}
+            return [found[item] for item in items]
+    class Provider(slim.data_provider.DataProvider):
+        def __init__(self, data):
+            decoder = Words()
+            items = decoder.list_items()
+            tensors = decoder.decode(data, items)
+            super(Provider, self).__init__(dict(zip(items, tensors)), num_samples=4)
+    _, data = slim.parallel_reader.parallel_read(
+        path, tf.TFRecordReader, num_epochs=2, num_readers=1, shuffle=False, capacity=4,
+        min_after_dequeue=1)
+    _, once = slim.parallel_reader.single_pass_read(path, tf.TFRecordReader)
+    words, length = Provider(data).get(['words', 'length'])
+    assert sorted(Provider(once).list_items()) == ['length', 'words']
+    with tf.Session() as sess:
+        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        with slim.queues.QueueRunners(sess):
+            found = [sess.run([words, length, once]) for _ in range(4)]
+    texts = b'|'.join(word for row in found for word in [*row[0], row[2]])
+    return [tf.constant([row[1] for row in found]), tf.constant(list(texts))]
+"""),
+    ("buckets of lengths", "", """
+    training = tf.contrib.training
+    def run(made):
+        with tf.Session() as sess:
+            sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+            found, coordinator = [], tf.train.Coordinator()
+            threads = tf.train.start_queue_runners(sess, coordinator)
+            try:
+                while True:
+                    found.append([np.asarray(one) for one in sess.run(made)])
+            except tf.errors.OutOfRangeError:
+                pass
+            coordinator.request_stop()
+            coordinator.join(threads)
+        runners = len(tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS))
+        tf.get_default_graph().clear_collection(tf.GraphKeys.QUEUE_RUNNERS)
+        found.sort(key=lambda row: row[0].ravel().tolist())  # which bucket is first is by chance
+        return [tf.constant(value) for row in found for value in row] + [tf.constant(runners)]
+    def numbers():
+        (index,) = tf.train.slice_input_producer([tf.range(12)], num_epochs=1, shuffle=False)
+        return index, index % 5 + 1
+    index, length = numbers()
+    tensors = {'index': index, 'row': tf.range(length)}
+    lengths, batch = training.bucket_by_sequence_length(
+        length, tensors, 2, [3, 5], dynamic_pad=True, allow_smaller_final_batch=True, name='made')
+    assert [lengths.shape.as_list(), batch['row'].shape.as_list()] == [[None], [None, None]]
+    found = run([lengths, batch['index'], batch['row']])
+    index, length = numbers()
+    _, (single,) = training.bucket_by_sequence_length(length, [index], [3, 1], [4], capacity=40)
+    found += run([single])
+    index, length = numbers()
+    which, two = training.bucket([index, length], index % 2, 3, 2, keep_input=index > 1)
+    assert two[0].shape.as_list() == [3] and which.shape.as_list() == []
+    return found + run([which, two[0], two[1]])
+"""),
+    ("projected and embedded cells", "from tensorflow.contrib import rnn\n", """
+    x = tf.constant(x4[:, 0])
+    made = [rnn.InputProjectionWrapper(rnn.GRUCell(4), 3, activation=tf.nn.relu),
+            rnn.OutputProjectionWrapper(rnn.BasicLSTMCell(4), 2),
+            rnn.OutputProjectionWrapper(rnn.GRUCell(3), 3, activation=tf.tanh)]
+    outputs, state = tf.nn.dynamic_rnn(rnn.MultiRNNCell(made), x, dtype=tf.float32)
+    words = [tf.constant(labels), tf.constant(labels[::-1].copy())]
+    embedded = rnn.EmbeddingWrapper(rnn.GRUCell(4), 3, 5)
+    steps, last = rnn.static_rnn(embedded, words, dtype=tf.float32, scope='words')
+    assert embedded.output_size == 4 and made[1].output_size == 2
+    return [outputs, state[1][0], *steps, last, embedded.zero_state(3, tf.float32)]
+"""),
+    ("INITIAL embedded symbols", "", """
+    layers = tf.contrib.layers
+    tf.set_random_seed(1)
+    ids = tf.constant(labels.reshape(2, 3))
+    first = tf.random_uniform_initializer(-1.0, 1.0, seed=5)
+    a = layers.embed_sequence(ids, 3, 4, initializer=first)
+    b = layers.embed_sequence(ids, vocab_size=3, embed_dim=5, unique=True, scope='shared',
+                              initializer=first, regularizer=tf.nn.l2_loss)
+    c = layers.embed_sequence(ids[:1], 3, 5, scope='shared', reuse=True, trainable=False)
+    d = layers.embed_sequence(ids[:1], scope='shared', reuse=True)
+    known = [b.shape.as_list(), [len(tf.get_collection(tf.GraphKeys.MODEL_VARIABLES))]]
+    return [a, b, c, d, tf.losses.get_regularization_loss(), tf.constant(sum(known, []))]
+"""),
+    ("dropout for selus", "", """
+    tf.set_random_seed(1)
+    x = tf.constant(x4)
+    drop = tf.contrib.nn.alpha_dropout
+    same = drop(x, 0.7, seed=2, noise_shape=[4, 6, 6, 1])
+    return [drop(x, 0.6, seed=3), same, drop(x, 1.0), drop(x, tf.constant(0.5), seed=4)]
+"""),
+    ("rotated images", "from tensorflow.contrib.image import rotate\n", """
+    x = tf.constant(x4)
+    angles = tf.constant([0.1, -0.5, 1.5, 3.0])
+    return [rotate(x, 0.3), rotate(x, angles, interpolation='BILINEAR'),
+            tf.contrib.image.rotate(x[0], tf.constant(-0.7), 'bilinear'),
+            rotate(x[1, :, :, 0], 2.0)]
+"""),
+    ("TRAIN averaged weights", "", """
+    import os
+    import tempfile
+    a = tf.get_variable('a', initializer=tf.constant(x2[:3].T))
+    loss = tf.reduce_sum(tf.square(tf.matmul(tf.constant(x2), a) - tf.constant(onehot)))
+    step = tf.train.get_or_create_global_step()
+    made = tf.contrib.opt.MovingAverageOptimizer(
+        tf.train.MomentumOptimizer(0.1, 0.9), average_decay=0.7, num_updates=step)
+    train = made.minimize(loss, global_step=step)
+    saver = made.swapping_saver()
+    again = tf.contrib.opt.MovingAverageOptimizer(
+        tf.train.GradientDescentOptimizer(0.1), sequential_update=False)
+    path = os.path.join(tempfile.mkdtemp(), 'model')
+    with tf.Session() as sess:
+        sess.run([v.initializer for v in tf.global_variables()])
+        sess.run(train)
+        reader = tf.train.load_checkpoint(saver.save(sess, path))
+    names = sorted(name for name in reader.get_variable_to_shape_map())
+    saved = [tf.constant(np.asarray(reader.get_tensor(name), np.float32)) for name in names]
+    assert callable(again.swapping_saver)
+    return [train, tf.constant([float(ord(letter)) for letter in ','.join(names)]), *saved]
+"""),
+    ("heads of Estimators", "", """
+    makers = tf.contrib.estimator
+    x = tf.constant(x2)
+    weights = {'w': tf.constant(np.abs(x2[:, :1]) + 1.0)}
+    def losses(head, logits, labels):
+        spec = head.create_estimator_spec(
+            weights, tf.estimator.ModeKeys.EVAL, logits, labels=labels)
+        return [spec.loss, *[spec.predictions[key] for key in sorted(spec.predictions)
+                             if spec.predictions[key].dtype == tf.float32]]
+    w = tf.get_variable('w', [5, 3])
+    logits = tf.matmul(x, w)
+    two = tf.constant((labels > 0).astype(np.int64)[:, None])
+    found = losses(makers.multi_class_head(3, weight_column='w'), logits,
+                   tf.constant(labels[:, None].astype(np.int64)))
+    found += losses(makers.binary_classification_head(thresholds=[0.4]), logits[:, :1], two)
+    head = makers.regression_head(label_dimension=2, loss_reduction=tf.losses.Reduction.SUM)
+    assert tf.estimator.ModeKeys.EVAL and head.logits_dimension == 2
+    return found + losses(head, logits[:, :2], x[:, :2])
+"""),
+    ("losses in the old order", "", _FLIPPED),
+    ("nest of a part", "nest = tf.contrib.framework.nest\n", """
+    area = tf.contrib.staging.StagingArea([tf.float32], shapes=[[6, 5]])
+    put, got = area.put([tf.constant(x2)]), area.get()
+    nest.assert_shallow_structure([0, 0], [1, [2]])
+    flat = nest.flatten_up_to([0, [0]], [x2, [(x4, 1)]])
+    made = nest.map_structure_up_to([0, 0], lambda a, b: a + b[0], [1.0, 2.0], [[3.0], [4.0]])
+    found = nest.flatten_dict_items({('a', 'b'): (1, 2)})
+    kind = tf.layers.Layer if tf.contrib.distribute.has_distribution_strategy() else tf.Tensor
+    with tf.Session() as sess:
+        sess.run(put)
+        value = sess.run(got)
+    return [tf.constant(np.asarray(value)), tf.constant(flat[0]), tf.constant(made),
+            tf.constant([found['a'], found['b'], len(flat[1]), kind is tf.Tensor], tf.float32)]
+"""),
+    ("words as numbers", """\
+from tensorflow.python.keras.preprocessing.sequence import pad_sequences
+from tensorflow.python.keras.preprocessing.text import Tokenizer
+""", """
+    made = Tokenizer(num_words=5, lower=True)
+    texts = ['A dog, a cat', 'the dog ran', 'a a the bird']
+    made.fit_on_texts(texts)
+    rows = made.texts_to_sequences(texts)
+    return [tf.constant(pad_sequences(rows)), tf.constant(pad_sequences(rows, 2, padding='post')),
+            tf.constant(made.texts_to_matrix(texts, 'count'))]
+"""),
     ("vocabulary", "from tensorflow.contrib import learn\n", """
     import os
     import tempfile
@@ -975,6 +1246,7 @@ _EARLIER = (
             tf.nn.sparse_softmax_cross_entropy_with_logits(y, labels),
             tf.nn.sigmoid_cross_entropy_with_logits(x[:, :3], targets=whole)]
 """),
+    ("losses in the order before 1.0", "", _FLIPPED),
     ("Datasets before 1.4", "", """
     data = tf.contrib.data.Dataset.from_tensor_slices(x2).map(lambda row: row * 2).batch(3)
     kinds = [tf.contrib.data.TextLineDataset, tf.contrib.data.TFRecordDataset,

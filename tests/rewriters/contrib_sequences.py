@@ -35,6 +35,60 @@ BODIES = (
     return [tf.reshape(total, [1]), a.rnn_output, a.sample_id, end, steps, *b, *imputed, *c, cut,
             shapes([*a, end, steps, *b, *imputed, *c])]
 """),
+    ("networks of symbols", "", """
+    legacy = tf.contrib.legacy_seq2seq
+    def made(name, **kwargs):
+        with tf.variable_scope(name):
+            cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4) for _ in range(2)])
+            return legacy.embedding_rnn_seq2seq(source, target, cell, 3, 5, 3, **kwargs)
+    source = [tf.constant(labels), tf.constant(labels[::-1].copy()), tf.constant(labels)]
+    target = [tf.constant(labels + 1), tf.constant(labels[::-1] + 2)]
+    a, state = made('given')
+    b, _ = made('fed', feed_previous=True)
+    c, other = made('chosen', feed_previous=tf.constant(True), dtype=tf.float32)
+    d, _ = made('other', feed_previous=tf.constant(False), scope='inner')
+    w, v = tf.get_variable('w', [4, 5]), tf.get_variable('v', [5])
+    e, _ = made('projected', output_projection=(w, v), feed_previous=True)
+    cell = tf.nn.rnn_cell.GRUCell(4)
+    rows = [tf.constant(x4[:, 0, step]) for step in range(3)]
+    f, _ = legacy.basic_rnn_seq2seq(rows, rows[:2], tf.nn.rnn_cell.GRUCell(4))
+    g, _ = legacy.tied_rnn_seq2seq(rows, rows[:2], cell, lambda output, step: output[:, :3])
+    h, _ = legacy.embedding_rnn_decoder(target, tf.zeros([6, 4]), tf.nn.rnn_cell.GRUCell(4), 5, 3)
+    return [*a, *b, *c, *d, *e, *f, *g, *h, state[1].h, other[0].c]
+"""),
+    ("networks of symbols with attention", "", """
+    legacy = tf.contrib.legacy_seq2seq
+    source = [tf.constant(labels), tf.constant(labels[::-1].copy()), tf.constant(labels)]
+    target = [tf.constant(labels + 1), tf.constant(labels[::-1] + 2)]
+    def made(name, **kwargs):
+        with tf.variable_scope(name):
+            cell = tf.nn.rnn_cell.LSTMCell(4)
+            return legacy.embedding_attention_seq2seq(source, target, cell, 3, 5, 3, **kwargs)
+    a, state = made('given', num_heads=2)
+    b, _ = made('fed', feed_previous=True, initial_state_attention=True)
+    c, _ = made('chosen', feed_previous=tf.constant(False))
+    w, v = tf.get_variable('w', [4, 5]), tf.get_variable('v', [5])
+    d, _ = made('projected', output_projection=(w, v), feed_previous=True)
+    rows = [tf.constant(x4[:, 0, step]) for step in range(3)]
+    e, _ = legacy.attention_decoder(rows, tf.zeros([4, 4]), tf.constant(x4[:, 1]),
+                                    tf.nn.rnn_cell.GRUCell(4), 2, scope='attend')
+    f, _ = legacy.embedding_attention_decoder(
+        target, tf.zeros([6, 4]), tf.constant(x2[:, :, None]), tf.nn.rnn_cell.GRUCell(4), 5, 3)
+    def network(first, second):
+        with tf.variable_scope('bucket'):
+            return legacy.embedding_attention_seq2seq(
+                first, second, tf.nn.rnn_cell.GRUCell(3), 3, 5, 3)
+    weights = [tf.constant(x2[:, 0] ** 2), tf.constant(x2[:, 1] ** 2)]
+    answers = [tf.constant(labels), tf.constant(labels)]
+    g, losses = legacy.model_with_buckets(
+        source, target, answers, weights, [(2, 1), (3, 2)], network)
+    def loss(labels, logits):
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits * 2.0)
+    with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+        _, each = legacy.model_with_buckets(
+            source, target, answers, weights, [(3, 2)], network, loss, per_example_loss=True)
+    return [*a, *b, *c, *d, *e, *f, *g[0], *g[1], *losses, *each, state.h]
+"""),
     ("a decoder that reads its words", _SEQ2SEQ, _ENCODED + """
     greedy = seq2seq.GreedyEmbeddingHelper(embedding, tf.fill([3], 1), 2)
     decoder = seq2seq.BasicDecoder(

@@ -209,6 +209,15 @@ BROKEN = (
     ("loc=x, scale_diag=-scale[0]", "loc=x, scale_diag=scale[1]", "normal vectors"),
     ("score_mask_value=-2.0", "score_mask_value=-1.0", "masks of attention"),
     ("['/cpu:0', '/cpu:1']", "['/cpu:0']", "Estimators on several devices"),
+    ("[3, 5], dynamic_pad", "[3, 4], dynamic_pad", "buckets of lengths"),
+    ("'given', num_heads=2", "'given', num_heads=1", "networks of symbols with attention"),
+    ("'fed', feed_previous=True", "'fed', feed_previous=False", "networks of symbols"),
+    ("average_decay=0.7", "average_decay=0.8", "TRAIN averaged weights"),
+    ("drop(x, 0.6", "drop(x, 0.7", "dropout for selus"),
+    ("rotate(x, 0.3)", "rotate(x, -0.3)", "rotated images"),
+    ("3, activation=tf.tanh", "3, activation=tf.nn.relu", "projected and embedded cells"),
+    ("3, weight_column='w'", "3", "heads of Estimators"),
+    ("fn(0.2)", "fn(0.3)", "TRAIN one step at a time"),
     ("lower.solve(a)", "lower.solve(a, adjoint=True)", "a triangle before 1.4"),
 )  # fmt: skip
 
@@ -393,3 +402,27 @@ def test_estimators_on_tpus_are_the_same_objects(
         "assert xla.compile is tf.xla.experimental.compile\n"
     )
     subprocess.run([str(runtime(OLD).python), "-c", text], check=True, capture_output=True)
+
+
+def test_two_of_one_name() -> None:
+    """`sequence_loss` of two modules: the second one was the first."""
+    after = bridged(
+        "print(tf.contrib.seq2seq.sequence_loss, tf.contrib.legacy_seq2seq.sequence_loss)"
+    )
+    assert "from sequence_loss import sequence_loss\n" in after
+    assert "print(sequence_loss, legacy_seq2seq_sequence_loss)" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tf.contrib.rnn.core_rnn_cell.BasicLSTMCell(2)", "tf.nn.rnn_cell.BasicLSTMCell(2)"),
+        ("tf.contrib.rnn.rnn_cell.LSTMStateTuple(1, 2)", "tf.nn.rnn_cell.LSTMStateTuple(1, 2)"),
+    ],
+)
+def test_modules_that_1_15_has_no_more(old: str, new: str) -> None:
+    assert new in bridged(f"print({old})")
+
+
+def test_a_module_that_nothing_uses_goes() -> None:
+    assert "nest" not in bridged("nest = tf.contrib.framework.nest")

@@ -164,13 +164,20 @@ def test_a_name_that_tf2_lost_counts_where_it_is_called(name: str) -> None:
     assert [one.state for one in default.programs] == ["refused"]
 
 
-def test_a_name_that_stays_keeps_all_of_its_module() -> None:
-    """What imports them fails, whether or not the one without a form is called."""
+def test_a_name_that_stays_is_imported_where_it_is_used() -> None:
+    """What imports it fails, whether or not it is called; the other names of its module go on."""
     ops = OPS.replace("import tensorflow as tf\n", "import tensorflow as tf\n{imports}\n")
     ops = ops.replace("return tf.nn.relu(x)", "return slim.flatten(x)")
     ops = ops.replace("{imports}", "import tensorflow.contrib.slim as slim")
     found = program("slim.cannot(x)", "ops.relu(sess)\n", ops)
-    assert [one.state for one in found.programs] == ["refused"]
+    assert [one.state for one in found.programs] == ["bridge"], said(found)
+    (after,) = (str(one.after) for one in found.files if one.path.name == "ops.py")
+    later = "    import tensorflow.contrib.slim as slim\n"
+    assert f"def shown(x):\n{later}    return slim.cannot(x)" in after
+    assert f"def show(self, x):\n    {later}        return slim.cannot(x)" in after
+    assert after.count("contrib") == 2 and "    return tf_slim.flatten(x)" in after
+    called = program("slim.cannot(x)", "ops.relu(sess)\nops.shown(1)\n", ops)
+    assert [one.state for one in called.programs] == ["refused"]
     assert [one.state for one in program("slim.relu(x, 2)", "ops.relu(sess)\n", ops).programs] == [
         "bridge"
     ]
@@ -212,15 +219,16 @@ def test_versions_of_other_things_are_no_switch(test: str, state: str) -> None:
     assert [p.state for p in result.programs] == [state], said(result)
 
 
-def test_what_stays_with_another_name_of_its_module_is_told_where_it_runs() -> None:
-    """All of a module's names are written, or none: what it calls was said to run."""
+def test_what_has_a_form_is_written_beside_a_name_that_has_none() -> None:
+    """All of a module's names were written, or none."""
     ops = OPS.format(code="tf.contrib.bayesflow.entropy(x)") + (
         "\n\ndef flat(x):\n    return tf.contrib.layers.flatten(x)\n"
     )
     result = run(("train.py", TRAIN + "ops.flat(1)\n"), ("ops.py", ops), bridge=True)
-    (program,) = result.programs
-    (reason,) = program.reasons
-    assert program.state == "refused"
-    assert "`tensorflow.contrib.layers.flatten` stays as long as" in reason.message
+    assert [p.state for p in result.programs] == ["bridge"], said(result)
+    (after,) = (str(one.after) for one in result.files if one.path.name == "ops.py")
+    assert "return slim.flatten(x)" in after and "return tf.contrib.bayesflow.entropy(x)" in after
+    called = run(("train.py", TRAIN + "ops.shown(ops.flat(1))\n"), ("ops.py", ops), bridge=True)
+    assert [p.state for p in called.programs] == ["refused"], said(called)
     result = run(("train.py", TRAIN + "ops.relu(1.0)\n"), ("ops.py", ops), bridge=True)
     assert [p.state for p in result.programs] == ["bridge"], said(result)

@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
     bidirectional,
+    built_again,
     called_feeds,
     early_constants,
     fed_dropout,
@@ -608,6 +609,7 @@ def _named(
                 or _renamed(own_modules)
                 or _each(own_modules, partial(variable_names.parted, graph=graph))
                 or _each(own_modules, reused_names.renamed_in_towers)
+                or _each(own_modules, partial(built_again.variables_of_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.named_in_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.chosen_in_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.iterators_of_towers, graph=graph))

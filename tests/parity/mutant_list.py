@@ -182,6 +182,26 @@ MUTANTS: dict[str, Mutant] = {
         7,
         "data-order",
     ),
+    "tested_with_weights_of_its_own": Mutant(
+        "tested_by_reuse",
+        (
+            (
+                "    @tf.function(input_signature=[test_x_spec",
+                "    own = tf.constant(softmax_linear_weights.numpy())\n\n"
+                "    @tf.function(input_signature=[test_x_spec",
+            ),
+            ("tf.matmul(local2_2, softmax_linear_weights)", "tf.matmul(local2_2, own)"),
+        ),
+        9,
+        ("printed",),
+    ),
+    "decay_of_the_test_as_well": _one(
+        "tested_by_reuse",
+        "losses = losses + [cross_entropy_mean]",
+        "losses = losses + losses + [cross_entropy_mean]",
+        4,
+        "regularization",
+    ),
     "one_iterator_for_all_replicas": _one(
         "own_iterators", "iterators[i].get_next()", "iterators[0].get_next()", 4
     ),

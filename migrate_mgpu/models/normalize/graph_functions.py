@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.normalize.applied_regularizers import applied_at_once, written_out
 from migrate_mgpu.models.normalize.batching_functions import written_where_called
+from migrate_mgpu.models.normalize.built_again import apart
 from migrate_mgpu.models.normalize.called_builders import by_constructors
 from migrate_mgpu.models.normalize.collection_lists import threaded
 from migrate_mgpu.models.normalize.coordinators import without_coordinators
@@ -34,8 +35,8 @@ def normalize(
     """
     passes = (
         written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
-        dropped, written_out, applied_at_once, inlined, always_added, told, threaded, named_by_text,
-        called_once, spread, by_constructors, as_functions, variables_from_first,
+        apart, dropped, written_out, applied_at_once, inlined, always_added, told, threaded,
+        named_by_text, called_once, spread, by_constructors, as_functions, variables_from_first,
     )  # fmt: skip
     free = [module for module in modules if module in own]
     for one in passes:
@@ -52,6 +53,6 @@ def _without_coordinators(modules: Sequence[Module], graph: CallGraph) -> dict[M
 
 # These must know what all modules do with threads, and what they collect.
 _READ_ALL = (
-    as_datasets, _without_coordinators, drawn_by_towers, dropped, written_out, always_added, told,
-    threaded, variables_from_first,
+    as_datasets, _without_coordinators, drawn_by_towers, apart, dropped, written_out, always_added,
+    told, threaded, variables_from_first,
 )  # fmt: skip

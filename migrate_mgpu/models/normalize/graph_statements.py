@@ -140,15 +140,21 @@ def without_averages(module: Module, modules: Sequence[Module]) -> list[Edit]:
 def chosen_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
     """`if FLAGS.half: x = tf.cast(x, tf.float16)` in a tower becomes an expression of both.
 
-    None where a name of the function's decides, which may be a part of the graph.
+    So it does beside the towers. None where a name of the function's decides, which may be a part
+    of the graph.
     """
     names, source = module.names, module.source
     for loop in loops_on_devices(module):
         home = names.scope_at(loop)
         if home.is_module or read_towers(module, loop, graph) is None:
             continue
-        for one in in_line(loop.body):
+        assert isinstance(home.node, ast.FunctionDef)
+        whole = [*in_line(loop.body), *(one for one in in_line(home.node.body) if one is not loop)]
+        for one in whole:
             if not isinstance(one, ast.If) or one.orelse or not Layout(source, one).owns_lines:
+                continue
+            in_tower = is_inside(module, one, {loop})
+            if not in_tower and not all(_is_cast(module, inner) for inner in one.body):
                 continue
             parts = [part for part in walk(one.test) if isinstance(part, ast.Name)]
             scopes = {names.defining_scope(part.id, names.scope_of_name[part]) for part in parts}
@@ -156,7 +162,8 @@ def chosen_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
             if asks or scopes != {names.module_scope}:
                 continue
             test, lines, edits = source.code(one.test), [], list[Edit]()
-            line = [other for other in in_line(loop.body) if not isinstance(other, ast.With)]
+            around = loop.body if in_tower else home.node.body
+            line = [other for other in in_line(around) if not isinstance(other, ast.With)]
             above = line[: line.index(one)]
             for inner in one.body:
                 target = inner.targets[0] if isinstance(inner, ast.Assign) else None
@@ -177,6 +184,11 @@ def chosen_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
             else:
                 return [*edits, Layout(source, one).replace(lines)]
     return []
+
+
+def _is_cast(module: Module, statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return name_of(module, value) == "cast"
 
 
 def _is_shown(module: Module, name: ast.Name) -> bool:

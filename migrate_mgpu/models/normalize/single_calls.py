@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.session.scope import (
     trains,
 )
 from migrate_mgpu.models.front.towers.loop import read_towers
+from migrate_mgpu.models.normalize.built_again import is_built_again, makes_variables
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
@@ -54,7 +55,10 @@ def _moved(
 ) -> dict[Module, list[Edit]]:
     call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
     target = graph.target(module, call.func) if isinstance(call, ast.Call) else None
-    if target is None or target.node is home or not _leaves_more(target, graph):
+    if target is None or target.node is home:
+        return {}
+    again = makes_variables(target, graph) and is_built_again(module, statement, graph)
+    if not again and not _leaves_more(target, graph):
         return {}
     references = graph.references(target)
     if not _is_once(module, graph, references) or not _is_plain(target):

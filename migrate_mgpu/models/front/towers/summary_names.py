@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -97,25 +97,56 @@ def check_free(
         Refused: something may have it.
     """
     around: ast.stmt = towers.loop
+    told_names = list(_told(modules, module, towers))
+    # `b` is called `a/a/b` in two scopes `a` alone, and there may be only one.
+    leading = [n.lower() for n, _ in scope.inside] + name.lower().split("/")[:-1]
+    opened = [part for one in told_names if one.opens for part in one.text.split("/")]
+    alone = any(leading.count(part) > opened.count(part) for part in {*leading})
     # `a/b` is what `b` in the scope `a` is called as well, but nothing else is called `a` by it.
-    home = module.names.scope_of_name[next(n for n in walk(towers.loop) if isinstance(n, ast.Name))]
     for part, block in (*scope.inside, (name, None)):
-        for other in modules:
-            for call in other.names.calls:
-                at_home = other is module and other.names.scope_at(call) is home
-                here = at_home and is_inside(module, call, {around})
-                own = {id(node) for node in walk(block)} if block is not None else {id(told)}
-                if (at_home and not here) or not _names(other, call):
-                    continue
-                values = (*call.args, *(keyword.value for keyword in call.keywords))
-                for value in (one for one in values if id(one) not in own):
-                    text = constant(value)
-                    texts = (part.lower(), part.lower().rpartition("/")[2])
-                    same = isinstance(text, str) and text.lower().rstrip("/") in texts
-                    if same and runs(other, call):
-                        why = f"TF1's tag of `{name}` cannot be determined: something has `{part}`"
-                        raise Refused(module, told, why, "give the summary another name")
+        own = {id(node) for node in walk(block)} if block is not None else {id(told)}
+        texts = {part.lower()}
+        if block is not None or not alone:
+            texts.add(part.lower().rpartition("/")[2])
+        for one in told_names:
+            if one.at_home and not is_inside(module, one.call, {around}):
+                continue
+            if id(one.value) not in own and one.text in texts and runs(one.module, one.call):
+                why = f"TF1's tag of `{name}` cannot be determined: something has `{part}`"
+                raise Refused(module, told, why, "give the summary another name")
         around = block or around
+
+
+@record(frozen=True, eq=False)
+class _Told:
+    """A text in a call that may name something in a tower, in small letters.
+
+    ``opens``: it may name a scope that has other things. ``at_home``: it stands in the loop.
+    """
+
+    module: Module
+    call: ast.Call
+    value: ast.expr
+    text: str
+    opens: bool
+    at_home: bool
+
+
+def _told(modules: Iterable[Module], module: Module, towers: Towers) -> Iterator[_Told]:
+    """The texts by which calls may name something in a tower, each with its call."""
+    home = module.names.scope_of_name[next(n for n in walk(towers.loop) if isinstance(n, ast.Name))]
+    for other in modules:
+        for call in other.names.calls:
+            at_home = other is module and other.names.scope_at(call) is home
+            if at_home and not is_inside(module, call, {towers.loop}):
+                continue
+            if not _names(other, call):
+                continue
+            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
+                text = constant(value)
+                if isinstance(text, str):
+                    opens = not name_of(other, call).startswith("summary.")
+                    yield _Told(other, call, value, text.lower().rstrip("/"), opens, at_home)
 
 
 def _names(module: Module, call: ast.Call) -> bool:

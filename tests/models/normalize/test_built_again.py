@@ -1,0 +1,66 @@
+"""A network that is built once more behind the towers, and what keeps its program as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.towers.test_tower_programs import native
+from tests.oracle import FIXTURES
+from tests.support.migration import run, said
+
+PROGRAM = (FIXTURES / "towers" / "tested_by_reuse" / "before.py").read_text("utf-8")
+TEST = "        with tf.variable_scope('Inference', reuse=True):\n"
+LEAVES = "`inference` does more than make and apply layers"
+LABELS = "    train(images, images[:, 0, :3, 0].argmax(axis=1))\n"
+MERGED = "        summary_op = tf.summary.merge(summaries)\n"
+
+
+def test_the_test_has_the_variables_of_the_towers() -> None:
+    after = native(PROGRAM)
+    begin = after.index("    def compute_test_loss_and_accuracy")
+    tested = after[begin : after.index("return test_loss, accuracy", begin)]
+    for name in ("kernel", "biases", "weights", "local2_biases", "softmax_linear_weights"):
+        assert f" {name}" in tested and after.count(f"\n        {name} = tf.Variable(") == 1
+    # No decay of the test's, no summary: nobody reads them.
+    assert "l2_loss" not in tested and "Summary" not in tested
+    assert "_again" not in after and "def inference" not in after
+
+
+def test_a_half_of_a_setting_is_an_expression_beside_towers() -> None:
+    assert (
+        "images_test = tf.cast(tf.cast(images_test, tf.float16), tf.float32) "
+        "if FLAGS.use_fp16 else images_test\n"
+    ) in native(PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        # The summaries of the test are merged as well.
+        (MERGED, "        summary_op = tf.summary.merge_all()\n", LEAVES),
+        # Somebody reads what it collects.
+        (MERGED, MERGED + "        print(len(tf.get_collection('losses')))\n", LEAVES),
+        # Its variables are its own.
+        (TEST, "        with tf.variable_scope('Tested'):\n", LEAVES),
+        (TEST, "        with tf.variable_scope('Tested', reuse=True):\n", "made elsewhere"),
+        # What calls the function reads them.
+        (LABELS, LABELS + "    tf.summary.merge_all()\n", LEAVES),
+    ],
+)
+def test_stays(old: str, new: str, why: str) -> None:
+    assert PROGRAM.count(old) == 1
+    result = run(PROGRAM.replace(old, new), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    told = [f.message for f in result.findings if f.state in ("kept", "refused")]
+    assert any(why in one for one in told), told
+
+
+def test_a_name_in_one_scope_is_not_that_in_two_of_its_name() -> None:
+    """`tower_0/Inference/Inference/cross_entropy` has a scope more than the operation."""
+    after = native(PROGRAM)
+    assert "/Inference/Inference/cross_entropy'" in after
+    inner = "        cross_entropy_mean = tf.reduce_mean(cross_entropy, name='cross_entropy')\n"
+    again = "        with tf.name_scope('Inference'):\n    " + inner
+    assert PROGRAM.count(inner) == 1
+    result = run(PROGRAM.replace(inner, again), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

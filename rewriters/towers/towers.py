@@ -62,6 +62,10 @@ scope)``) are a list: the mean over the replicas counts weight decay once, as TF
 towers did. A regularizer of contrib's that functions are handed and apply themselves is the number
 that it has, and its term. A collection that is asked for without the scope, where that is used, has
 those of the towers before, and keeps the program on the bridge.
+A network that is built once more behind the towers, for tests, in a scope with ``reuse=True`` or
+``AUTO_REUSE``, reads the variables of the towers. What its function collects or summarizes there is
+left out, where nobody asks for it any more; a ``merge_all()`` behind it keeps the program on the
+bridge.
 
 A function that tells operations their devices (``tf.device(assign_to_device('/gpu:%d' % i))``),
 in any module of the program, counts by what it gives all operations but the variables; one that

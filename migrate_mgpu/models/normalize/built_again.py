@@ -280,15 +280,16 @@ class _Copies:
             return False
         self.made[node] = self._name(function)
         gone = self._gone(function)
-        edits = [Edit(y.line_start, y.next_line, "") for one in gone if (y := Layout(source, one))]
-        if not all(Layout(source, one).owns_lines for one in gone):
+        layouts = [Layout(source, one) for one in gone]
+        if not all(layout.owns_lines for layout in layouts) or _empties(node, gone):
             return False
+        edits = [Edit(layout.line_start, layout.next_line, "") for layout in layouts]
         inside = {part for one in gone for part in walk(one)}
         for call in (part for part in walk(node) if isinstance(part, ast.Call)):
             if call in inside:
                 continue
             known = name_of(module, call)
-            if known == _ADDS or known.startswith("summary.") or known.endswith("layers"):
+            if known == _ADDS or known.startswith("summary."):
                 return False
             target = self.graph.target(module, call.func)
             if target is not None and _leaves(target, self.graph):
@@ -322,6 +323,10 @@ class _Copies:
         return sorted(outer, key=position)
 
     def _only_tells(self, module: Module, statement: ast.stmt, gone: set[ast.stmt]) -> bool:
+        if isinstance(statement, ast.With):
+            scopes = [name_of(module, item.context_expr) for item in statement.items]
+            only_names = all(scope == "name_scope" for scope in scopes)
+            return only_names and gone.issuperset(statement.body)
         if isinstance(statement, ast.If):
             asks = any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in walk(statement.test))
             return not asks and not statement.orelse and gone.issuperset(statement.body)
@@ -343,6 +348,17 @@ class _Copies:
         mentions = [one for one in names.mentions(target_name.id, home) if one is not target_name]
         unread = all(is_inside(module, one, {*gone}) for one in mentions)
         return bool(mentions) and unread and _is_pure(module, statement)
+
+
+def _empties(node: ast.AST, gone: list[ast.stmt]) -> bool:
+    """Whether a block has nothing left without some statements."""
+    blocks = [
+        block
+        for part in walk(node)
+        for name in ("body", "orelse", "finalbody")
+        if isinstance(block := getattr(part, name, None), list) and block
+    ]
+    return any({*block} <= {*gone} for block in blocks)
 
 
 def _is_pure(module: Module, node: ast.AST) -> bool:

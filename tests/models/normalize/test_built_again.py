@@ -64,3 +64,14 @@ def test_a_name_in_one_scope_is_not_that_in_two_of_its_name() -> None:
     assert PROGRAM.count(inner) == 1
     result = run(PROGRAM.replace(inner, again), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+def test_blocks_that_only_tell_go_as_a_whole() -> None:
+    told = "        _activation_summary(conv1)\n"
+    block = "        with tf.name_scope('told'):\n            tf.summary.histogram('conv', conv1)\n"
+    assert PROGRAM.count(told) == 1
+    result = run(PROGRAM.replace(told, told + block), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    branch = "        for _ in range(1):\n            tf.summary.histogram('conv', conv1)\n"
+    result = run(PROGRAM.replace(told, told + branch), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

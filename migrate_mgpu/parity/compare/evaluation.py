@@ -99,6 +99,10 @@ def _one_result(
         return found
 
     before, after = values(one, first), values(other, second)
+    if "taken" in one:
+        # An Estimator predicts as rows are asked for, `Model.predict` all of them at once: what
+        # the program did not take is none of its results.
+        after = {n: v[: one["taken"]] if v.ndim else v for n, v in after.items()}
     step = max(one["step"], other["step"])
     if len(after) == 1 and one["kind"] == "predict" and not set(before) & set(after):
         # Estimators return named columns, a Keras model its one output.

@@ -116,6 +116,9 @@ class Pins:
     def patch_feeding(self, module: Any) -> None:
         self._force(module, "_enqueue_data", "numpy_input_fn or pandas_input_fn")
 
+    def patch_data_feeder(self, module: Any) -> None:
+        self._force(module.DataFeeder, "__init__", "arrays of tf.contrib.learn")
+
     def patch_random_shuffle(self, module: Any) -> None:
         self._replace(
             module, "random_shuffle", "tf.random.shuffle", lambda value, seed=None, name=None: value

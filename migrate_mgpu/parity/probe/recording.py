@@ -322,8 +322,17 @@ class Recorder:
 
     # Results --------------------------------------------------------------------------------
 
-    def output(self, kind: str, values: dict[str, Any], canned: bool = False) -> None:
-        """Keep results: numbers as they are, arrays in the npz. TensorFlow chose `canned` ones."""
+    def output(
+        self,
+        kind: str,
+        values: dict[str, Any],
+        canned: bool = False,
+        taken: int | None = None,
+    ) -> None:
+        """Keep results: numbers as they are, arrays in the npz. TensorFlow chose `canned` ones.
+
+        ``taken``: how many rows the program took, where it did not ask for all that there were.
+        """
         import numpy
 
         with self.lock:
@@ -331,6 +340,8 @@ class Recorder:
             entry: dict[str, Any] = {"kind": kind, "step": step, "values": {}, "arrays": {}}
             if canned:
                 entry["canned"] = True
+            if taken is not None:
+                entry["taken"] = taken
             for name, value in values.items():
                 try:
                     value = numpy.asarray(value)

@@ -107,6 +107,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         ".python.data.experimental.ops.shuffle_ops": pins.patch_shuffle_and_repeat,
         ".python.training.input": pins.patch_queues,
         ".contrib.learn.python.learn.monitors": results.patch_monitor,
+        ".contrib.learn.python.learn.learn_io.data_feeder": pins.patch_data_feeder,
         ".python.keras.backend": graph.patch_keras_function,
         ".python.keras.engine.training": model,
         ".python.keras.engine.base_layer": lambda m: results.patch_layer(m.Layer),

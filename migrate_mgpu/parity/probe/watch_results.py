@@ -58,14 +58,16 @@ class ResultsWatch:
         @functools.wraps(original)
         def predict(estimator: Any, *args: Any, **options: Any) -> Any:
             kept: list[Any] = []
+            ended = False
             try:
                 for one in original(estimator, *args, **options):
                     if len(kept) < self._most:
                         kept.append(one)
                     yield one
+                ended = True
             finally:
                 if kept:
-                    self._keep_predictions(kept)
+                    self._keep_predictions(kept, ended)
 
         cls.predict = predict
 
@@ -100,14 +102,16 @@ class ResultsWatch:
 
         cls._call_model_fn = _call_model_fn
 
-    def _keep_predictions(self, kept: list[Any]) -> None:
+    def _keep_predictions(self, kept: list[Any], ended: bool) -> None:
+        """``ended``: the program took all rows that there were."""
         import numpy
 
         if isinstance(kept[0], dict):
             columns = {name: [one[name] for one in kept] for name in kept[0]}
         else:
             columns = {"predictions": kept}
-        self.recorder.output("predict", {n: numpy.asarray(c) for n, c in columns.items()})
+        values = {n: numpy.asarray(c) for n, c in columns.items()}
+        self.recorder.output("predict", values, taken=None if ended else len(kept))
 
     def _outermost(self, cls: Any, name: str, keep: Any) -> None:
         original = cls.__dict__[name]

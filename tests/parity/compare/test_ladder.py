@@ -192,6 +192,29 @@ def test_results(tmp_path, before, after, rung):
     assert broken(side(tmp_path, "a", **before), side(tmp_path, "b", **after)) == rung
 
 
+def predicted(numbers: list[float], **entry: int) -> dict[str, Any]:
+    """What a program predicts; ``taken=3`` where it asked for three rows, and no more."""
+    outputs = [
+        {"kind": "predict", "step": 3, "values": {}, "arrays": {"y": "predict/0/0"}, **entry}
+    ]
+    return {"outputs": outputs, "arrays": {"predict/0/0": numpy.asarray(numbers)}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rung"),
+    [
+        (predicted([1, 2, 3]), predicted([1, 2, 3]), None),
+        (predicted([1, 2, 3]), predicted([1, 2, 3, 4]), 9),
+        (predicted([1, 2, 3], taken=3), predicted([1, 2, 3, 4]), None),
+        (predicted([1, 2, 3], taken=3), predicted([1, 2, 5, 4]), 9),
+        (predicted([1, 2, 3], taken=3), predicted([1, 2]), 9),
+    ],
+)
+def test_rows_that_a_program_did_not_take_are_none_of_its_results(tmp_path, before, after, rung):
+    """An Estimator predicts when it is asked for a row: `islice(estimator.predict(...), 3)`."""
+    assert broken(side(tmp_path, "a", **before), side(tmp_path, "b", **after)) == rung
+
+
 def first_update(update: Any, gradient: Any) -> dict[str, Any]:
     """Of a bias that begins at zero."""
     arrays = {"initial/1": numpy.zeros(3), "after_one/1": update, "gradient/1": gradient}

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.keras import COMPILE, MODELS
@@ -70,14 +71,16 @@ class _Reader:
                     "the name of the output layer", "take them from the Keras model's predict",
                 )  # fmt: skip
         self._expression(module, value)
-        compiled = self._model(*self._origin(module, value))
+        origin = self._origin(module, value)
+        compiled = self._model(*origin)
         if self.problems:
             raise Refused.because(self.problems[0])
         names = module.names
         scope = names.scope_at(flow.statement)
         building = [s for s in self.building if names.scope_at(s) is scope]
         building.sort(key=lambda s: s.lineno)
-        return KerasModel(module, value, compiled, tuple(self.parts), tuple(building))
+        parts, output = tuple(self.parts), self._output(*origin)
+        return KerasModel(module, value, compiled, parts, tuple(building), output)
 
     def _origin(self, module: Module, value: ast.expr) -> tuple[Module, ast.Call]:
         origins = self.values.definitions(module, value)
@@ -130,6 +133,49 @@ class _Reader:
         if len(compiled) != 1:
             raise Refused(module, call, "where this Keras model is compiled cannot be determined")
         return self._compiled(*compiled[0])
+
+    def _output(self, module: Module, call: ast.Call) -> str | None:
+        """The name that the output's layer is given."""
+        row = _model_row(module, call)
+        assert row is not None
+        given = NamedArguments(module, call, row.signature)
+        names = module.names
+        if "layers" in row.signature:
+            last = self._last_layer(module, call, given.get("layers"))
+        else:
+            last = given.get("outputs")
+        if isinstance(last, ast.Name):
+            last = names.only_value(last)
+        if isinstance(last, ast.Call) and not keras_name(module, last.func):
+            last = last.func  # `layer(x)`
+            last = names.only_value(last) if isinstance(last, ast.Name) else last
+        if not isinstance(last, ast.Call) or not keras_name(module, last.func):
+            return None
+        named = [constant(k.value) for k in last.keywords if k.arg == "name"]
+        return named[0] if named and isinstance(named[0], str) else None
+
+    def _last_layer(
+        self, module: Module, call: ast.Call, listed: ast.expr | None
+    ) -> ast.expr | None:
+        """The last layer of a Sequential; None where it may be another one."""
+        names = module.names
+        block = names.block(names.statement(call))
+        added: list[ast.Call] = []
+        for mention in self.values.uses(module, call):
+            assert mention.node is not None
+            method = mention.module.names.parents[mention.node]
+            used = mention.module.names.parents.get(method)
+            if not isinstance(method, ast.Attribute) or method.attr != "add":
+                continue
+            if mention.module is not module or not isinstance(used, ast.Call):
+                return None
+            if names.statement(used) not in block or len(used.args) != 1:
+                return None
+            added.append(used)
+        if added:
+            return max(added, key=lambda one: one.lineno).args[0]
+        whole = isinstance(listed, (ast.List, ast.Tuple)) and listed.elts
+        return listed.elts[-1] if whole and isinstance(listed, (ast.List, ast.Tuple)) else None
 
     def _check_fed(self, module: Module) -> None:
         """A Sequential takes a dictionary of features in 1.15, and none in Keras 3."""

@@ -31,6 +31,7 @@ from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.hooks import forget, forget_value
 from migrate_mgpu.models.keras.driver.restoring import Manager
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
+from migrate_mgpu.models.keras.model_to_estimator import KerasPlan
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -171,12 +172,14 @@ class Exports:
     def _signatures(self, call: DriverCall) -> tuple[str, ...]:
         """The names of the signatures, all of which are the predictions."""
         function = self.flow.function
+        if isinstance(self.model, KerasPlan) and self.model.model.output is not None:
+            return (DEFAULT,)
         if self.flow.kind == CANNED:
             return (PREDICTIONS,)  # the others are of serialized examples, see `_of_examples`
         if function is None or not isinstance(function.node, ast.FunctionDef):
             raise Refused(
                 call.module, call.node, "an export of an Estimator without a model_fn",
-                "take it out, and export the Keras model by model.export after the migration",
+                "give the layer of its output a name, which its signature has in TF1",
             )  # fmt: skip
         reading = Reading(function.module, function.node)
         self._outputs = reading.argument(PREDICT, "export_outputs")
@@ -356,6 +359,8 @@ class Exports:
     def answer(self) -> Answer:
         """What the served function gives."""
         canned = self.flow.kind == CANNED
+        if isinstance(self.model, KerasPlan) and self.model.model.output is not None:
+            return Answer(False, False, key=self.model.model.output)
         return Answer(self.model.predicts, self.model.steps or canned, canned)
 
     def _receivers(self) -> set[ast.expr | None]:

@@ -47,20 +47,21 @@ class _Input:
 class Answer:
     """What a model answers: by a ``predict_step``, and whether that gives a dictionary.
 
-    Else TF1 called the one output ``output``. ``canned``: TF1 wrote more signatures for what is
-    given one text for each example, which it takes for serialized examples.
+    Else TF1 called the one output ``output``, or as ``key`` says. ``canned``: TF1 wrote more
+    signatures for what is given one text for each example, which it takes for serialized examples.
     """
 
     predicts: bool
     has_step: bool
     canned: bool = False
+    key: str = "output"
 
     def text(self, model: str, features: str, style: FileStyle) -> str:
         """The expression of a model's answer to features."""
         text = f"{model}.predict_step({features})"
         if not self.has_step:
             text = f"{model}({features}, training=False)"
-        return text if self.predicts else f"{{{style.string('output')}: {text}}}"
+        return text if self.predicts else f"{{{style.string(self.key)}: {text}}}"
 
 
 def decorator(block: Block, style: FileStyle, specs: list[str]) -> None:

@@ -15,7 +15,7 @@ import pytest
 from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.runtimes import Runtime
 from tests.models.whole import HEAD, converted
-from tests.support.migration import migrated, stays
+from tests.support.migration import changed, migrated, stays
 
 FIXTURES = Path(__file__).parents[4] / "fixtures" / "estimator"
 # The programs, and the options that say where they export to.
@@ -350,3 +350,70 @@ def test_an_export_before_the_checkpoint_is_restored() -> None:
     assert "archive.write_out(" in converted(RECEIVE + run + EXPORT)
     first, second = run.splitlines(keepends=True)
     stays(HEAD + RECEIVE + first + EXPORT + second, "an export before the model has its checkpoint")
+
+
+KERAS = """\
+import numpy as np
+import tensorflow as tf
+
+model = tf.keras.Sequential()
+model.add(tf.keras.layers.Dense(4, input_shape=[3]))
+model.add(tf.keras.layers.Dense(1, name="price"))
+model.compile(optimizer="sgd", loss="mse")
+estimator = tf.keras.estimator.model_to_estimator(model, model_dir="folder")
+
+
+def input_fn():
+    data = {"rows": np.ones([8, 3], np.float32)}, np.ones([8, 1], np.float32)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(8)
+
+
+def receive():
+    rows = {"rows": tf.placeholder(tf.float32, [None, 3])}
+    return tf.estimator.export.ServingInputReceiver(rows, rows)
+
+
+estimator.train(input_fn, steps=9)
+estimator.export_savedmodel("exported", receive)
+"""
+LAST = 'model.add(tf.keras.layers.Dense(1, name="price"))\n'
+ADDED = (
+    f"model = tf.keras.Sequential()\nmodel.add(tf.keras.layers.Dense(4, input_shape=[3]))\n{LAST}"
+)
+FUNCTIONAL = """\
+inputs = tf.keras.layers.Input(shape=[3], name="rows")
+outputs = tf.keras.layers.Dense(1, name="price")(inputs)
+model = tf.keras.Model(inputs, outputs)
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ADDED,
+        "model = tf.keras.Sequential([\n    tf.keras.layers.Dense(4, input_shape=[3]),\n"
+        "    tf.keras.layers.Dense(1, name='price'),\n])\n",
+        FUNCTIONAL,
+        FUNCTIONAL.replace('"price")(inputs)', '"price")\noutputs = outputs(inputs)')
+        .replace("outputs = tf", "layer = tf")
+        .replace("outputs = outputs(", "outputs = layer("),
+    ],
+)
+def test_a_keras_models_export_has_the_name_of_its_output(text: str) -> None:
+    """1.15 calls what such an Estimator predicts as the layer is called."""
+    found, said = migrated(changed(KERAS, (ADDED, text)))
+    assert 'return {"price": model(rows, training=False)}\n' in found, said
+    assert 'archive.add_endpoint("serving_default", receive(estimator))\n' in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ADDED.replace(', name="price"', ""),
+        ADDED.replace(LAST, f"for _ in range(2):\n    {LAST}"),
+        FUNCTIONAL.replace('name="price"', "name=str(4)"),
+    ],
+)
+def test_a_keras_models_export_without_a_name_stays(text: str) -> None:
+    kept = changed(KERAS, (ADDED, text))
+    stays(kept, "an export of an Estimator without a model_fn")

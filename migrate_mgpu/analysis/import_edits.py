@@ -137,7 +137,10 @@ def remove_imports(
     for statement in module.tree.body:
         if not isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
-        unused = [a for a in statement.names if name_unused(module, statement, a, gone)]
+        lost_home = isinstance(statement, ast.ImportFrom) and _is_contrib(statement)
+        unused = [
+            a for a in statement.names if lost_home or name_unused(module, statement, a, gone)
+        ]
         unused = [a for a in unused if a.name not in ("tensorflow", "tensorflow.compat.v1")]
         unused = [a for a in unused if not result.mentions(a)]
         unused = [
@@ -157,6 +160,11 @@ def remove_imports(
             continue
         edits.append(import_edit(module.source, statement, unused))
     return edits
+
+
+def _is_contrib(statement: ast.ImportFrom) -> bool:
+    """`from tensorflow.contrib import learn`: no TF2 has it, whoever rewrote its uses."""
+    return not statement.level and f"{statement.module}.".startswith("tensorflow.contrib.")
 
 
 def unused_lost_imports(

@@ -52,6 +52,16 @@ def test_the_arrays_that_are_read() -> None:
     assert "contrib" not in after
 
 
+def test_a_short_name_goes_with_its_last_use() -> None:
+    """No TF2 has `tensorflow.contrib`: an import that is left stops the program at its start."""
+    short = PROGRAM.replace("tf.contrib.learn.datasets", "learn.datasets").replace(
+        "import tensorflow as tf\n",
+        "import tensorflow as tf\nfrom tensorflow.contrib import learn\n",
+    )
+    found, said = migrated(whole(short))
+    assert found == migrated(whole(PROGRAM))[0], said
+
+
 @pytest.mark.parametrize(
     "line",
     [

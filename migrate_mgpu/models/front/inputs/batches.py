@@ -67,7 +67,7 @@ class BatchReader:
             return [self._drawn(module, node)]
         raise Refused(
             module, node, "what this input function returns cannot be analyzed",
-            "let it return a tf.data.Dataset",
+            "let it return a tf.data.Dataset", CHANGED,
         )  # fmt: skip
 
     def _made(self, module: Module, node: ast.expr) -> list[Function]:

@@ -162,11 +162,13 @@ def made_in_turns(flow: EstimatorFlow, setup: Setup) -> list[Turn] | None:
     if len(made) < 2:
         return None
     module = made[0][0]
+    if any(one is not module for one, _ in made):
+        return None
     names = module.names
     made.sort(key=lambda one: one[1].lineno)
     scope, block = names.scope_at(made[0][1]), names.block(made[0][1])
     named = {target.id for _, one in made if isinstance(target := _target(one), ast.Name)}
-    if len(named) != 1 or any(m is not module or one not in block for m, one in made):
+    if len(named) != 1 or any(one not in block for _, one in made):
         return None
     if not isinstance(names.parents[made[0][1]], (ast.Module, ast.FunctionDef)):
         return None

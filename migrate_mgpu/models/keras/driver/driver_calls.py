@@ -303,6 +303,7 @@ class _Driver:
         node = arguments.get("input_fn")
         if node is None:
             raise Refused(module, call.node, "`predict` without an input_fn")
+        self._taken_by_next(call)
         if self.lengths.endless(module, node):
             if self.model.predicts and self.strategy is None and "predict_keys" not in arguments:
                 self._replace(call, self._one_by_one(call, node))
@@ -334,6 +335,19 @@ class _Driver:
         text = FileStyle.of(source).call(head, pieces, indent, len(indent) + len(name) + 3)
         self.changes.edit(module, layout.insert_before(_unindented(f"{name} = {text}", indent)))
         self._replace(call, rows_of(call, self.flow, self.model, self.values, name))
+
+    def _taken_by_next(self, call: DriverCall) -> None:
+        """`predictions.next()`, as Python 2 asks a generator for a row."""
+        for mention in self.values.uses(call.module, call.node):
+            assert mention.node is not None
+            names, source = mention.module.names, mention.module.source
+            method = names.parents[mention.node]
+            asked = names.parents.get(method)
+            if isinstance(method, ast.Attribute) and method.attr == "next":
+                if isinstance(asked, ast.Call) and mention.node is not call.node:
+                    start, end = source.span(asked)
+                    text = f"next({source.code(mention.node)})"
+                    self.changes.edit(mention.module, Edit(start, end, text))
 
     def _one_by_one(self, call: DriverCall, node: ast.expr) -> str:
         """The examples of an input without an end, predicted when they are asked for, as in TF1."""

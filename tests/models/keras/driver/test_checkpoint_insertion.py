@@ -154,3 +154,34 @@ def test_a_method_makes_what_the_object_keeps() -> None:
 )  # fmt: skip
 def test_objects_that_stay(old: str, new: str, reason: str) -> None:
     stays(HEAD + KEPT.replace(old, new), reason)
+
+
+MAKER = (
+    HEAD
+    + """\
+
+
+def create():
+    return tf.estimator.Estimator(model_fn, 'out')
+
+
+def main():
+    estimator = create()
+    estimator.train(input_fn, steps=5)
+
+
+if __name__ == "__main__":
+    main()
+"""
+)
+USER = """\
+import program
+
+estimator = program.create()
+print(estimator.evaluate(program.input_fn, steps=3)["loss"])
+"""
+
+
+def test_several_that_modules_make() -> None:
+    """What is made in another file stands in no block of this one."""
+    stays(MAKER, "an Estimator with a model_dir is used in another function", ("user.py", USER))

@@ -48,6 +48,7 @@ _ROWS = 128
 _ARRAYS = ("x", "y", "batch_size", "feed_fn", "metrics")
 _NEW_NAMES = {"fit": "train", "score": "evaluate"}
 _FUNCTIONS = {"fit": "train_input", "evaluate": "eval_input", "predict": "predict_input"}
+_OF_CLASSES = ("softmax_cross_entropy", "sparse_softmax_cross_entropy")
 _METRIC = ("metric_fn", "prediction_key", "label_key", "weight_key")
 _MODES = {"TRAIN": "TRAIN", "EVAL": "EVAL", "INFER": "PREDICT"}
 
@@ -303,7 +304,7 @@ class _Restated:
             return None
         if len(arrays) != (1 if method == "predict" else 2):
             return None
-        if not self._shapes_checked():
+        if not self._takes_classes():
             return None
         if "metrics" in given and not self._take_metrics(module, given["metrics"]):
             return None
@@ -354,19 +355,18 @@ class _Restated:
             edit.new for edit in self.edits.get(module, ()) if edit.new.lstrip().startswith("def ")
         ]
 
-    def _shapes_checked(self) -> bool:
-        """Whether a loss that checks shapes is given the labels.
+    def _takes_classes(self) -> bool:
+        """Whether the labels are classes: a column of these is the same as a list of them.
 
-        `tf.contrib.learn` took labels of one column as a list of numbers, and features that are
-        such a list as a column. A Dataset has them as they are, and such a loss says so.
+        `tf.contrib.learn` took labels of one column as a list of numbers, which a Dataset does
+        not. A loss of numbers would pair them otherwise, and each with each.
         """
-        for spec in self.returned:
-            for part in ast.walk(spec.function):
-                if isinstance(part, ast.Call):
-                    head, _, _ = name_of(spec.module, part).rpartition(".")
-                    if head in ("losses", "contrib.losses"):
-                        return True
-        return False
+        return any(
+            name_of(spec.module, part).rpartition(".")[2] in _OF_CLASSES
+            for spec in self.returned
+            for part in ast.walk(spec.function)
+            if isinstance(part, ast.Call)
+        )
 
     def _take_metrics(self, module: Module, node: ast.expr) -> bool:
         """The dictionary of an evaluation's metrics, which goes."""

@@ -99,14 +99,8 @@ KEPT = "`tensorflow.contrib.learn.Estimator` does not exist in TF2"
 @pytest.mark.parametrize(
     "before",
     [
-        # Labels of one column came as a list: only a loss that checks shapes tells the two apart.
-        changed(
-            PLAIN,
-            (
-                "tf.losses.softmax_cross_entropy(wanted, logits)",
-                "tf.reduce_mean((wanted - logits) ** 2)",
-            ),
-        ),
+        # Numbers of one column came as a list, and are paired otherwise than a column.
+        changed(PLAIN, ("tf.losses.softmax_cross_entropy", "tf.losses.mean_squared_error")),
         # A dictionary of arrays, where rows would be.
         WRAPPED + "print(estimator.predict(x)['kind'])\n",
         WRAPPED + "print(estimator.predict(x, outputs=['kind']))\n",

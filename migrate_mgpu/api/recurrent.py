@@ -105,6 +105,7 @@ RUNS = Table(
         listed=True,
     ),
 )  # fmt: skip
+TWO_WAYS = "bidirectional_rnn"  # the scope of both networks of a bidirectional one
 REFUSED_RUNS = ("nn.bidirectional_dynamic_rnn", "nn.raw_rnn")
 
 

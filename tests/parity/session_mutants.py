@@ -164,6 +164,14 @@ MUTANTS: dict[str, Mutant] = {
     "dropout where it is evaluated": Mutant(
         "train_and_test", r"feed\(texts, labels, 1\.0\)", "feed(texts, labels, 0.5)"
     ),
+    "rows of a table that are added up before they are clipped": Mutant(
+        "sequence_tagger",
+        r"^( +gradients = \[tf\.clip_by_value.*\n)( +gradients = \[tf\.convert_to_tensor.*\n)",
+        r"\2\1",
+    ),
+    "what reads backwards reads forwards": Mutant(
+        "sequence_tagger", r"bw_2\(embedded_back", "bw_2(embedded"
+    ),
     "the whole copied, not a share": Mutant(
         "soft_target", r"old\.assign\(\(1 - TAU\) \* old \+ TAU \* new\)", "old.assign(new)"
     ),

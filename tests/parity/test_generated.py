@@ -28,7 +28,6 @@ STAYS = (
     "`tf.nn.bidirectional_dynamic_rnn` is not among the functions",
     "the recurrent cell `tf.nn.rnn_cell.DropoutWrapper` is not converted",
     "`tf.metrics.precision` is not supported in a session's program",
-    "a gradient that may be one of some rows of a table is clipped",
     "the names of this layer's variables are not known",
     "`state.h` of a part of the graph",
 )

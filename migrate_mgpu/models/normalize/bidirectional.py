@@ -2,8 +2,8 @@
 
 `outputs, _, _ = tf.nn.static_bidirectional_rnn(one, other, x, dtype=tf.float32)` becomes
 
-    outputs_fw, _ = tf.nn.static_rnn(one, x, dtype=tf.float32, scope='fw')
-    outputs_bw, _ = tf.nn.static_rnn(other, x[::-1], dtype=tf.float32, scope='bw')
+    outputs_fw, _ = tf.nn.static_rnn(one, x, dtype=tf.float32, scope='bidirectional_rnn/fw')
+    outputs_bw, _ = tf.nn.static_rnn(other, x[::-1], dtype=tf.float32, scope='bidirectional_rnn/bw')
     outputs = [tf.concat([fw, bw], 1) for fw, bw in zip(outputs_fw, outputs_bw[::-1])]
 
 A dynamic one's states, `states[0]` and `states[1]`, get names of their own.
@@ -22,6 +22,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.recurrent import TWO_WAYS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.network.recurrent import is_text
@@ -96,7 +97,7 @@ class _Network:
         if self.listed and starts:
             return []
         scope = given.pop("scope", None)
-        within = self._scope(scope) if scope is not None else self.source.quote
+        within = self._scope(scope) if scope is not None else f"{self.source.quote}{TWO_WAYS}/"
         if within is None:
             return []
         texts = {k: self.source.code(v) for k, v in given.items() if not is_none(v)}
@@ -119,10 +120,10 @@ class _Network:
         known = constant(scope)
         if isinstance(known, str):
             quote = self.source.quote
-            return f"{quote}{known}_"
+            return f"{quote}{known}/"
         if not is_text(scope):
             return None
-        return f"{self.source.code(scope)} + {self.source.quote}_"
+        return f"{self.source.code(scope)} + {self.source.quote}/"
 
     def _tried(self, statement: ast.stmt) -> ast.stmt:
         """The `try` whose only statement this is, where it tries the same in another way."""

@@ -6,7 +6,8 @@
         saver = tf.train.Saver()
 
 The constructor makes them as the last thing that it does, and the function takes them of the
-object: `merged = model.merged`. One saver is enough for functions that only restore.
+object: `merged = model.merged`. One saver is enough for functions that only restore. What a method
+of the object itself merges, `self.merged = tf.summary.merge_all()`, the constructor does as well.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.summaries import SUMMARIES
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.session.origins import class_of, is_of_another
 from migrate_mgpu.models.front.session.scope import constructor_of
 from migrate_mgpu.source.blocks import leading, right_above
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments, without_paragraph
 
-_MERGES = ("summary.merge", "summary.merge_all")
+_MERGE_ALL = "summary.merge_all"
+_MERGES = ("summary.merge", _MERGE_ALL)
 _MAKES = (*SUMMARIES.by_name, *_MERGES)
 _SAVER = "train.Saver"
 _EVERY = ("global_variables", "all_variables")
@@ -49,11 +52,52 @@ def as_attributes(module: Module, graph: CallGraph, owner: ast.ClassDef) -> list
         return []
     if any(isinstance(one, ast.Return) for one in walk(node)):
         return []
+    own = _of_methods(module, graph, owner, node)
+    if own:
+        return own
     for function in (one for one in walk(module.tree) if isinstance(one, ast.FunctionDef)):
         if not any(one is owner for one in module.names.ancestors(function)):
             edits = _Late(module, graph, owner, node, function).edits()
             if edits:
                 return edits
+    return []
+
+
+def _of_methods(
+    module: Module, graph: CallGraph, owner: ast.ClassDef, constructor: ast.FunctionDef
+) -> list[Edit]:
+    """The edits for a method that merges the summaries which the constructor makes."""
+    for call in calls_of_names(module).get(_MERGE_ALL, ()):
+        statement = module.names.parents.get(call)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
+            continue
+        if len(statement.targets) > 1 or call.args or call.keywords:
+            continue
+        method = module.names.scope_at(statement).node
+        block = module.names.block(statement)
+        if class_of(module, target) is not owner or method is constructor or len(block) < 2:
+            continue
+        stored = [
+            one
+            for one in module.names.attributes[target.attr]
+            if not isinstance(one.ctx, ast.Load) and not is_of_another(module, one, owner)
+        ]
+        made = [
+            (other, use.node)
+            for other in graph.modules
+            for use in other.uses
+            if use.symbol.name in SUMMARIES.by_name
+        ]
+        inside = made and all(
+            other is module and constructor in other.names.ancestors(one) for other, one in made
+        )
+        if stored != [target] or not inside or not Layout(module.source, statement).owns_lines:
+            continue
+        me = constructor.args.args[0].arg
+        line = f"{me}.{target.attr} = {module.source.code(call)}"
+        gone = without_paragraph(module.source, statement)
+        return [*_at_the_end(module, constructor, [line]), gone]
     return []
 
 
@@ -138,7 +182,11 @@ class _Late:
                     continue
                 lines = [*comments, f"{self.me}.{name} = {self.source.code(call)}"]
             mentions = [Edit(*self.source.span(use.value), f"{model}.{name}") for use in uses]
-            return [*(self._at_the_end(lines) if lines else ()), gone, *mentions]
+            return [
+                *(_at_the_end(self.module, self.constructor, lines) if lines else ()),
+                gone,
+                *mentions,
+            ]
         return []
 
     def _known_saver(self, call: ast.Call) -> str:
@@ -268,11 +316,11 @@ class _Late:
             if use.symbol.name in _MAKES
             and self.constructor not in module.names.ancestors(use.node)
         ]
-        merged = any(name == "summary.merge_all" for name, _ in summaries)
+        merged = any(name == _MERGE_ALL for name, _ in summaries)
         return not merged or all(call in calls for _, call in summaries)
 
     def _written(self, lines: list[str]) -> list[Edit]:
-        found = self._at_the_end(lines)
+        found = _at_the_end(self.module, self.constructor, lines)
         for statement in self.made:
             if isinstance(statement, ast.Assign) and self._is_read(statement):
                 target = statement.targets[0]
@@ -296,16 +344,6 @@ class _Late:
         start = min(edit.start, start_with_comments(self.source.text, edit.start))
         return comments, Edit(start, edit.end, "")
 
-    def _at_the_end(self, lines: list[str]) -> list[Edit]:
-        """Lines behind the last one of the constructor."""
-        last = Layout(self.source, self.constructor.body[-1])
-        indent, newline = self.source.indent_of(self.constructor.body[-1]), self.source.newline
-        text = "".join(f"{indent}{line}{newline}" for line in lines)
-        at = last.next_line
-        if not self.source.text[:at].endswith("\n"):
-            text = newline + text.rstrip()
-        return [Edit(at, at, text)]
-
     def _is_read(self, statement: ast.Assign) -> bool:
         """Whether more than these summaries reads a name."""
         target = statement.targets[0]
@@ -313,3 +351,15 @@ class _Late:
         mentions = self.names.mentions(target.id, self.names.scopes[self.function])
         inside = {part for one in self.made for part in walk(one)}
         return any(one not in inside for one in mentions)
+
+
+def _at_the_end(module: Module, constructor: ast.FunctionDef, lines: list[str]) -> list[Edit]:
+    """Lines behind the last one of the constructor."""
+    source, end = module.source, constructor.body[-1]
+    last = Layout(source, end)
+    indent, newline = source.indent_of(end), source.newline
+    text = "".join(f"{indent}{line}{newline}" for line in lines)
+    at = last.next_line
+    if not source.text[:at].endswith("\n"):
+        text = newline + text.rstrip()
+    return [Edit(at, at, text)]

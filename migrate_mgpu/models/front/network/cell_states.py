@@ -201,7 +201,7 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
     elif name in CELLS.by_kind:
         return PAIR if CELLS.by_kind[name].cell == LSTM else TENSOR
     elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
-        found = _returned(module, made.func)
+        found = returned(module, made.func)
         states = {state_of(module, value, depth + 1) for value in found}
         if len(states) == 1:
             return states.pop()
@@ -237,7 +237,7 @@ def _is_wrapped_alone(module: Module, inner: ast.Name) -> bool:
     return [m for m in mentions if m in span and names.statement(m) is not block[first]] == [inner]
 
 
-def _returned(module: Module, function: ast.Name) -> list[ast.expr]:
+def returned(module: Module, function: ast.Name) -> list[ast.expr]:
     """What a function of the file makes and returns."""
     names = module.names
     if function not in names.scope_of_name:

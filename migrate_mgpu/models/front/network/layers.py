@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.recurrent import TWO_WAYS
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.network.keras_layers import is_sensitive, layer_name
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
@@ -121,7 +123,7 @@ def find_layers(
             if decay is not None:
                 text = "the weight decay over all variables takes those of recurrent cells"
                 raise Refused(module, call, text, "add it to the loss variable by variable")
-            name = _given_name(call, "scope")
+            name = _run_name(call)
             found[call] = Found(module, call, _way(call) or "rnn", name, layer.inputs, layer=layer)
         elif layer is not None:
             found[call] = Found(
@@ -210,12 +212,20 @@ def _given_name(call: ast.Call, argument: str = "name") -> str | None:
     return None
 
 
+def _run_name(call: ast.Call) -> str | None:
+    """What a recurrent network is called by its scope: `fw` of `scope='bidirectional_rnn/fw'`."""
+    scope = next((one.value for one in call.keywords if one.arg == "scope"), None)
+    text = constant(scope) if scope is not None else None
+    name = text.removeprefix(f"{TWO_WAYS}/").replace("/", "_") if isinstance(text, str) else ""
+    return name if name.isidentifier() else None
+
+
 def _way(call: ast.Call) -> str | None:
-    """`fw` of `scope='layer_%d' % n + '_fw'`: what a computed name ends with."""
+    """`fw` of `scope='layer_%d' % n + '/fw'`: what a computed name ends with."""
     scope = next((one.value for one in call.keywords if one.arg == "scope"), None)
     end = scope.right if isinstance(scope, ast.BinOp) and isinstance(scope.op, ast.Add) else None
     value = end.value if isinstance(end, ast.Constant) else None
-    word = value.strip("_") if isinstance(value, str) else ""
+    word = value.strip("_/") if isinstance(value, str) else ""
     return word if word.isidentifier() else None
 
 

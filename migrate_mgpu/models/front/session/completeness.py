@@ -15,6 +15,7 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role, closure, only_computes
+from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader, unique, value_of
@@ -136,7 +137,7 @@ class CompletenessCheck(StatementReader):
         self.found.read |= known
 
     def check_captures(self) -> None:
-        """What units take from Python does not change between building and the first run."""
+        """What steps take from Python does not change between building and the first run."""
         units = [unit for step in self.found.steps for unit in step.units]
         of_loop = self.scope.towers.names if self.scope.towers is not None else frozenset()
         for unit in unique(units):
@@ -149,46 +150,60 @@ class CompletenessCheck(StatementReader):
                     continue
                 if name in self.state.reuse.nodes(self.module):
                     continue  # variables are shared by what holds them
-                home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
-                if home is None or (home is self.home and self._is_of_graph(name.id)):
-                    continue
-                if self.origins.of(name) is Whole.OBJECT:
-                    self._check_attribute(name)
-                    continue
-                bindings = self._bindings(home, name)
-                if bindings and {self.names.statement(b.node) for b in bindings} <= self._building:
-                    continue
-                if any(is_inside(self.module, one.node, {value}) for one in bindings):
-                    continue  # the unit's own loop gives it its values
-                earlier = bindings and all(self._is_earlier(b.node, unit) for b in bindings)
-                if len(bindings) != 1 and not (earlier and home is self.home):
-                    text = f"`{name.id}` changes, and the graph was built with one of its values"
-                    raise Refused(self.module, name, text, "give each value its own name")
-                if bindings[0].kind in ("import", "def", "class"):
-                    continue
-                around = self.scope.entries[unit.place].statement
-                if isinstance(unit.node, ast.expr) and is_inside(
-                    self.module, bindings[0].node, {around}
-                ):
-                    if self._is_eager(unit):
-                        break
-                    text = f"`{name.id}` has a different value each time this is built"
-                    raise Refused(self.module, name, text, "build it before, and feed the value")
-                later = (
-                    one
-                    for one in changes_in_place(self.module, name)
-                    if home is not self.home or not self._is_earlier(one, unit)
-                )
-                changed = next(later, None) or shuffled(self.module, name)
-                if changed is not None:
-                    text = (
-                        f"`{name.id}` changes here, and the graph was built with its earlier value"
-                    )
-                    raise Refused(self.module, changed, text, "copy it for the graph")
+                if self._check_captured(name, value, unit.place, unit):
+                    break
+        for update in self.found.updates:
+            for clip in (*update.clips, *update.tower_clips):
+                for limit in clip.limits:
+                    for name in mentions_of(self.names, limit, self.home):
+                        self._check_captured(name, limit, update.place, None)
 
-    def _is_earlier(self, node: ast.AST, unit: Unit) -> bool:
-        """Whether what a statement of the scope does to a name is done once a unit is built."""
-        around = self.scope.entries[unit.place].statement
+    def _check_captured(
+        self, name: ast.Name, value: ast.AST, place: int, unit: Unit | None
+    ) -> bool:
+        """Checks a name in a ``value`` of steps; True where the run of its unit needs no step.
+
+        Raises:
+            Refused: it has another value when the steps run than when the graph is built.
+        """
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        if home is None or (home is self.home and self._is_of_graph(name.id)):
+            return False
+        if self.origins.of(name) is Whole.OBJECT:
+            self._check_attribute(name)
+            return False
+        bindings = self._bindings(home, name)
+        if bindings and {self.names.statement(b.node) for b in bindings} <= self._building:
+            return False
+        if any(is_inside(self.module, one.node, {value}) for one in bindings):
+            return False  # the unit's own loop gives it its values
+        earlier = bindings and all(self._is_earlier(b.node, place) for b in bindings)
+        if len(bindings) != 1 and not (earlier and home is self.home):
+            text = f"`{name.id}` changes, and the graph was built with one of its values"
+            raise Refused(self.module, name, text, "give each value its own name")
+        if bindings[0].kind in ("import", "def", "class"):
+            return False
+        around = self.scope.entries[place].statement
+        alone = unit is None or isinstance(unit.node, ast.expr)
+        if alone and is_inside(self.module, bindings[0].node, {around}):
+            if unit is not None and self._is_eager(unit):
+                return True
+            text = f"`{name.id}` has a different value each time this is built"
+            raise Refused(self.module, name, text, "build it before, and feed the value")
+        later = (
+            one
+            for one in changes_in_place(self.module, name)
+            if home is not self.home or not self._is_earlier(one, place)
+        )
+        changed = next(later, None) or shuffled(self.module, name)
+        if changed is not None:
+            text = f"`{name.id}` changes here, and the graph was built with its earlier value"
+            raise Refused(self.module, changed, text, "copy it for the graph")
+        return False
+
+    def _is_earlier(self, node: ast.AST, place: int) -> bool:
+        """Whether what a statement of the scope does to a name is done before a place of it."""
+        around = self.scope.entries[place].statement
         repeats = any(isinstance(one, (ast.For, ast.While)) for one in self.names.ancestors(around))
         here = self.names.scope_at(self.names.statement(node)) is self.home
         return here and not repeats and line_of(node) < around.lineno

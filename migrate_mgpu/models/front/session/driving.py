@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     Saver,
     SaverCall,
 )
+from migrate_mgpu.models.front.session.origins import Whole, class_of, is_of_another
 from migrate_mgpu.models.front.session.program import Meaning, SessionProgram, only_computes
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.front.session.savers import SaverReader
@@ -112,7 +113,7 @@ class DrivingReader:
             receiver = call.func.value
             if not isinstance(receiver, (ast.Name, ast.Attribute)):
                 continue
-            writer = self.writer(receiver) if isinstance(receiver, ast.Name) else None
+            writer = self.writer(receiver)
             if writer is not None:
                 if all(one.call is not call for one in self.found.writer_calls):
                     self.summaries.called(call, writer)
@@ -132,26 +133,46 @@ class DrivingReader:
                 if found.step is not None:
                     self.runs.known.add(found.step)
 
-    def writer(self, name: ast.Name) -> EventWriter | None:
-        """The writer of summaries that a name stands for."""
-        found = self.runs.meaning(name)
+    def writer(self, node: ast.Name | ast.Attribute) -> EventWriter | None:
+        """The writer of summaries that a name or an attribute stands for."""
+        found = self.runs.meaning(node)
         if isinstance(found, EventWriter):
             return found
+        if isinstance(node, ast.Attribute):
+            return self._kept_writer(node)
         names = self.module.names
-        home = names.defining_scope(name.id, names.scope_of_name[name])
+        home = names.defining_scope(node.id, names.scope_of_name[node])
         for one in self.found.event_writers:
             target = one.statement.targets[0]
-            assert isinstance(target, ast.Name)
             if (
                 home is not None
-                and one.name == name.id
-                and (names.defining_scope(name.id, names.scope_of_name[target]) is home)
+                and isinstance(target, ast.Name)
+                and target.id == node.id
+                and (names.defining_scope(node.id, names.scope_of_name[target]) is home)
             ):
-                if not self.summaries.are_writers(home.bindings[name.id]):
-                    text = f"`{name.id}` is also assigned elsewhere"
-                    raise Refused(self.module, name, text, "give the two different names")
+                if not self.summaries.are_writers(home.bindings[node.id]):
+                    text = f"`{node.id}` is also assigned elsewhere"
+                    raise Refused(self.module, node, text, "give the two different names")
                 return one
         return None
+
+    def _kept_writer(self, node: ast.Attribute) -> EventWriter | None:
+        """The writer that a method gives its object: `self.writer = tf.summary.FileWriter(...)`."""
+        owner = class_of(self.module, node)
+        if owner is None and self.runs.origins.of(node.value) is Whole.OBJECT:
+            owner = self.found.scope.owner
+        stored = [
+            one
+            for one in self.module.names.attributes[node.attr]
+            if not isinstance(one.ctx, ast.Load) and not is_of_another(self.module, one, owner)
+        ]
+        statement = self.module.names.parents.get(stored[0]) if len(stored) == 1 else None
+        if owner is None or not isinstance(statement, ast.Assign):
+            return None
+        call = statement.value
+        if class_of(self.module, stored[0]) is not owner or not isinstance(call, ast.Call):
+            return None
+        return self.summaries.writer(statement, call)
 
     def begins_again(self, block: ast.With) -> None:
         """A later session has the values of a checkpoint from the first thing on that it runs.
@@ -286,6 +307,7 @@ class DrivingReader:
             for argument in (*call.args, *(keyword.value for keyword in call.keywords))
         }
         handed |= {part for one in self.found.exports for part in walk(one) if part is not one}
+        self._check_kept_writers()
         for name in self.module.names.scope_of_name:
             if isinstance(name.ctx, ast.Load) and name not in self.runs.known:
                 if name in handed:
@@ -300,7 +322,24 @@ class DrivingReader:
                     text = f"`{name.id}` is used for more than writing summaries"
                     raise Refused(self.module, name, text)
 
-    def asks_for(self, name: ast.Name) -> bool:
+    def _check_kept_writers(self) -> None:
+        """Writers that objects have are used for nothing but writing.
+
+        Raises:
+            Refused: one is.
+        """
+        targets = [one.statement.targets[0] for one in self.found.event_writers]
+        for target in targets:
+            if not isinstance(target, ast.Attribute):
+                continue
+            for node in self.module.names.attributes[target.attr]:
+                if not isinstance(node.ctx, ast.Load) or node in self.runs.known:
+                    continue
+                if self._kept_writer(node) is not None and not self.asks_for(node):
+                    text = f"`{self.module.source.code(node)}` is used for more than writing"
+                    raise Refused(self.module, node, f"{text} summaries")
+
+    def asks_for(self, name: ast.Name | ast.Attribute) -> bool:
         """Whether a mention only asks if there is a writer: `if writer:`, `writer is None`."""
         parent = self.module.names.parents[name]
         if self.writer(name) is None:

@@ -1,7 +1,9 @@
 """What runs of a session feed: dictionaries that are written out, and such with a name.
 
-A function may return one, `feed_dict = feed_data(x, y, 1.0)`, and items of one may get other
-values, `feed_dict[model.keep_prob] = 1.0`: steps are given what it has when they run.
+A function may return one, `feed_dict = feed_data(x, y, 1.0)`, perhaps beside other values, and
+items of one may get other values, `feed_dict[model.keep_prob] = 1.0`: steps are given what it has
+when they run. What a function adds under a condition, `if labels is not None:`, each call has or
+has not by what it gives the function.
 """
 
 from __future__ import annotations
@@ -9,10 +11,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import Scope, walk
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
 from migrate_mgpu.models.ir import Placeholder
@@ -24,6 +29,24 @@ _STRAIGHT = (
 )  # fmt: skip
 _UNFED = {"builtins.range", "builtins.map", "builtins.zip", "builtins.filter"}
 _LEAVES = (ast.Return, ast.Yield, ast.YieldFrom)
+
+
+@record(frozen=True, eq=False)
+class Fed:
+    """What a run feeds a placeholder; not ``certain``: its dictionary may be without it."""
+
+    placeholder: Placeholder
+    value: ast.expr
+    certain: bool = True
+
+
+@record(frozen=True, eq=False)
+class _Returned:
+    """The dictionary that a function returns: the one value, or one of several, by its place."""
+
+    statement: ast.Assign
+    name: ast.Name
+    place: int | None
 
 
 class FeedReader:
@@ -44,7 +67,7 @@ class FeedReader:
         self.meaning = meaning
         self.known = known
         self._dictionaries: dict[tuple[Scope | None, str], list[ast.Assign]] = {}
-        self._returning: dict[ast.AST, ast.Assign | None] = {}  # what functions return
+        self._returning: dict[ast.AST, _Returned | None] = {}  # what functions return
         self._fed_names: set[tuple[Scope | None, str]] = set()  # of dictionaries that runs are fed
 
     def concerns(self, statement: ast.stmt) -> bool:
@@ -83,9 +106,7 @@ class FeedReader:
     def _key(self, name: ast.Name) -> tuple[Scope | None, str]:
         return self.names.defining_scope(name.id, self.names.scope_of_name[name]), name.id
 
-    def of(
-        self, node: ast.expr | None
-    ) -> tuple[list[tuple[Placeholder, ast.expr]], ast.Name | None]:
+    def of(self, node: ast.expr | None) -> tuple[list[Fed], ast.Name | None]:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return [], None
         if isinstance(node, ast.Dict):
@@ -94,17 +115,19 @@ class FeedReader:
             feeds = self._named(node)
             items = [self.meaning(item.slice) for item in self._items(node)]
             self._fed_names.add(self._key(node))
-            if not all(any(one is known for known, _ in feeds) for one in items):
+            known = [one.placeholder for one in feeds if one.certain]
+            if not all(any(one is other for other in known) for one in items):
                 text = "what is fed is added to a dictionary"
                 raise Refused(self.module, node, text, "write it in the dictionary")
-            return [(p, node if p in items else value) for p, value in feeds], node
+            again = [one for one in feeds if one.placeholder in items]
+            return [replaced(one, value=node) if one in again else one for one in feeds], node
         raise self._unclear(node)
 
     def _unclear(self, node: ast.expr) -> Refused:
         text = "what is fed cannot be determined"
         return Refused(self.module, node, text, "write a dictionary")
 
-    def _named(self, node: ast.Name) -> list[tuple[Placeholder, ast.expr]]:
+    def _named(self, node: ast.Name) -> list[Fed]:
         """What a dictionary with a name has."""
         above = self._dictionary_above(node)
         if above is not None:
@@ -115,15 +138,61 @@ class FeedReader:
             id(s) for s in known
         }:
             every = [self._fed(s.value) for s in known if isinstance(s.value, ast.Dict)]
-            sets = {frozenset(id(p) for p, _ in one) for one in every}
+            sets = {frozenset(id(fed.placeholder) for fed in one) for one in every}
             if len(sets) == 1:
                 for one in known:
                     self._told(one)
                 return every[0]
         returned = self._returned(node)
-        if returned is None:
+        if not returned:
             raise self._unclear(node)
-        return [(placeholder, node) for placeholder, _ in self._fed(self._told(returned))]
+        every = [self._fed_by_call(node, call, one) for call, one in returned]
+        if len({frozenset((id(one.placeholder), one.certain) for one in fed) for fed in every}) > 1:
+            raise self._unclear(node)
+        return every[0]
+
+    def _fed_by_call(self, node: ast.Name, call: ast.Call, returned: _Returned) -> list[Fed]:
+        """What a call of a function has in the dictionary that it returns."""
+        fed = [replaced(one, value=node) for one in self._fed(self._told(returned.statement))]
+        known = [one.placeholder for one in fed]
+        for item in self._items(returned.name):
+            added = self.meaning(item.slice)
+            assert isinstance(added, Placeholder)
+            runs = self._runs(item, call)
+            if added not in known and runs is not False:
+                fed.append(Fed(added, node, runs is True))
+                known.append(added)
+        return fed
+
+    def _runs(self, item: ast.Subscript, call: ast.Call) -> bool | None:
+        """Whether a call makes its function come to an item; None where that is not known."""
+        target = self.origins.target(call)
+        assert target is not None
+        passed = bind(call, target).values()
+        bindings = self.names.scopes[target.node].bindings
+
+        def value(node: ast.expr) -> object:
+            if isinstance(node, ast.Constant):
+                return node.value
+            if isinstance(node, ast.Name) and len(bindings.get(node.id, ())) == 1:
+                given = passed.get(node.id)
+                return given.value if isinstance(given, ast.Constant) else Unknown
+            return Unknown
+
+        found: bool | None = True
+        child: ast.AST = item
+        for parent in self.names.ancestors(item):
+            if parent is target.node:
+                return found
+            if isinstance(parent, ast.If) and child is not parent.test:
+                runs = holds(parent.test, value)
+                if runs is not None and runs is not (child in parent.body):
+                    return False
+                found = None if runs is None else found
+            elif isinstance(parent, ast.stmt) and not isinstance(parent, (ast.Assign, ast.With)):
+                return None
+            child = parent
+        return None
 
     def _told(self, statement: ast.Assign) -> ast.Dict:
         if statement not in self.found.dictionaries:
@@ -185,31 +254,43 @@ class FeedReader:
             self._returning[node] = self._at_end(node)
         return self._returning[node] is not None
 
-    def _at_end(self, node: ast.FunctionDef) -> ast.Assign | None:
+    def _at_end(self, node: ast.FunctionDef) -> _Returned | None:
         leaves = [part for part in walk(node) if isinstance(part, _LEAVES)]
         last = node.body[-1]
         if leaves != [last] or not isinstance(last, ast.Return) or node.decorator_list:
             return None
-        return self._dictionary_above(last.value) if isinstance(last.value, ast.Name) else None
+        several = isinstance(last.value, ast.Tuple)
+        values = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+        for place, value in enumerate(values):
+            made = self._dictionary_above(value) if isinstance(value, ast.Name) else None
+            if made is not None and isinstance(value, ast.Name):
+                return _Returned(made, value, place if several else None)
+        return None
 
-    def _returned(self, node: ast.Name) -> ast.Assign | None:
-        """The dictionary of the one function that all values of a name are calls of."""
-        found: set[ast.Assign | None] = set()
+    def _returned(self, node: ast.Name) -> list[tuple[ast.Call, _Returned]]:
+        """The calls of one function that all values of a name are, with the dictionary."""
+        found: list[tuple[ast.Call, _Returned]] = []
         for binding in self.names.bindings_of(node):
             statement = self.names.statement(binding.node)
             call = statement.value if isinstance(statement, ast.Assign) else None
             target = self.origins.target(call) if isinstance(call, ast.Call) else None
-            plain = isinstance(statement, ast.Assign) and statement.targets == [binding.node]
-            known = plain and target is not None and self.gives(target)
-            found.add(self._returning[target.node] if known and target is not None else None)
-        return found.pop() if len(found) == 1 else None
+            if not isinstance(call, ast.Call) or target is None or not self.gives(target):
+                return []
+            returned = self._returning[target.node]
+            if returned is None or _taken(call, statement, returned) is not binding.node:
+                return []
+            found.append((call, returned))
+        return found if len({one for _, one in found}) == 1 else []
 
     def _is_fed(self, function: ast.FunctionDef) -> bool:
         """Whether all that a function returns is fed, by names of its own."""
+        returned = self._returning.get(function)
         references = self.origins.references(Function(self.module, function))
         for one in references:
             statement = self.names.parents.get(one.call) if one.call is not None else None
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if one.call is None or returned is None:
+                return False
+            target = _taken(one.call, statement, returned)
             if not isinstance(target, ast.Name) or self._key(target) not in self._fed_names:
                 return False
         return bool(references)
@@ -232,8 +313,8 @@ class FeedReader:
                 return None  # of the turn before
         return None
 
-    def _fed(self, node: ast.Dict) -> list[tuple[Placeholder, ast.expr]]:
-        found: list[tuple[Placeholder, ast.expr]] = []
+    def _fed(self, node: ast.Dict) -> list[Fed]:
+        found: list[Fed] = []
         for key, value in zip(node.keys, node.values):
             meaning = self._fed_by(key) if key is not None else None
             if key is None or meaning is None:
@@ -246,9 +327,9 @@ class FeedReader:
             if name in _UNFED:
                 text = f"a function of TF2 takes no `{name.partition('.')[2]}` as a tensor"
                 raise Refused(self.module, value, text, "make a list of it")
-            if any(meaning is one for one, _ in found):
+            if any(meaning is one.placeholder for one in found):
                 raise Refused(self.module, key, f"`{meaning.name}` is fed twice")
-            found.append((meaning, value))
+            found.append(Fed(meaning, value))
             self.found.fed[key] = meaning
         return found
 
@@ -286,9 +367,23 @@ class FeedReader:
                     continue
                 parent = self.names.parents[mention]
                 node = home.function() if home is not None else None
-                returned = isinstance(parent, ast.Return) and isinstance(node, ast.FunctionDef)
+                whole = self.names.parents[parent] if isinstance(parent, ast.Tuple) else parent
+                returned = isinstance(whole, ast.Return) and isinstance(node, ast.FunctionDef)
                 if returned and isinstance(node, ast.FunctionDef) and self._is_fed(node):
                     continue
                 if parent not in self.found.fed_items:
                     text = f"`{mention.id}`, a dictionary of feeds, has another use as well"
                     raise Refused(self.module, mention, text)
+
+
+def _taken(call: ast.Call, statement: ast.AST | None, returned: _Returned) -> ast.expr | None:
+    """What a statement calls the dictionary that a call returns; None where it gives it no name."""
+    if not isinstance(statement, ast.Assign) or statement.value is not call:
+        return None
+    target = statement.targets[0] if len(statement.targets) == 1 else None
+    if returned.place is None:
+        return target
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    if any(isinstance(part, ast.Starred) for part in parts):
+        return None
+    return parts[returned.place] if returned.place < len(parts) else None

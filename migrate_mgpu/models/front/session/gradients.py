@@ -44,7 +44,7 @@ class GradientReader:
         combined: Callable[[ast.Call], Gradients | None],
         differentiated: Callable[[ast.Name, Unit], Differentiated],
     ) -> None:
-        """``is_fixed`` says whether an expression has one value, whenever it is computed,
+        """``is_fixed`` says whether an expression is Python's own, and not of the graph,
 
         ``combined`` what a call makes of the gradients of all towers, ``differentiated`` what
         is differentiated in each.
@@ -238,7 +238,7 @@ class GradientReader:
         gradient = names[0].id  # type: ignore[attr-defined]
         element = node.elt
         if pairs:
-            if not isinstance(element, ast.Tuple) or len(element.elts) != 2:
+            if not isinstance(element, (ast.Tuple, ast.List)) or len(element.elts) != 2:
                 raise refused
             element, variable = element.elts
             if ast.unparse(variable) != ast.unparse(names[1]):
@@ -266,7 +266,7 @@ class GradientReader:
     ) -> Gradients:
         for name, value in given.items():
             if name not in ("t", "t_list") and not self.is_fixed(value):
-                text = "the limit of the gradients is not a number that is known before the steps"
+                text = "the limit of the gradients is computed in the graph"
                 raise Refused(self.module, value, text)
         limits = tuple(v for name, v in given.items() if name not in ("t", "t_list"))
         return replaced(found, clips=(*found.clips, GradientClip(by, limits, gradient)))

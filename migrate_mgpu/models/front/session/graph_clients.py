@@ -345,6 +345,9 @@ class GraphClientReader(StatementReader):
             if self.origins.of(kept) is Whole.OBJECT:
                 later = self._around(kept) is node and there.lineno >= statement.lineno
                 return "" if later else f"{known[0]}.{kept.attr}"
+        for one in known:
+            if any(self.origins.of(o) is Whole.OBJECT for o in self.names.mentions(one, home)):
+                return one
         for name in self.names.scope_of_name:
             scope = self.names.scope_of_name[name]
             if not isinstance(name.ctx, ast.Store) or self.origins.of(name) is not Whole.OBJECT:
@@ -355,12 +358,7 @@ class GraphClientReader(StatementReader):
                 return name.id
             if scope.is_module and scope is not home and name.id not in home.bindings:
                 return name.id
-        given = (
-            one
-            for one in known
-            if any(self.origins.of(o) is Whole.OBJECT for o in self.names.mentions(one, home))
-        )
-        return next(given, "")
+        return ""
 
     @property
     def _later(self) -> tuple[ast.With, ...]:

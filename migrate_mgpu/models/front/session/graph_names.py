@@ -22,7 +22,7 @@ from migrate_mgpu.models.front.session.helper_names import (
     HelperNamed,
     HelperNames,
     name_given,
-    row_of,
+    scope_of,
     variables_of,
 )
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
@@ -142,7 +142,7 @@ class GraphNames:
 
     def _layer(self, call: ast.Call, made: MadeLayer) -> str:
         self._check_here(call, made.variables)
-        kind = row_of(self.module, call).scope
+        kind = scope_of(self.module, call)
         prefix = self._prefix(made.variables.unit)
         prefix += self._prefix_within(call, made) if made.calls else ""
         told = name_given(call)

@@ -15,8 +15,10 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS, LayerRow, LayerVariable
+from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.network.cell_variables import RUN_SCOPE, variables_of_run
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
@@ -40,6 +42,15 @@ def row_of(module: Module, call: ast.Call) -> LayerRow:
     return row
 
 
+def scope_of(module: Module, call: ast.Call) -> str:
+    """What TF1 calls the first layer of a kind that is given no name.
+
+    Raises:
+        Refused: which names its variables have is not known.
+    """
+    return RUN_SCOPE if is_recurrent(module, call) else row_of(module, call).scope
+
+
 def name_given(call: ast.Call) -> ast.expr | None:
     """What names a layer: contrib's have a scope."""
     return next((k.value for k in call.keywords if k.arg in ("name", "scope")), None)
@@ -51,6 +62,9 @@ def variables_of(module: Module, call: ast.Call) -> Iterator[LayerVariable]:
     Raises:
         Refused: which it has cannot be determined.
     """
+    if is_recurrent(module, call):
+        yield from variables_of_run(module, call)
+        return
     row = row_of(module, call)
     given = NamedArguments(module, call, row.signature)
     defaults = {one.name: one.default for one in row.parameters}
@@ -177,7 +191,7 @@ class HelperNames:
     ) -> Iterator[HelperNamed]:
         module, call = found.module, found.call
         told = self._name(module, call, given)
-        base = name = prefix + (told or row_of(module, call).scope)
+        base = name = prefix + (told or scope_of(module, call))
         number = 0
         while name in self._taken and told is None:
             number += 1

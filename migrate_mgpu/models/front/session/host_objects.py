@@ -137,7 +137,10 @@ class Merge:
 
 @record(frozen=True, eq=False)
 class EventWriter:
-    """`writer = tf.summary.FileWriter(folder, sess.graph)`; ``gone`` are arguments of TF1's."""
+    """`writer = tf.summary.FileWriter(folder, sess.graph)`; ``gone`` are arguments of TF1's.
+
+    ``name`` is its code where it is made: of a variable, or `self.writer`.
+    """
 
     name: str
     statement: ast.Assign
@@ -154,7 +157,7 @@ class WriterCall:
     statement: ast.Expr
     writer: EventWriter
     kind: str
-    receiver: ast.Name
+    receiver: ast.expr
 
 
 @record(frozen=True, eq=False)

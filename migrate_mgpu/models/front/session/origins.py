@@ -247,12 +247,13 @@ class Origins:
         if key not in self._parameters:
             self._parameters[key] = None  # ends recursion
             found = {
-                self.of(value) if value is not None else None for value in self._arguments_for(*key)
+                self.of(value) if value is not None else None for value in self.arguments_for(*key)
             }
             self._parameters[key] = found.pop() if len(found) == 1 else None
         return self._parameters[key]
 
-    def _arguments_for(self, function: ast.AST, name: str) -> Iterator[ast.expr | None]:
+    def arguments_for(self, function: ast.AST, name: str) -> Iterator[ast.expr | None]:
+        """What each call of a function gives a parameter; None where that is not seen."""
         if not isinstance(function, ast.FunctionDef):
             return
         known = Function(self.module, function)
@@ -290,6 +291,8 @@ class Origins:
             return known
         found: list[Reference] = []
         for mention in self.names.attributes.get(function.name, ()):
+            if is_of_another(self.module, mention, self.owner):
+                continue  # `self.writer.add_summary(...)`, of TensorFlow's own
             parent = self.names.parents.get(mention)
             called = isinstance(parent, ast.Call) and parent.func is mention
             call = parent if called and isinstance(parent, ast.Call) else None

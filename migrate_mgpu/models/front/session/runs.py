@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
 from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.feeds import FeedReader
+from migrate_mgpu.models.front.session.feeds import Fed, FeedReader
 from migrate_mgpu.models.front.session.folding import fold
 from migrate_mgpu.models.front.session.host_objects import Saver
 from migrate_mgpu.models.front.session.nested_values import holds_several, is_nested
@@ -98,6 +98,7 @@ class RunReader:
         self.known: set[ast.AST] = set()  # what runs fetch and feed, elsewhere
         self.computed: set[tuple[Scope, str]] = set()  # names of other scopes: such values
         self.made: dict[tuple[object, str], Saver] = {}  # by names and attributes elsewhere
+        self._asked: set[tuple[object, str]] = set()  # parameters whose savers are looked for
         self.is_eager: Callable[[ast.expr], bool] = lambda node: False
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
@@ -144,7 +145,7 @@ class RunReader:
             scope = self.names.defining_scope(node.id, self.names.scope_of_name[node])
             if (scope, node.id) in self.computed:
                 return Computed()
-        made = self.made.get(self.key(node) or (None, "")) if self.made else None
+        made = self._saver(node) if self.made else None
         if made is not None:
             return made
         origin = self.origins.of(node)
@@ -155,6 +156,22 @@ class RunReader:
             if value is not None and name_of(self.module, value) in INITIALIZES:
                 return Init()
         return None
+
+    def _saver(self, node: ast.expr) -> Saver | None:
+        """The saver that a name or an attribute of other code is, or that a function is given."""
+        key = self.key(node)
+        if key is None or key in self.made:
+            return self.made.get(key or (None, ""))
+        scope = key[0]
+        if not isinstance(scope, Scope) or scope.bindings[key[1]][0].kind != "parameter":
+            return None
+        if key in self._asked:
+            return None
+        self._asked.add(key)
+        values = list(self.origins.arguments_for(scope.node, key[1]))
+        found = {self._saver(one) if one is not None else None for one in values}
+        self._asked.discard(key)
+        return found.pop() if len(found) == 1 else None
 
     def key(self, node: ast.expr) -> tuple[object, str] | None:
         """What stands for a name of other code with one value, or an attribute of another class."""
@@ -492,12 +509,36 @@ class RunReader:
         units: list[Unit] = []
         for node in nodes:
             fetches.append(self._fetch(node, units, place))
-        feeds, fed = self.feeds.of(given.get("feed_dict"))
-        feeds, folded = self._folded(feeds, fed is not None)
+        told, fed = self.feeds.of(given.get("feed_dict"))
+        self._check_certain(call, told, fetches, units)
+        feeds, folded = self._folded(
+            [(one.placeholder, one.value) for one in told], fed is not None
+        )
         step = self._kind(call, fetches, units, [one for one, _ in feeds], folded)
         if fed is not None:
             feeds = []
         self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
+
+    def _check_certain(
+        self, call: ast.Call, told: Sequence[Fed], fetches: list[Fetch], units: list[Unit]
+    ) -> None:
+        """What a dictionary may be without is what the run needs: TF1 stops without it, as TF2.
+
+        Raises:
+            Refused: it needs it not, and a function of TF2 takes no more than it has.
+        """
+        updates = [fetch.update for fetch in fetches if fetch.update is not None]
+        needed = self._needed(closure([*units, *(u for o in updates for u in o.made_of)]), updates)
+        for one in told:
+            if not one.certain and one.placeholder not in needed:
+                text = f"whether `{one.placeholder.name}` is fed here cannot be determined"
+                raise Refused(self.module, call, text, "feed what the run needs")
+
+    def _needed(self, units: Iterable[Unit], updates: Iterable[Update]) -> list[Placeholder]:
+        """The placeholders that a step depends on."""
+        found = [placeholder for unit in units for placeholder in unit.feeds]
+        found += [one.rate_of for one in updates if isinstance(one.rate_of, Placeholder)]
+        return found
 
     def read_shared(self, wanted: SharedStep) -> None:
         """A step that another program runs of the same class's graph.
@@ -695,8 +736,7 @@ class RunReader:
     ) -> Step:
         trained = [unit for update in updates for unit in update.made_of]
         units = closure([*fetched, *trained])
-        needed = [p for unit in units for p in unit.feeds]
-        needed += [one.rate_of for one in updates if isinstance(one.rate_of, Placeholder)]
+        needed = self._needed(units, updates)
         folded = tuple(one for one in folded if one[0] in needed)
         known = [placeholder for placeholder, _ in folded]
         for placeholder in dict.fromkeys(needed):

@@ -21,7 +21,7 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.graph_names import GraphNames
-from migrate_mgpu.models.front.session.helper_names import name_given, row_of
+from migrate_mgpu.models.front.session.helper_names import name_given, scope_of
 from migrate_mgpu.models.front.session.program import (
     AllVariables,
     Averager,
@@ -246,7 +246,7 @@ class ScopedVariables(StatementReader):
             if inner is None:
                 return path, False
             told = name_given(found.call)
-            begin = row_of(self.module, found.call).scope
+            begin = scope_of(self.module, found.call)
             if told is not None and not is_none(told):
                 known = _text(told)
                 begin = "" if known is None else f"{known}/"

@@ -561,8 +561,11 @@ class SummaryReader:
         """
         if name_of(self.module, call) != "summary.FileWriter":
             return None
+        for one in self.found.event_writers:
+            if one.statement is statement:
+                return one
         target = statement.targets[0]
-        if len(statement.targets) != 1 or not isinstance(target, ast.Name):
+        if len(statement.targets) != 1 or not isinstance(target, (ast.Name, ast.Attribute)):
             raise Refused(self.module, call, "a summary writer that is not assigned to a name")
         given = NamedArguments(self.module, call, FILE_WRITER).rest
         for key, value in given.items():
@@ -573,9 +576,8 @@ class SummaryReader:
         if graph is not None and not is_none(graph):
             self._graph(graph)
         gone = tuple(key for key in given if key not in ("logdir", "max_queue"))
-        made = EventWriter(
-            target.id, statement, call, graph is not None and not is_none(graph), gone
-        )
+        name = self.module.source.code(target)
+        made = EventWriter(name, statement, call, graph is not None and not is_none(graph), gone)
         self.found.event_writers.append(made)
         return made
 
@@ -627,7 +629,7 @@ class SummaryReader:
             Refused: it has no form in TF2.
         """
         func = call.func
-        assert isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name)
+        assert isinstance(func, ast.Attribute)
         statement = self.module.names.statement(call)
         if func.attr not in _WRITER_CALLS or not isinstance(statement, ast.Expr):
             text = f"`{self.module.source.code(func)}` has no form in TF2"
@@ -646,7 +648,7 @@ class SummaryReader:
         elif call.args or call.keywords:
             raise Refused(self.module, call, "the arguments of this call cannot be analyzed")
         self.found.writer_calls.append(WriterCall(call, statement, writer, func.attr, func.value))
-        self.runs.known.add(func.value)
+        self.runs.known |= {*walk(func.value)}
 
 
 def _text(node: ast.expr, name: str) -> str:

@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.program import (
+    GRAPH,
     AllVariables,
     Gradients,
     Holds,
@@ -27,6 +28,7 @@ from migrate_mgpu.models.front.session.program import (
     closure,
 )
 from migrate_mgpu.models.front.session.rates import RateReader
+from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scoped_variables import ScopedVariables
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
@@ -128,14 +130,14 @@ class UpdateReader(StatementReader):
             raise Refused(self.module, name, text, "give the two different names")
 
     def _is_fixed(self, node: ast.expr) -> bool:
-        """Whether an expression is a number, or a name that is given one once."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self._is_fixed(node.operand)
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
-        if not isinstance(node, ast.Name):
+        """Whether an expression is Python's own: nothing of the graph, which each step computes.
+
+        That its names keep their values is checked once all is read.
+        """
+        mentions = mentions_of(self.names, node, self.home)
+        if any(isinstance(self.meanings.get(name.id), GRAPH) for name in mentions):
             return False
-        return isinstance(constant(self.names.only_value(node)), (int, float))
+        return not self.expressions.builds(node)
 
     def _of_step(self, call: ast.Call, made: ast.expr) -> tuple[Optimizer, str]:
         """The optimizer of a step, and its name if it has one."""
@@ -283,8 +285,8 @@ class UpdateReader(StatementReader):
         if others:
             self._check_shared(call, optimizer, [trained, *(one.variables for one in others)])
         sparse = any(u.sparse for u in units)
-        if sparse and (clips or tower_clips):
-            text = "a gradient that may be one of some rows of a table is clipped"
+        if sparse and (clips or tower_clips) and self.scope.towers is not None:
+            text = "a gradient that may be one of some rows of a table is clipped in towers"
             raise Refused(self.module, call, text, "TF1 clips the rows before it adds them up")
         if sparse and not moves_same_rows(optimizer):
             text = "a gradient may be one of some rows of a table, and TF1 moves only those"

@@ -77,6 +77,10 @@ class StepParameterWriter:
             made = [names.statement(one.node) for one in scope.bindings.get(root, ())]
             if shown and all(one is client.node or one.lineno < statement.lineno for one in made):
                 return shown
+        owner, method = self.program.scope.owner, client.node
+        if isinstance(method, ast.FunctionDef) and names.parents.get(method) is owner:
+            if self.given_to_object(step) and method.args.args:
+                return f"{method.args.args[0].arg}.{name}"
         return ""
 
     def given_to_object(self, step: Step) -> bool:

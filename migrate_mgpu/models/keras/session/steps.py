@@ -236,9 +236,8 @@ class StepWriter:
         for update, loss in zip(updates, losses):
             gradients, trained = names[update], self.names.trained(update)
             self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
-            if update.sparse:
-                each = f"{tf}.convert_to_tensor({self.names.value})"
-                self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
+            if update.sparse and not update.clips:
+                self._added_up(gradients)
         self._items(late, 1)
         for update in updates if applies else ():
             self.gradients = names[update]
@@ -274,7 +273,14 @@ class StepWriter:
         """What happens to the gradients before they are applied."""
         for clip in update.clips:
             self.block.line(self._clipped(clip), 1)
+        if update.sparse and update.clips:  # TF1 clips the rows, repeated ones one by one
+            self._added_up(self.gradients)
         self._rated(update)
+
+    def _added_up(self, gradients: str) -> None:
+        """A gradient of some rows of a table becomes one of all: Keras 3 takes no repeated row."""
+        each = f"{self.style.tensorflow}.convert_to_tensor({self.names.value})"
+        self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
 
     def _rated(self, update: Update) -> None:
         """A learning rate that is fed."""

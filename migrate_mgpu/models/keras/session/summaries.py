@@ -240,7 +240,7 @@ class SummaryWriter:
             if found.kind == "add_summary":
                 yield from self._written(found)
             elif found.kind == "add_graph":
-                lines = self._graph(found.receiver.id, found.statement)
+                lines = self._graph(self.source.code(found.receiver), found.statement)
                 if not lines:
                     self._left_out(found.call)
                 text = f"\n{self._indent(found.statement)}".join(lines) or "pass"
@@ -250,7 +250,8 @@ class SummaryWriter:
     def _written(self, found: WriterCall) -> Iterator[Edit]:
         indent = self._indent(found.statement)
         start, _ = self.source.span(found.statement)
-        head = f"with {found.receiver.id}.as_default():\n{indent}{self.source.indent_unit}"
+        writer = self.source.code(found.receiver)
+        head = f"with {writer}.as_default():\n{indent}{self.source.indent_unit}"
         edit = CallEdit(self.source, found.call, ADD_SUMMARY)
         edit.function(f"{self.style.tensorflow}.summary.experimental.write_raw_pb")
         edit.rename("global_step", "step")

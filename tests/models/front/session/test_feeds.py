@@ -99,3 +99,62 @@ def test_others_stay(old: str, new: str, why: str) -> None:
     result = run(PROGRAM.replace(old, new, 1), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("the session stays" in one and why in one for one in said(result)), said(result)
+
+
+OPTIONAL = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 2])
+y = tf.placeholder(tf.float32, [None, 1])
+out = tf.layers.dense(x, 1)
+loss = tf.reduce_mean(tf.square(out - y))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+
+def feeds_of(rows, labels=None):
+    feeds = {x: rows}
+    if labels is not None:
+        feeds[y] = labels
+    return feeds, len(rows)
+
+
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+for labels in np.ones([3, 4, 1]):
+    feed_dict, _ = feeds_of(np.ones([4, 2]), labels)
+    sess.run(train, feed_dict=feed_dict)
+feed_dict, count = feeds_of(np.ones([4, 2]))
+print(count, sess.run(out, feed_dict=feed_dict))
+"""
+
+
+def test_a_call_decides_what_a_function_adds_to_a_dictionary() -> None:
+    after = native(
+        OPTIONAL.replace("feed_dict, count", "asked, count").replace(
+            "sess.run(out, feed_dict=feed_dict)", "sess.run(out, feed_dict=asked)"
+        )
+    )
+    assert "        feeds['y'] = labels\n    return feeds, len(rows)\n" in after
+    assert "def train_step(x, y):" in after and "def compute_out(x):" in after
+
+
+@pytest.mark.parametrize(
+    ("pairs", "why"),
+    [
+        # one name has what two calls gave
+        ((), "what is fed cannot be determined"),
+        # a step that does not need the labels may be given them, and takes no more than it needs
+        (
+            (
+                ("feed_dict, count = feeds_of(np.ones([4, 2]))\n", ""),
+                ("print(count, ", "print("),
+            ),
+            "whether `y` is fed here cannot be determined",
+        ),
+    ],
+)
+def test_what_a_call_may_add_stays(pairs: tuple[tuple[str, str], ...], why: str) -> None:
+    result = run(changed(OPTIONAL, *pairs), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in one and why in one for one in said(result)), said(result)

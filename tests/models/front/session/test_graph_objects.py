@@ -553,3 +553,75 @@ with tf.Session() as sess:
     assert any("given nothing by the name `_x`" in one for one in said(result))
     native(text.replace("feed = {_x: np.ones([3, 2])}\n    sess.run(train, feed)",
                         "sess.run(train, {_x: np.ones([3, 2])})"))  # fmt: skip
+
+
+WRITES = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self, folder):
+        self.folder = folder
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        self.loss = tf.reduce_mean(tf.square(tf.layers.dense(self.x, 1, name="out")))
+        tf.summary.scalar("loss", self.loss)
+        self.train_op = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+
+    def add_summary(self, sess):
+        self.merged = tf.summary.merge_all()
+        self.writer = tf.summary.FileWriter(self.folder, sess.graph)
+
+    def train(self, rows):
+        saver = tf.train.Saver()
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            self.add_summary(sess)
+            for step in range(3):
+                self.one_step(sess, rows, step, saver)
+
+    def one_step(self, sess, rows, step, saver):
+        _, summary = sess.run([self.train_op, self.merged], feed_dict={self.x: rows})
+        self.writer.add_summary(summary, step)
+        saver.save(sess, self.folder + "/model")
+
+
+model = Model("logs")
+model.train(np.ones([4, 2]))
+"""
+
+
+def test_methods_write_what_another_one_gives_the_object() -> None:
+    after = native(WRITES)
+    assert "saver = Saver(self.checkpoint_variables)" in after
+    assert "self.one_step(rows, step, saver)" in after
+    assert "def one_step(self, rows, step, saver):" in after
+    assert '        saver.save(self.folder + "/model")\n' in after
+    assert "        with self.writer.as_default():\n" in after
+    assert "tf.summary.graph(self.train_step.get_concrete_function().graph)" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        # a writer that is given away may be asked for anything
+        (
+            "self.writer.add_summary(summary, step)",
+            "note(self.writer)",
+            "`self.writer` is used for more than writing summaries",
+        ),
+        # and a saver that a function may be given another one for
+        (
+            "self.one_step(sess, rows, step, saver)",
+            "self.one_step(sess, rows, step, saver if step else None)",
+            "the session is used for more than `run`",
+        ),
+    ],
+)
+def test_what_is_used_for_more_stays(old: str, new: str, why: str) -> None:
+    text = WRITES.replace(old, new)
+    if "note(" in new:
+        text = text.replace("class Model", "def note(one):\n    print(one)\n\n\nclass Model", 1)
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in one and why in one for one in said(result)), said(result)

@@ -428,22 +428,17 @@ REFUSED = {
         program(PAIRS.replace("train =", "loss = loss * 2.0\ntrain =")),
         "`loss` has a different value here than where it is differentiated",
     ),
-    "a limit that is computed": (
-        program(
-            PAIRS.replace("(pairs)", "([(tf.clip_by_norm(g, scale * 2), v) for g, v in pairs])")
-        ),
-        "the limit of the gradients is not a number",
+    "a limit of the gradients that is a part of the graph": (
+        program(PAIRS.replace("(pairs)", "([(tf.clip_by_norm(g, loss), v) for g, v in pairs])")),
+        "the limit of the gradients is computed in the graph",
     ),
-    "rows of a table that are clipped": (
+    "a limit of the gradients that changes": (
         program(
-            "out = tf.gather(w, x)\nloss = tf.reduce_sum(out * out)\n"
-            "optimizer = tf.train.AdamOptimizer(0.1)\n"
-            "pairs = optimizer.compute_gradients(loss)\n"
-            "train = optimizer.apply_gradients("
-            "[(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in pairs])\n",
-            head=SPARSE,
+            PAIRS.replace("(pairs)", "([(tf.clip_by_norm(g, limit), v) for g, v in pairs])"),
+            head=HEAD + "limit = 2.0\n",
+            before="limit = 3.0\n",
         ),
-        "some rows of a table is clipped",
+        "`limit` changes, and the graph was built with one of its values",
     ),
     "labels": (
         program(

@@ -1,0 +1,131 @@
+"""The variables of a recurrent cell: what TF1 calls them, and where the written cell has them.
+
+TF 1.15 names them by the scope of the network, `rnn` where it is given none, and by the cells:
+`rnn/multi_rnn_cell/cell_0/lstm_cell/kernel`. Wrappers add nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import assigned
+from migrate_mgpu.api.layers import LayerVariable
+from migrate_mgpu.api.recurrent import CELLS, GRU, RUNS, STACK, WRAPPERS, CellRow, cell_of
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.cell_states import returned, value_of
+
+RUN_SCOPE = "rnn"
+_PLAIN = (("kernel", "kernel"), ("bias", "bias"))
+_GATED = (
+    ("gates/kernel", "gate_kernel"),
+    ("gates/bias", "gate_bias"),
+    ("candidate/kernel", "candidate_kernel"),
+    ("candidate/bias", "candidate_bias"),
+)
+_SCOPES = {
+    "BasicLSTMCell": "basic_lstm_cell",
+    "LSTMCell": "lstm_cell",
+    "GRUCell": "gru_cell",
+    "BasicRNNCell": "basic_rnn_cell",
+}
+_DEEP = 9
+_ADVICE = "make each cell by a call of its own, in a list that is written out"
+
+
+def variables_of_run(module: Module, call: ast.Call) -> Iterator[LayerVariable]:
+    """The variables of what runs a cell, below its scope.
+
+    Raises:
+        Refused: which cell it runs, or what that is called, cannot be determined.
+    """
+    given = NamedArguments(module, call, RUNS.by_name[name_of(module, call)].signature)
+    cell = given.get("cell")
+    if cell is None:
+        raise Refused(module, call, f"`{given.shown}` is not given its cell")
+    for name, attribute in _variables(module, cell, _DEEP):
+        yield LayerVariable(name, f"cell.{attribute}")
+
+
+def _variables(module: Module, node: ast.expr, deep: int) -> Iterator[tuple[str, str]]:
+    made = value_of(module, node)
+    kind = cell_of(module, made)
+    row = CELLS.by_kind.get(kind)
+    if not isinstance(made, ast.Call) or not deep:
+        raise _unknown(module, node)
+    if row is None:
+        found = returned(module, made.func) if isinstance(made.func, ast.Name) else []
+        if len(found) != 1:
+            raise _unknown(module, made)
+        yield from _variables(module, found[0], deep - 1)
+    elif kind == STACK:
+        cells = NamedArguments(module, made, row.signature).get("cells")
+        for number, cell in enumerate(_listed(module, made, cells)):
+            for name, attribute in _variables(module, cell, deep - 1):
+                yield f"multi_rnn_cell/cell_{number}/{name}", f"cells[{number}].{attribute}"
+    elif row.cell in WRAPPERS:
+        inner = NamedArguments(module, made, row.signature).get("cell")
+        if inner is None:
+            raise _unknown(module, made)
+        for name, attribute in _variables(module, inner, deep - 1):
+            yield name, f"cell.{attribute}"
+    else:
+        yield from _own(module, made, row, kind)
+
+
+def _own(module: Module, call: ast.Call, row: CellRow, kind: str) -> Iterator[tuple[str, str]]:
+    told = NamedArguments(module, call, row.signature).get("name")
+    scope = _SCOPES[kind] if told is None or is_none(told) else constant(told)
+    if not isinstance(scope, str):
+        text = "the name of a recurrent cell cannot be determined"
+        raise Refused(module, told or call, text, "write it as a constant")
+    for name, attribute in _GATED if row.cell == GRU else _PLAIN:
+        yield f"{scope}/{name}", attribute
+
+
+def _listed(module: Module, call: ast.Call, cells: ast.expr | None) -> list[ast.expr]:
+    """The cells of a stack, one by one.
+
+    Raises:
+        Refused: which they are, or how many, cannot be determined.
+    """
+    made = assigned(module, cells) if cells is not None else None
+    if isinstance(made, ast.List) and made.elts:
+        appended = isinstance(cells, ast.Name) and _is_changed(module, cells)
+        if not appended:
+            return made.elts
+    if isinstance(made, ast.ListComp) and len(made.generators) == 1:
+        loop = made.generators[0]
+        count = _count(module, loop.iter)
+        if count is not None and not loop.ifs:
+            return [made.elt] * count
+    raise _unknown(module, cells or call)
+
+
+def _is_changed(module: Module, cells: ast.Name) -> bool:
+    """Whether something is done to a list of cells, but that it is given on."""
+    names = module.names
+    home = names.defining_scope(cells.id, names.scope_of_name[cells])
+    return home is None or any(
+        isinstance(names.parents[one], (ast.Attribute, ast.AugAssign, ast.Subscript))
+        for one in names.mentions(cells.id, home)
+    )
+
+
+def _count(module: Module, node: ast.expr) -> int | None:
+    """The number of rounds of `range(2)`; None where it is not known."""
+    if not isinstance(node, ast.Call) or module.names.qualname(node.func) != "builtins.range":
+        return None
+    if len(node.args) != 1 or node.keywords:
+        return None
+    count = constant(assigned(module, node.args[0]))
+    return count if isinstance(count, int) else None
+
+
+def _unknown(module: Module, node: ast.AST) -> Refused:
+    text = "the names of a recurrent network's variables cannot be determined"
+    return Refused(module, node, text, _ADVICE)

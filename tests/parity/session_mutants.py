@@ -157,7 +157,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "tests what was trained last, not the best": Mutant(
         "train_and_test",
-        r"^    model\.saver\.restore\(.*\n",
+        r"^    saver\.restore\(.*\n",
         "",
         ("printed",),
     ),

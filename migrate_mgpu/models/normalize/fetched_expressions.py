@@ -16,8 +16,8 @@ from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import class_of
 from migrate_mgpu.models.front.session.scope import constructor_of
+from migrate_mgpu.models.normalize.constructor_ends import at_the_end, may_be_added_to
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
 
 # Each of these has a stream of numbers for itself, which begins where it is built.
 _DRAWS = (
@@ -29,22 +29,13 @@ _LATEST = 9  # statements at the end of a constructor, among which earlier ones 
 def as_attributes(module: Module, graph: CallGraph, owner: ast.ClassDef) -> list[Edit]:
     """The edits for one such expression; none where there is none."""
     node = constructor_of(owner)
-    if node is None or not node.args.args or _may_leave(module, node):
-        return []
-    last = Layout(module.source, node.body[-1])
-    if not last.owns_lines:
+    if node is None or not may_be_added_to(module, node):
         return []
     for fetched in _fetched(module, node):
         known = _of_object(module, graph, owner, fetched)
         if known is not None:
-            return _written(module, node, fetched, known, last)
+            return _written(module, node, fetched, known)
     return []
-
-
-def _may_leave(module: Module, constructor: ast.FunctionDef) -> bool:
-    """Whether a constructor may end before its last statement."""
-    leaves = (one for one in walk(constructor) if isinstance(one, ast.Return))
-    return any(module.names.scope_at(one).function() is constructor for one in leaves)
 
 
 def _fetched(module: Module, constructor: ast.FunctionDef) -> Iterator[ast.Call]:
@@ -103,7 +94,6 @@ def _written(
     constructor: ast.FunctionDef,
     fetched: ast.Call,
     known: dict[ast.Attribute, str],
-    last: Layout,
 ) -> list[Edit]:
     source, me = module.source, constructor.args.args[0].arg
     first = next(iter(known))
@@ -122,8 +112,5 @@ def _written(
         if isinstance(target, ast.Attribute) and isinstance(statement, ast.Assign):
             if target.attr.startswith(base) and source.code(statement.value) == text:
                 return [Edit(start, end, f"{first.value.id}.{target.attr}")]
-    line = f"{source.indent_of(constructor.body[-1])}{me}.{name} = {text}{source.newline}"
-    at = last.next_line
-    if not source.text[:at].endswith("\n"):
-        line = source.newline + line.rstrip()
-    return [Edit(at, at, line), Edit(start, end, f"{first.value.id}.{name}")]
+    added = at_the_end(module, constructor, [f"{me}.{name} = {text}"])
+    return [added, Edit(start, end, f"{first.value.id}.{name}")]

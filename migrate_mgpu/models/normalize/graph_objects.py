@@ -29,12 +29,12 @@ from migrate_mgpu.models.front.session.scope import (
 )
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
+    fetched_expressions,
+    function_summaries,
     graph_methods,
     graph_statements,
-    late_attributes,
     merged_summaries,
 )
-from migrate_mgpu.models.normalize.fetched_expressions import as_attributes
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -147,8 +147,8 @@ class _GraphObject:
         self.me = node.args.args[0].arg
         return (
             self._uncalled()
-            or as_attributes(self.module, self.graph, self.owner)
-            or self._late()
+            or fetched_expressions.as_attributes(self.module, self.graph, self.owner)
+            or self._of_functions()
             or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or merged_summaries.kept(self.module, self.graph, self.owner, node, self.shared)
@@ -157,11 +157,11 @@ class _GraphObject:
             or self._named()
         )
 
-    def _late(self) -> list[Edit]:
-        """What other functions make; where several programs share the class, that is one's own."""
+    def _of_functions(self) -> list[Edit]:
+        """Summaries that functions make; of a class that programs share, each has its own."""
         if self.shared is not None:
             return []
-        return late_attributes.as_attributes(self.module, self.graph, self.owner)
+        return function_summaries.as_attributes(self.module, self.graph, self.owner)
 
     def _uncalled(self) -> list[Edit]:
         """A function in the constructor that nothing mentions goes: it may build what TF2 lacks."""

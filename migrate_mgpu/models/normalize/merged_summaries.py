@@ -2,7 +2,8 @@
 
 `merged = tf.summary.merge_all()` in a trainer's method, behind what made its model, becomes
 `self.merged_summaries = tf.summary.merge_all()` at the end of the model's constructor, and
-`self.model.merged_summaries` where the trainer runs it.
+`self.model.merged_summaries` where the trainer runs it. What a method of the object itself merges,
+`self.merged = tf.summary.merge_all()`, the constructor merges under that name.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.summaries import SUMMARIES
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.origins import class_of, is_of_another
-from migrate_mgpu.models.front.session.scope import leaves
 from migrate_mgpu.models.ir import SharedGraph
+from migrate_mgpu.models.normalize.constructor_ends import at_the_end, may_be_added_to
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_paragraph
 
 _NAME = "merged_summaries"
 _MERGE = "summary.merge_all"
@@ -36,13 +37,18 @@ def kept(
 
     ``shared`` is what several programs want of the class: one of them may.
     """
+    if not may_be_added_to(module, constructor):
+        return []
+    own = _of_methods(module, graph, owner, constructor)
+    if own:
+        return own
     inside = set(walk(owner))
     made = [call for call in module.names.calls if name_of(module, call) in SUMMARIES.by_name]
     merges = [call for call in module.names.calls if name_of(module, call) == _MERGE]
     wanted = shared is not None and any(_NAME in one.fetches for one in shared.steps)
     if not made or any(one not in inside for one in made) or any(one in inside for one in merges):
         return []
-    if not (merges or wanted) or _NAME in module.names.attributes or leaves(constructor):
+    if not (merges or wanted) or _NAME in module.names.attributes:
         return []
     found: list[Edit] = []
     for call in merges:
@@ -50,13 +56,48 @@ def kept(
         if not edits:
             return []
         found += edits
-    source, last = module.source, Layout(module.source, constructor.body[-1])
     root = _root(module, made[0])
-    if not last.owns_lines or not root:
+    if not root:
         return []
-    indent, me = source.indent_of(constructor.body[-1]), constructor.args.args[0].arg
-    text = f"{indent}{me}.{_NAME} = {root}{_MERGE}(){source.newline}"
-    return [*found, Edit(last.next_line, last.next_line, text)]
+    line = f"{constructor.args.args[0].arg}.{_NAME} = {root}{_MERGE}()"
+    return [*found, at_the_end(module, constructor, [line])]
+
+
+def _of_methods(
+    module: Module, graph: CallGraph, owner: ast.ClassDef, constructor: ast.FunctionDef
+) -> list[Edit]:
+    """The edits for a method that merges the summaries which the constructor makes."""
+    for call in calls_of_names(module).get(_MERGE, ()):
+        statement = module.names.parents.get(call)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
+            continue
+        if len(statement.targets) > 1 or call.args or call.keywords:
+            continue
+        method = module.names.scope_at(statement).node
+        block = module.names.block(statement)
+        if class_of(module, target) is not owner or method is constructor or len(block) < 2:
+            continue
+        stored = [
+            one
+            for one in module.names.attributes[target.attr]
+            if not isinstance(one.ctx, ast.Load) and not is_of_another(module, one, owner)
+        ]
+        made = [
+            (other, use.node)
+            for other in graph.modules
+            for use in other.uses
+            if use.symbol.name in SUMMARIES.by_name
+        ]
+        inside = made and all(
+            other is module and constructor in other.names.ancestors(one) for other, one in made
+        )
+        if stored != [target] or not inside or not Layout(module.source, statement).owns_lines:
+            continue
+        line = f"{constructor.args.args[0].arg}.{target.attr} = {module.source.code(call)}"
+        gone = without_paragraph(module.source, statement)
+        return [at_the_end(module, constructor, [line]), gone]
+    return []
 
 
 def _root(module: Module, call: ast.Call) -> str:

@@ -72,6 +72,8 @@ class DrivingReader:
             Refused: it saves less than that.
         """
         assert isinstance(statement, ast.Assign)
+        if any(one.statement is statement for one in self.found.savers):
+            return True
         target = statement.targets[0]
         key = self.runs.key(target) if len(statement.targets) == 1 else None
         if key is None:

@@ -271,6 +271,8 @@ class GraphClientReader(StatementReader):
         if opens:
             if statement in self._later:
                 assert isinstance(statement, ast.With)
+                for one in statement.body:
+                    self._makes_saver(client.node, one)  # which it may restore by
                 self.driving.begins_again(statement)
             return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):

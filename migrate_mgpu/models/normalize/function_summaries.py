@@ -1,30 +1,25 @@
-"""Summaries and savers of an object's graph that another function makes before it runs parts of it.
+"""Summaries of an object's graph that another function makes before it runs parts of it.
 
     def train():
         tf.summary.scalar("loss", model.loss)
         merged = tf.summary.merge_all()
-        saver = tf.train.Saver()
 
 The constructor makes them as the last thing that it does, and the function takes them of the
-object: `merged = model.merged`. One saver is enough for functions that only restore. What a method
-of the object itself merges, `self.merged = tf.summary.merge_all()`, the constructor does as well.
+object: `merged = model.merged`.
 """
 
 from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES, DRAWS
-from migrate_mgpu.api.layers import LAYERS
-from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.summaries import SUMMARIES
 from migrate_mgpu.api.tables import calls_of_names, name_of
-from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.models.front.session.origins import class_of, is_of_another
 from migrate_mgpu.models.front.session.scope import constructor_of
+from migrate_mgpu.models.normalize.constructor_ends import at_the_end, may_be_added_to
 from migrate_mgpu.source.blocks import leading, right_above
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments, without_paragraph
@@ -32,76 +27,22 @@ from migrate_mgpu.source.statements import Layout, start_with_comments, without_
 _MERGE_ALL = "summary.merge_all"
 _MERGES = ("summary.merge", _MERGE_ALL)
 _MAKES = (*SUMMARIES.by_name, *_MERGES)
-_SAVER = "train.Saver"
-_EVERY = ("global_variables", "all_variables")
-# What makes variables: a saver of all has those that are there when it is made.
-_MAKERS = (
-    *VARIABLES.by_name,
-    *LAYERS.by_name,
-    *OPTIMIZERS.by_name,
-    "train.get_or_create_global_step",
-)
-_LATEST = 9  # statements at the end of a constructor, among which earlier ones are looked for
-_DEEP = 5  # functions that the constructor calls, within each other
 
 
 def as_attributes(module: Module, graph: CallGraph, owner: ast.ClassDef) -> list[Edit]:
     """The edits for one function; none where none makes such summaries."""
     node = constructor_of(owner)
-    if node is None or not node.args.args or not Layout(module.source, node.body[-1]).owns_lines:
+    if node is None or not may_be_added_to(module, node):
         return []
-    if any(isinstance(one, ast.Return) for one in walk(node)):
-        return []
-    own = _of_methods(module, graph, owner, node)
-    if own:
-        return own
     for function in (one for one in walk(module.tree) if isinstance(one, ast.FunctionDef)):
         if not any(one is owner for one in module.names.ancestors(function)):
-            edits = _Late(module, graph, owner, node, function).edits()
+            edits = _FunctionSummaries(module, graph, owner, node, function).edits()
             if edits:
                 return edits
     return []
 
 
-def _of_methods(
-    module: Module, graph: CallGraph, owner: ast.ClassDef, constructor: ast.FunctionDef
-) -> list[Edit]:
-    """The edits for a method that merges the summaries which the constructor makes."""
-    for call in calls_of_names(module).get(_MERGE_ALL, ()):
-        statement = module.names.parents.get(call)
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
-            continue
-        if len(statement.targets) > 1 or call.args or call.keywords:
-            continue
-        method = module.names.scope_at(statement).node
-        block = module.names.block(statement)
-        if class_of(module, target) is not owner or method is constructor or len(block) < 2:
-            continue
-        stored = [
-            one
-            for one in module.names.attributes[target.attr]
-            if not isinstance(one.ctx, ast.Load) and not is_of_another(module, one, owner)
-        ]
-        made = [
-            (other, use.node)
-            for other in graph.modules
-            for use in other.uses
-            if use.symbol.name in SUMMARIES.by_name
-        ]
-        inside = made and all(
-            other is module and constructor in other.names.ancestors(one) for other, one in made
-        )
-        if stored != [target] or not inside or not Layout(module.source, statement).owns_lines:
-            continue
-        me = constructor.args.args[0].arg
-        line = f"{me}.{target.attr} = {module.source.code(call)}"
-        gone = without_paragraph(module.source, statement)
-        return [*_at_the_end(module, constructor, [line]), gone]
-    return []
-
-
-class _Late:
+class _FunctionSummaries:
     def __init__(
         self,
         module: Module,
@@ -133,7 +74,7 @@ class _Late:
         statements = sorted(map(self.names.statement, calls), key=lambda one: one.lineno)
         once = self.graph.runs_once(self.module, self.function.body[0])
         if not calls or not once:
-            return self._saved(once)
+            return []
         lines: list[str] = []
         for statement in dict.fromkeys(statements):
             text = self._line(statement)
@@ -143,91 +84,6 @@ class _Late:
         if not self.object or not self._are_all(calls):
             return []
         return self._written(lines)
-
-    def _saved(self, once: bool) -> list[Edit]:
-        """A saver of all variables becomes the object's own."""
-        scope = self.names.scopes[self.function]
-        for call in calls_of_names(self.module).get(_SAVER, ()):
-            statement = self.names.statement(call)
-            if self.names.scope_at(call) is not scope or not isinstance(statement, ast.Assign):
-                continue
-            target, uses = statement.targets[0], list[ast.Attribute]()
-            if len(statement.targets) > 1 or not isinstance(target, ast.Name):
-                continue
-            if self.names.only_binding(target) is None or self._is_apart(statement):
-                continue
-            for mention in self.names.mentions(target.id, scope):
-                use = self.names.parents[mention]
-                if mention is not target:
-                    if not isinstance(use, ast.Attribute) or use.attr not in ("save", "restore"):
-                        return []
-                    uses.append(use)
-            told = [keyword.value for keyword in call.keywords]
-            every = all(name_of(self.module, one) in _EVERY for one in call.args)
-            plain = every and all(isinstance(one, ast.Constant) for one in told)
-            known = self._known_saver(call)
-            model = self._object()
-            if not plain or not uses or not model or not self._makes_all():
-                continue
-            restores = all(use.attr == "restore" for use in uses)
-            if not Layout(self.source, statement).owns_lines or not (restores or once):
-                continue
-            comments, gone = self._removed(statement)
-            if known and restores:
-                name, lines = known, list[str]()
-            else:
-                name, taken = target.id, self.names.attributes
-                name = f"{self.function.name}_{name}" if name in taken else name
-                if name in taken:
-                    continue
-                lines = [*comments, f"{self.me}.{name} = {self.source.code(call)}"]
-            mentions = [Edit(*self.source.span(use.value), f"{model}.{name}") for use in uses]
-            return [
-                *(_at_the_end(self.module, self.constructor, lines) if lines else ()),
-                gone,
-                *mentions,
-            ]
-        return []
-
-    def _known_saver(self, call: ast.Call) -> str:
-        """The attribute that is such a saver already; empty where none is."""
-        for statement in self.constructor.body[-_LATEST:]:
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-            if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute):
-                if ast.dump(statement.value) == ast.dump(call):
-                    return target.attr
-        return ""
-
-    def _object(self) -> str:
-        """The one object of the class, as a name that the function can read; empty without one."""
-        mentions = self.names.mentions(self.owner.name, self.names.module_scope)
-        made = [self.names.parents[one] for one in mentions if isinstance(one.ctx, ast.Load)]
-        statement = self.names.statement(made[0]) if len(made) == 1 else None
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        given = statement.value if isinstance(statement, ast.Assign) else None
-        if not isinstance(target, ast.Name) or given is not made[0]:
-            return ""
-        here = self.names.defining_scope(target.id, self.names.scopes[self.function])
-        there = self.names.scope_of_name[target]
-        known = here is there and self.names.only_binding(target) is not None
-        return target.id if known else ""
-
-    def _makes_all(self) -> bool:
-        """Whether all variables of the graph are made by the constructor."""
-        for module in self.graph.modules:
-            for use in module.uses:
-                if use.symbol.name in _MAKERS and not self._is_own(module, use.node, _DEEP):
-                    return False
-        return True
-
-    def _is_own(self, module: Module, node: ast.AST, deep: int) -> bool:
-        """Whether only the class runs the code at a node."""
-        around = [*module.names.ancestors(node)]
-        function = next((one for one in around if isinstance(one, ast.FunctionDef)), None)
-        if self.owner in around or function is None or not deep:
-            return self.owner in around
-        references = self.graph.references(Function(module, function))
-        return all(self._is_own(one.module, one.node, deep - 1) for one in references)
 
     def _line(self, statement: ast.stmt) -> str | None:
         """What the constructor says for a statement; None where it is made of more."""
@@ -320,7 +176,7 @@ class _Late:
         return not merged or all(call in calls for _, call in summaries)
 
     def _written(self, lines: list[str]) -> list[Edit]:
-        found = _at_the_end(self.module, self.constructor, lines)
+        found = [at_the_end(self.module, self.constructor, lines)]
         for statement in self.made:
             if isinstance(statement, ast.Assign) and self._is_read(statement):
                 target = statement.targets[0]
@@ -351,15 +207,3 @@ class _Late:
         mentions = self.names.mentions(target.id, self.names.scopes[self.function])
         inside = {part for one in self.made for part in walk(one)}
         return any(one not in inside for one in mentions)
-
-
-def _at_the_end(module: Module, constructor: ast.FunctionDef, lines: list[str]) -> list[Edit]:
-    """Lines behind the last one of the constructor."""
-    source, end = module.source, constructor.body[-1]
-    last = Layout(source, end)
-    indent, newline = source.indent_of(end), source.newline
-    text = "".join(f"{indent}{line}{newline}" for line in lines)
-    at = last.next_line
-    if not source.text[:at].endswith("\n"):
-        text = newline + text.rstrip()
-    return [Edit(at, at, text)]

@@ -437,7 +437,9 @@ def _make(name: str, asked: float, progress: TextIO | None) -> Runtime:
                     print(_announcement(name, recipe, place), file=progress, flush=True)
                 venv = [uv, "venv", "--no-project", "--python", base, str(place)]
                 _run_uv(name, venv, progress)
-                install = [uv, "pip", "install", "--python", str(python)]
+                # Programs that are compared write no bytecode: without it each of them would
+                # compile all of TensorFlow, for twice the time of its import.
+                install = [uv, "pip", "install", "--compile-bytecode", "--python", str(python)]
                 alone = [one for one in recipe.requirements if one.startswith(_ALONE)]
                 _run_uv(
                     name,

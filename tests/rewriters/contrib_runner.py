@@ -7,6 +7,7 @@ variables behind an update; or the text of an error.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import sys
@@ -20,6 +21,11 @@ POSITIVE = ("variance", "Adagrad", "Adam", "power")
 GIVEN = ("loss_scale", "step")  # values that programs count from
 # What tf-slim reads names from, and what programs give them: taken back behind each program.
 LENT = ("framework.ops", "layers.normalization", "ops.control_flow_ops", "ops.array_ops")
+
+
+# What a program computes is compared, not what Grappler makes of it, which takes longer.
+CONFIG = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True
 
 
 def wave(shape, phase=0.0):
@@ -60,7 +66,7 @@ def evaluate(name, text):
         )
         gradients = [(v, g) for v, g in zip(trained, gradients) if g is not None]
         updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
-        with tf.Session() as session:
+        with tf.Session(config=CONFIG) as session:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
             if not name.startswith("INITIAL"):
                 values = {}
@@ -90,6 +96,8 @@ def evaluate(name, text):
 
 
 def main():
+    gc.freeze()  # TensorFlow's own objects stay
+    gc.set_threshold(100000, 20, 50)
     results = {}
     homes = [importlib.import_module("tensorflow.python." + name) for name in LENT]
     for name, text in json.load(sys.stdin).items():

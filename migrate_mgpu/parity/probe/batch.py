@@ -22,6 +22,7 @@ Runs in the interpreter under test: Python 3.7, standard library only.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import importlib.util
 import json
@@ -120,6 +121,7 @@ def main() -> None:
     # import is OpenBLAS's, which handles fork itself.
     warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
     importlib.import_module("tensorflow")
+    gc.freeze()  # what all programs share stays: no collection looks at it again, or copies it
 
     results = serve(request)
     with open(request["results"], "w", encoding="utf-8") as stream:

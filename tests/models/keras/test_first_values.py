@@ -185,7 +185,10 @@ def test_a_warm_start_stays(old: str, new: str, why: str) -> None:
 
 # Runs programs as they are, without the probe that would carry first values from side to side.
 RUNNER = """
-import contextlib, io, json, os, runpy, sys
+import contextlib, gc, io, json, os, runpy, sys
+import tensorflow
+gc.freeze()  # its own objects stay
+gc.set_threshold(100000, 20, 50)
 shown = {}
 for name, (folder, path, arguments) in json.loads(sys.argv[1]).items():
     os.chdir(folder)

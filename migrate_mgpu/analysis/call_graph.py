@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Union
 
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.scopes import Binding
@@ -352,30 +352,42 @@ class CallGraph:
     @cached_property
     def _mentions(self) -> dict[str, list[tuple[Module, ast.expr]]]:
         """Where each function or class name of the run is mentioned, under whatever alias."""
-        defined = {
-            node.name
-            for module in self._modules
-            for node in module.names.scopes
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-        }
+        defined = {name for module in self._modules for name in _defined(module)}
         found: dict[str, list[tuple[Module, ast.expr]]] = {}
         for module in self._modules:
             names = module.names
             for name in defined & names.attributes.keys():
                 found.setdefault(name, []).extend((module, n) for n in names.attributes[name])
             aliases = {name: {name} for name in defined & names.by_id.keys()}
-            for scope in names.scopes.values():
-                for local, bindings in scope.bindings.items():
-                    for binding in bindings:  # `from utils import get_config as make`
-                        original = (binding.qualname or "").rpartition(".")[2]
-                        if original != local and original in defined and local in names.by_id:
-                            aliases.setdefault(local, set()).add(original)
+            for local, original in _renamed(module):
+                if original in defined:
+                    aliases.setdefault(local, set()).add(original)
             for local, originals in aliases.items():
                 for mention in names.by_id[local]:
                     if isinstance(mention.ctx, ast.Load):
                         for original in originals:
                             found.setdefault(original, []).append((module, mention))
         return found
+
+
+@fact_of_text
+def _defined(module: Module) -> set[str]:
+    """The names of the functions and classes of a module, wherever they stand in it."""
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
+    return {node.name for node in module.names.scopes if isinstance(node, kinds)}
+
+
+@fact_of_text
+def _renamed(module: Module) -> list[tuple[str, str]]:
+    """The other names that imported things have in a module: `from utils import config as make`."""
+    found: list[tuple[str, str]] = []
+    for scope in module.names.scopes.values():
+        for local, bindings in scope.bindings.items():
+            for binding in bindings if local in module.names.by_id else ():
+                original = (binding.qualname or "").rpartition(".")[2]
+                if original != local:
+                    found.append((local, original))
+    return found
 
 
 def _is_registered(module: Module, node: Definition | ast.ClassDef) -> bool:

@@ -94,7 +94,7 @@ class Module:
     borrowers: list[Module] = field(default_factory=list)  # that get TensorFlow from this one
     # Expressions that mean in TF2 what others did: the author's own, or new ones.
     substitutes: dict[ast.expr, ast.expr] = field(default_factory=dict)
-    known_of_text: dict[str, Any] = field(default_factory=dict)
+    known_of_text: dict[object, Any] = field(default_factory=dict)
 
     def again(self) -> Module:
         """The same file in another run: its facts, without what follows from other files."""
@@ -526,6 +526,23 @@ def fact(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer]:
     @wraps(ask)
     def known(module: Module) -> _Answer:
         kept = vars(module).setdefault(_FACTS, {})
+        if ask not in kept:
+            kept[ask] = ask(module)
+        return cast("_Answer", kept[ask])
+
+    return known
+
+
+def fact_of_text(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer]:
+    """The same, for an answer that names no module: a run that is planned again has it, too.
+
+    What is asked of a module's nodes, names and text is the same for each copy of the module, as
+    `Module.again` makes them. Callers must not change the answer.
+    """
+
+    @wraps(ask)
+    def known(module: Module) -> _Answer:
+        kept = module.known_of_text
         if ask not in kept:
             kept[ask] = ask(module)
         return cast("_Answer", kept[ask])

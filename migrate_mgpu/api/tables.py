@@ -6,7 +6,7 @@ import ast
 from typing import Protocol
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.symbols import aliases, symbol
 from migrate_mgpu.source.call_edit import CallEdit
@@ -51,7 +51,7 @@ def _name_of(qualname: str | None) -> str:
     return aliases().get(found.name, found.name) if found.flavour != "private" else ""
 
 
-@fact
+@fact_of_text
 def calls_of_names(module: Module) -> dict[str, list[ast.Call]]:
     """The calls of TensorFlow's functions in a module, by their names, in source order."""
     found: dict[str, list[ast.Call]] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -30,9 +30,9 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
         edits = _named(module, call, fed)
         if edits and isinstance(target.node, ast.FunctionDef):
             return [*edits, *_returned(module, target.node)]
-    for call in module.names.calls:
+    for call in _named_feeds(module):
         target = graph.target(module, call.func)
-        if target is not None and target.module is module and _is_named_feed(module, call):
+        if target is not None and target.module is module:
             if isinstance(target.node, ast.FunctionDef):
                 edits = _returned(module, target.node)
                 if edits:
@@ -65,6 +65,13 @@ def _named(module: Module, run: ast.Call, fed: ast.Call) -> list[Edit]:
     name = module.names.fresh(module.names.scope_at(run), "fed", "feed_dict")
     line = f"{name} = {module.source.code(fed)}"
     return [layout.insert_before([line]), Edit(*module.source.span(fed), name)]
+
+
+@fact_of_text
+def _named_feeds(module: Module) -> list[ast.Call]:
+    if "feed_dict" not in module.source.text:
+        return []
+    return [call for call in module.names.calls if _is_named_feed(module, call)]
 
 
 def _is_named_feed(module: Module, call: ast.Call) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
@@ -52,7 +52,7 @@ class _Event:
     target: Function | None = None
 
 
-@fact
+@fact_of_text
 def mentions(module: Module) -> list[ast.Attribute | ast.ImportFrom]:
     """What names a function of collections, and imports of them."""
     if "collection" not in module.source.text:

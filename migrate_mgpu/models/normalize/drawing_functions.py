@@ -42,7 +42,7 @@ class _End:
 def giving_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits of one such function and all its calls; none where there is none."""
     for module in modules:
-        for node in module.tree.body:
+        for node in module.tree.body if _MAKER in module.source.text else ():
             if isinstance(node, ast.FunctionDef) and not node.decorator_list:
                 end = _end(module, node, graph)
                 edits = _edits(module, node, end, graph) if end is not None else {}

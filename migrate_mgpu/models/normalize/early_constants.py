@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS
@@ -20,6 +20,7 @@ _CONFIGURES = ("ConfigProto", "GPUOptions", *DEVICE_OPTIONS)
 _ABOVE = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits for one constant; none where none stands below a part of the graph."""
     for call in module.names.calls:

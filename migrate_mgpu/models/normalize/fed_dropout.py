@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import spelling
@@ -32,6 +32,7 @@ _FORMS = {
 _SAME = ("noise_shape", "seed")
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits; none where no such layer has a rate that is computed."""
     if any("arg_scope" in use.symbol.name for use in module.uses):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
@@ -21,13 +21,22 @@ _RUNS = ("run", "eval", "next_batch")
 
 def given(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits for one such function and all its calls; none where there is none."""
-    for node in module.tree.body:
-        if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-            names = _read(module, node)
-            edits = _edits(module, Function(module, node), names, graph) if names else []
-            if edits:
-                return edits
+    for node, names in _reading(module):
+        edits = _edits(module, Function(module, node), names, graph)
+        if edits:
+            return edits
     return []
+
+
+@fact_of_text
+def _reading(module: Module) -> list[tuple[ast.FunctionDef, list[str]]]:
+    """The functions that read placeholders as globals, with the names of these."""
+    found = (
+        (node, _read(module, node))
+        for node in module.tree.body
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    )
+    return [(node, names) for node, names in found if names]
 
 
 def _read(module: Module, node: ast.FunctionDef) -> list[str]:

@@ -116,10 +116,11 @@ def without_averages(module: Module, modules: Sequence[Module]) -> list[Edit]:
 
     The second list is empty there: what keeps averages, in one statement behind it, fills it.
     """
-    if any(use.symbol.name in _AVERAGED for one in modules for use in one.uses):
+    averages = calls_of_names(module).get("moving_average_variables")
+    if not averages or any(use.symbol.name in _AVERAGED for one in modules for use in one.uses):
         return []
     names = module.names
-    for call in calls_of_names(module).get("moving_average_variables", ()):
+    for call in averages:
         both = names.parents[call]
         if not isinstance(both, ast.BinOp) or not isinstance(both.op, ast.Add):
             continue

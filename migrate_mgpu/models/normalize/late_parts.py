@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
 from migrate_mgpu.api.graph import COMPUTES, INITIALIZES
 from migrate_mgpu.api.layers import LAYERS
@@ -24,6 +24,7 @@ _ASKS = {"get_collection", "trainable_variables", "global_variables", "assign", 
 _UPDATES = ("minimize", "apply_gradients")
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits for one function; none where none builds what it runs."""
     calls, block = session_calls(module), module.tree.body

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import INITIALIZES, SETTINGS
 from migrate_mgpu.api.tables import name_of
@@ -25,6 +25,7 @@ _OF_ALL = (
 )  # fmt: skip
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edit that begins the next graph; none where there is none, or it is no graph apart."""
     block = module.tree.body

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.dataflow import loaded
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.layers import LAYERS
@@ -43,18 +43,21 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     return []
 
 
-def _homes(module: Module) -> Iterator[ast.Module | ast.FunctionDef]:
+@fact_of_text
+def _homes(module: Module) -> list[ast.Module | ast.FunctionDef]:
     """Where a graph may be built: the script, and functions with placeholders or a session."""
-    yield module.tree
+    found: list[ast.Module | ast.FunctionDef] = [module.tree]
     inner = (
         one for node in module.tree.body if isinstance(node, ast.ClassDef) for one in node.body
     )
     for node in (*module.tree.body, *inner):
-        calls = [one for one in walk(node) if isinstance(one, ast.Call)]
         if isinstance(node, ast.FunctionDef) and any(
-            name_of(module, one) in PLACEHOLDERS or is_session(module, one) for one in calls
+            name_of(module, one) in PLACEHOLDERS or is_session(module, one)
+            for one in walk(node)
+            if isinstance(one, ast.Call)
         ):
-            yield node
+            found.append(node)
+    return found
 
 
 class _Loop:

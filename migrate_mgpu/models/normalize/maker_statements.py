@@ -19,11 +19,11 @@ from collections.abc import Mapping, Sequence
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.constant_parameters import constants, truth
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, DEFINED, DRAWS
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.normalize.variable_makers import with_texts
 from migrate_mgpu.source.source import Edit
@@ -36,12 +36,28 @@ _CPUS = ("/cpu:0", "/CPU:0", "/device:CPU:0", "cpu:0")
 def inlined(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such function and all its calls; none where there is none."""
     for module in modules:
-        for node in module.tree.body:
-            if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-                edits = _Maker(module, node, graph).edits()
-                if edits:
-                    return {module: edits}
+        for node in _with_one_return(module):
+            edits = _Maker(module, node, graph).edits()
+            if edits:
+                return {module: edits}
     return {}
+
+
+@fact_of_text
+def _with_one_return(module: Module) -> list[ast.FunctionDef]:
+    """The functions of a module that return once, and have plain parameters alone."""
+    return [
+        node
+        for node in module.tree.body
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list
+        if not _has_other_parameters(node.args)
+        if sum(isinstance(one, ast.Return) for one in walk(node)) == 1
+    ]
+
+
+def _has_other_parameters(arguments: ast.arguments) -> bool:
+    found = arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs
+    return bool(found)
 
 
 def named_by_text(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -51,7 +67,7 @@ def named_by_text(modules: Sequence[Module], graph: CallGraph) -> dict[Module, l
     """
     found: dict[Module, list[Edit]] = {}
     for module in modules:
-        for node in module.tree.body:
+        for node in module.tree.body if "variable_scope" in calls_of_names(module) else ():
             if isinstance(node, ast.FunctionDef):
                 edits = _scope_names(module, node, graph)
                 if edits:
@@ -72,7 +88,7 @@ class _Maker:
         self.settings: set[str] = set()  # local names that the variables are made of
 
     def edits(self) -> list[Edit]:
-        if not self._is_maker():
+        if self._last() is None:
             return []
         function = Function(self.module, self.node)
         references = self.graph.references(function)
@@ -85,13 +101,6 @@ class _Maker:
                 return []
             found.append(edit)
         return [*found, without_function(self.source, self.node)] if found else []
-
-    def _is_maker(self) -> bool:
-        arguments = self.node.args
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
-            return False
-        returns = sum(isinstance(one, ast.Return) for one in walk(self.node))
-        return self._last() is not None and returns == 1
 
     def _reads(self, kept: Sequence[ast.stmt]) -> bool:
         """Whether statements make variables, which the function returns, and can be moved."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.source.blocks import lines_in_strings
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import is_comment
@@ -12,6 +12,7 @@ from migrate_mgpu.source.statements import is_comment
 MIXED = " \t"  # how wide a tab behind spaces is depends on who reads it
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits for the outermost such blocks; none where there is none."""
     if MIXED not in module.source.text:

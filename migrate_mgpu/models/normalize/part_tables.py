@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.source.source import Edit
@@ -21,12 +21,20 @@ from migrate_mgpu.source.statements import Layout
 def spread(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such dictionary; none where there is none."""
     for module in modules:
-        for statement in walk(module.tree):
-            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict):
-                edits = _Table(module, graph, statement, statement.value).edits()
-                if edits:
-                    return {module: edits}
+        for statement, table in _tables(module):
+            edits = _Table(module, graph, statement, table).edits()
+            if edits:
+                return {module: edits}
     return {}
+
+
+@fact_of_text
+def _tables(module: Module) -> list[tuple[ast.Assign, ast.Dict]]:
+    return [
+        (statement, statement.value)
+        for statement in walk(module.tree)
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Dict)
+    ]
 
 
 class _Table:

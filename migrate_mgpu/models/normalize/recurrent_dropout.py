@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.style import style_at
@@ -24,6 +24,7 @@ from migrate_mgpu.source.statements import Layout
 _PROBABILITIES = ("input_keep_prob", "output_keep_prob")
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits for one such network; none where there is none."""
     for call in module.names.calls:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.api.recurrent import RUNS
 from migrate_mgpu.api.tables import name_of
@@ -17,6 +17,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits for one such network; none where there is none."""
     for call in module.names.calls:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.tables import name_of
@@ -78,6 +78,7 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
     return [Edit(*module.source.span(one), new) for one in later]
 
 
+@fact_of_text
 def renamed_in_towers(module: Module) -> list[Edit]:
     """The edits for names that a loop over devices has as well, where functions are given them."""
     if asks_for_names(module):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.session.origins import class_of, is_of_another
 from migrate_mgpu.source.source import Edit
@@ -19,6 +19,7 @@ from migrate_mgpu.source.statements import Layout
 _ATOMS = (ast.Name, ast.Attribute, ast.List, ast.Tuple, ast.expr_context)
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits for one such name; none where there is none."""
     for node in walk(module.tree):

@@ -17,7 +17,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.normalize.variable_makers import with_texts
 from migrate_mgpu.source.source import Edit
@@ -55,12 +55,11 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
 
 def _counted(module: Module) -> Iterator[Edit]:
     """`tf.train.global_step(sess, step)`, which is `int(sess.run(step))`."""
-    for call in module.names.calls:
-        if name_of(module, call) == "train.global_step":
-            given = by_parameter(call, ("sess", "global_step_tensor"))
-            if len(given) == 2:
-                session, step = (module.source.code(given[one]) for one in given)
-                yield Edit(*module.source.span(call), f"int({session}.run({step}))")
+    for call in calls_of_names(module).get("train.global_step", ()):
+        given = by_parameter(call, ("sess", "global_step_tensor"))
+        if len(given) == 2:
+            session, step = (module.source.code(given[one]) for one in given)
+            yield Edit(*module.source.span(call), f"int({session}.run({step}))")
 
 
 def _fed_dropouts(module: Module) -> Iterator[Edit]:
@@ -68,18 +67,17 @@ def _fed_dropouts(module: Module) -> Iterator[Edit]:
 
     TF2's layer asks Python whether it trains: this asks what is fed, as TF1's did.
     """
+    dropouts = calls_of_names(module).get("layers.dropout", ())
     fed = {
         _last(key)
-        for node in walk(module.tree)
+        for node in (walk(module.tree) if dropouts else ())
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values)
         if isinstance(key, (ast.Name, ast.Attribute))
         and isinstance(value, ast.Name)
         and module.names.is_parameter(value)
     }
-    for call in module.names.calls:
-        if name_of(module, call) != "layers.dropout":
-            continue
+    for call in dropouts:
         given = by_parameter(call, ("inputs", "rate", "noise_shape", "seed", "training", "name"))
         flag, inputs = given.get("training"), given.get("inputs")
         plain = {"inputs", "rate", "training", "name"}
@@ -217,8 +215,9 @@ def unpacked_calls(
     """
     last = node.body[-1]
     value = last.value if isinstance(last, ast.Return) else None
-    returns = [part for part in walk(node) if isinstance(part, ast.Return)]
-    if not isinstance(value, ast.Tuple) or returns != [last]:
+    if not isinstance(value, ast.Tuple):
+        return None
+    if [part for part in walk(node) if isinstance(part, ast.Return)] != [last]:
         return None
     targets: list[ast.Tuple] = []
     for reference in graph.references(Function(module, node)):

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edit for one such function; none where there is none."""
     calls = session_calls(module)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.reaching_definitions import reaching
@@ -45,6 +45,7 @@ class _Size:
     last: ast.expr
 
 
+@fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits; none where no size is asked for, or none is seen."""
     found: dict[ast.AST, Edit] = {}

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.constant_conditions import Unknown, holds
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import position, walk
@@ -80,7 +80,7 @@ def told(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]
     return {}
 
 
-@fact
+@fact_of_text
 def _asks_for_names(module: Module) -> bool:
     return ".op" in module.source.text and any(map(asks_for_name, walk(module.tree)))
 

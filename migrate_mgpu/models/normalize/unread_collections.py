@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.constant_parameters import constants, truth
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
@@ -33,7 +33,7 @@ def dropped(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Ed
     return {}
 
 
-@fact
+@fact_of_text
 def _adding(module: Module) -> list[ast.Expr]:
     if _ADDS not in module.source.text:
         return []
@@ -55,7 +55,7 @@ def _read(modules: Sequence[Module]) -> set[str] | None:
     return found
 
 
-@fact
+@fact_of_text
 def _read_in(module: Module) -> set[str] | None:
     """Those that one module reads."""
     found: set[str] = set()

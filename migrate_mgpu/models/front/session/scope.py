@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
@@ -127,7 +127,7 @@ def is_session(module: Module, node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and name_of(module, node) in SESSIONS
 
 
-@fact
+@fact_of_text
 def session_calls(module: Module) -> list[ast.Call]:
     """The calls that make its sessions, in source order."""
     return [call for call in module.names.calls if is_session(module, call)]

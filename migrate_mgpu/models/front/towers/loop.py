@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
@@ -28,7 +28,7 @@ def find_towers(module: Module, graph: CallGraph) -> Towers | None:
     return next((found for loop in loops if (found := read_towers(module, loop, graph))), None)
 
 
-@fact
+@fact_of_text
 def loops_on_devices(module: Module) -> list[ast.For]:
     """The loops that may build towers; none where nothing is put on a device."""
     if not _has_gradients(module) or "device" not in calls_of_names(module):

@@ -27,6 +27,8 @@ from migrate_mgpu.source.history import before, place
 from migrate_mgpu.source.source import Edit, Source, SourceError, decode, splice
 from migrate_mgpu.source.suppressions import file_suppressed
 
+_FEW = 2  # times as long as the converted programs are all others, to plan those first
+
 Contents = Sequence[tuple[str, bytes]]
 Plan = Callable[[Project], RunResult]
 
@@ -84,19 +86,14 @@ def converted(
         planned = plan(project), project
         return _with_reasons(planned, {path: str(error) for path, error in run.failed.items()})
     dropped: dict[Path, str] = {path: str(error) for path, error in run.failed.items()}
+    alone = run.alone(project)
+    if alone is not None and run.drop(plan(alone), dropped):
+        project = run.project()
     while True:
         result = plan(project)
-        used = {
-            path
-            for program in result.programs
-            if program.state in (NATIVE, BRIDGE, KEPT)
-            for path in program.paths
-        }
-        if used >= run.files.keys():
+        if not run.drop(result, dropped):
             run.relocate(result, project)
             break
-        dropped.update(run.unused(result, used))
-        run.files = {path: file for path, file in run.files.items() if path in used}
         project = run.project()
     return _with_reasons((result, project), dropped)
 
@@ -228,6 +225,33 @@ class _Conversion:
             self.files[path] = _Converted(source, edits, source.encode(source.apply(edits)))
         except SourceError as error:
             self.failed[path] = _in_cell(path, data, error)
+
+    def alone(self, project: Project) -> Project | None:
+        """The programs that files were converted for, where they are few beside the others.
+
+        One that stays if it is planned alone stays among others, too, which take longer to plan.
+        """
+        paths = {
+            module.path: None
+            for program in project.programs()
+            if any(module.path in self.files for module in program.modules)
+            for module in program.modules
+        }
+        alone = project.again([(str(path), project.data[path]) for path in paths])
+        return alone if alone.length * _FEW < project.length else None
+
+    def drop(self, result: RunResult, dropped: dict[Path, str]) -> bool:
+        """Leaves files as they are whose programs all stay, and says why; whether there are any."""
+        used = {
+            path
+            for program in result.programs
+            if program.state in (NATIVE, BRIDGE, KEPT)
+            for path in program.paths
+        }
+        dropped.update(self.unused(result, used))
+        count = len(self.files)
+        self.files = {path: file for path, file in self.files.items() if path in used}
+        return len(self.files) < count
 
     def unused(self, result: RunResult, used: Iterable[Path]) -> dict[Path, str]:
         """Why files are not converted: what keeps their programs from TF2."""

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.run.migrate import migrate
+from migrate_mgpu.run.plan import Planned, Plans
 from migrate_mgpu.source import python_2
 from tests.support.migration import migrated, run, said
 
@@ -298,3 +301,22 @@ def test_a_helper_behind_one_that_is_of_either_python() -> None:
     assert set(after) == {"train.py", "counts.py"}
     (program,) = found.programs
     assert (program.state, len(program.paths)) == ("bridge", 3)
+
+
+def test_few_programs_are_planned_alone_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that stays alone stays among others: these are planned once, without its conversion."""
+    lengths: list[int] = []
+    plan = Plans.plan
+
+    def counted(self: Plans, project: Project, shared: SharedGraph | None = None) -> Planned:
+        lengths.append(len(project.modules))
+        return plan(self, project, shared)
+
+    monkeypatch.setattr(Plans, "plan", counted)
+    gone = b"import model\nimport tensorflow as tf\nprint tf.contrib.nobody.knows(tf.Session())\n"
+    filler = b"import model\nimport tensorflow as tf\nprint(tf.Session())\n" + b"# long\n" * 99
+    others = [(f"train_{number}.py", filler) for number in range(3)]
+    found = planned(("model.py", b"import tensorflow\n"), ("old.py", gone), *others)
+    assert [str(file.path) for file in found.files if file.error] == ["old.py"]
+    assert set(written(found)) == {name for name, _ in others}
+    assert lengths == [2, 4]

@@ -91,7 +91,7 @@ stay, and the findings say which.
 | `sess.run(tf.sigmoid(out), ...)` in several places | one function |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights and names, `tf.keras.layers.RNN` |
 | `self.writer = tf.summary.FileWriter(...)` in a method | `tf.summary.create_file_writer(...)` |
-| `if labels is not None: feed_dict[self.y] = labels` | `feed_dict['y'] = labels`, `step(**feed_dict)` |
+| `if y is not None: feed_dict[self.y] = y` | `feed_dict['y'] = y`, `step(**feed_dict)` |
 | `saver = tf.train.Saver()` in a function beside a model | `Saver(model.checkpoint_variables)` |
 | `[tf.assign(t, e) for t, e in zip(target, evaluated)]` | a step that goes through both lists |
 | `collections=` of the author's own, and `tf.get_collection` of those | lists of the variables |

@@ -15,7 +15,6 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role, closure, only_computes
-from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader, unique, value_of
@@ -155,8 +154,9 @@ class CompletenessCheck(StatementReader):
         for update in self.found.updates:
             for clip in (*update.clips, *update.tower_clips):
                 for limit in clip.limits:
-                    for name in mentions_of(self.names, limit, self.home):
-                        self._check_captured(name, limit, update.place, None)
+                    for name in (one for one in walk(limit) if isinstance(one, ast.Name)):
+                        if name in self.names.scope_of_name:
+                            self._check_captured(name, limit, update.place, None)
 
     def _check_captured(
         self, name: ast.Name, value: ast.AST, place: int, unit: Unit | None
@@ -182,6 +182,7 @@ class CompletenessCheck(StatementReader):
             text = f"`{name.id}` changes, and the graph was built with one of its values"
             raise Refused(self.module, name, text, "give each value its own name")
         if bindings[0].kind in ("import", "def", "class"):
+            self._check_stored(name, place)
             return False
         around = self.scope.entries[place].statement
         alone = unit is None or isinstance(unit.node, ast.expr)
@@ -200,6 +201,22 @@ class CompletenessCheck(StatementReader):
             text = f"`{name.id}` changes here, and the graph was built with its earlier value"
             raise Refused(self.module, changed, text, "copy it for the graph")
         return False
+
+    def _check_stored(self, name: ast.Name, place: int) -> None:
+        """An attribute of a class or module is not given another value behind what was built.
+
+        Raises:
+            Refused: the scope that builds does that.
+        """
+        read = self.names.parents.get(name)
+        for stored in self.names.attributes[read.attr] if isinstance(read, ast.Attribute) else ():
+            same = isinstance(stored.value, ast.Name) and stored.value.id == name.id
+            here = self.names.scope_at(self.names.statement(stored)) is self.home
+            if same and here and not isinstance(stored.ctx, ast.Load):
+                if not self._is_earlier(stored, place):
+                    shown = self.module.source.code(stored)
+                    text = f"`{shown}` changes, and the graph was built with one of its values"
+                    raise Refused(self.module, stored, text, "feed it, or give each value a name")
 
     def _is_earlier(self, node: ast.AST, place: int) -> bool:
         """Whether what a statement of the scope does to a name is done before a place of it."""

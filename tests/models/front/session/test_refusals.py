@@ -440,6 +440,14 @@ REFUSED = {
         ),
         "`limit` changes, and the graph was built with one of its values",
     ),
+    "an attribute of a class that changes behind the graph": (
+        program(
+            MODEL.replace("tf.matmul(x, w)", "tf.matmul(x, w) * Settings.scale"),
+            head=HEAD + "class Settings:\n    scale = 2.0\n",
+            before="Settings.scale = 3.0\n",
+        ),
+        "`Settings.scale` changes, and the graph was built with one of its values",
+    ),
     "labels": (
         program(
             "out = tf.matmul(x, w)\n"

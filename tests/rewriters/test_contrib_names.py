@@ -212,7 +212,7 @@ BROKEN = (
     ("[3, 5], dynamic_pad", "[3, 4], dynamic_pad", "buckets of lengths"),
     ("'given', num_heads=2", "'given', num_heads=1", "networks of symbols with attention"),
     ("'fed', feed_previous=True", "'fed', feed_previous=False", "networks of symbols"),
-    ("average_decay=0.7", "average_decay=0.8", "TRAIN averaged weights"),
+    ("average_decay=0.7", "average_decay=0.05", "TRAIN averaged weights"),
     ("drop(x, 0.6", "drop(x, 0.7", "dropout for selus"),
     ("rotate(x, 0.3)", "rotate(x, -0.3)", "rotated images"),
     ("3, activation=tf.tanh", "3, activation=tf.nn.relu", "projected and embedded cells"),

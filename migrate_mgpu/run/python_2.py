@@ -87,8 +87,11 @@ def converted(
         return _with_reasons(planned, {path: str(error) for path, error in run.failed.items()})
     dropped: dict[Path, str] = {path: str(error) for path, error in run.failed.items()}
     alone = run.alone(project)
-    if alone is not None and run.drop(plan(alone), dropped):
-        project = run.project()
+    if alone is not None:
+        result = plan(alone)
+        planned_alone = {path for program in result.programs for path in program.paths}
+        if run.drop(result, dropped, run.files.keys() - planned_alone):
+            project = run.project()
     while True:
         result = plan(project)
         if not run.drop(result, dropped):
@@ -230,6 +233,7 @@ class _Conversion:
         """The programs that files were converted for, where they are few beside the others.
 
         One that stays if it is planned alone stays among others, too, which take longer to plan.
+        A file that is a program among others only (a test of theirs) is looked at there.
         """
         paths = {
             module.path: None
@@ -240,14 +244,18 @@ class _Conversion:
         alone = project.again([(str(path), project.data[path]) for path in paths])
         return alone if alone.length * _FEW < project.length else None
 
-    def drop(self, result: RunResult, dropped: dict[Path, str]) -> bool:
-        """Leaves files as they are whose programs all stay, and says why; whether there are any."""
+    def drop(self, result: RunResult, dropped: dict[Path, str], kept: Iterable[Path] = ()) -> bool:
+        """Leaves files as they are whose programs all stay, and says why; whether there are any.
+
+        Those that are ``kept`` may be needed.
+        """
         used = {
             path
             for program in result.programs
             if program.state in (NATIVE, BRIDGE, KEPT)
             for path in program.paths
         }
+        used.update(kept)
         dropped.update(self.unused(result, used))
         count = len(self.files)
         self.files = {path: file for path, file in self.files.items() if path in used}

@@ -320,3 +320,23 @@ def test_few_programs_are_planned_alone_first(monkeypatch: pytest.MonkeyPatch) -
     assert [str(file.path) for file in found.files if file.error] == ["old.py"]
     assert set(written(found)) == {name for name, _ in others}
     assert lengths == [2, 4]
+
+
+def test_a_test_that_is_a_program_among_others_only_is_not_given_up_alone() -> None:
+    """By itself it has nothing that is looked for, and was left as Python 2."""
+    core = b"import tensorflow as tf\n\n\ndef core():\n    return tf.placeholder(tf.float32)\n"
+    test = (
+        b"import tensorflow as tf\nimport core\n\n\nclass CoreTest(tf.test.TestCase):\n"
+        b"    def test_core(self):\n        with self.test_session() as sess:\n"
+        b"            for _ in xrange(2):\n                sess.run(core.core(), {})\n\n\n"
+        b"if __name__ == '__main__':\n    tf.test.main()\n"
+    )
+    train = b"import tensorflow as tf\nimport core\n\nsess = tf.Session()\ncore.core()\n"
+    found = planned(
+        ("core.py", core),
+        ("core_test.py", test),
+        ("train.py", train + b"# long\n" * 400),
+    )
+    states = {str(one.entry): one.state for one in found.programs}
+    assert states == {"train.py": "bridge", "core_test.py": "bridge"}
+    assert b"in range(2)" in written(found)["core_test.py"].encode()

@@ -26,8 +26,9 @@ class OptimizerRow(Row):
     SAME where that was measured;
     ``linear``: its step for a sum of gradients is the sum of its steps. ``definition`` stands
     for the class of Keras's, always or only where the learning rate changes
-    (``if_scheduled``). ``slots`` is how many tensors it keeps of each variable, where those of
-    Keras are the same ones, in the same order.
+    (``if_scheduled``), ``of_rows`` does where it gets gradients of some rows. ``slots`` is how
+    many tensors it keeps of each variable, where those of Keras are the same ones, in the same
+    order.
     """
 
     string: str = ""
@@ -36,6 +37,7 @@ class OptimizerRow(Row):
     rows: Rows = Rows.OTHER
     linear: bool = False
     definition: Definition | None = None
+    of_rows: Definition | None = None
     if_scheduled: bool = False
     slots: int = 0
 
@@ -77,6 +79,61 @@ class {name}({tf}.keras.optimizers.SGD):
         super().update_step(gradient, variable, *args)
         rate = {tf}.cast(self.schedule(self.iterations), variable.dtype)
         variable.assign(before + rate * (variable - before))''',
+)
+
+# What follows is for an optimizer that gets gradients of some rows of a table. The first stands
+# above the class that it changes, which is Keras's own or that of the optimizer's row.
+OWN_ROWS = Definition(
+    "OwnRows",
+    '''\
+class {name}:
+    """Changes only the rows of a table that a step has used, as TF1's optimizer does."""
+
+    def update_step(self, gradient, variable, *args):
+        if not isinstance(gradient, {tf}.IndexedSlices):
+            return super().update_step(gradient, variable, *args)
+        shape = tuple(variable.shape)
+        changed = [variable, *(kept for kept in self.variables if tuple(kept.shape) == shape)]
+        before = [{tf}.identity(value) for value in changed]
+        super().update_step({tf}.convert_to_tensor(gradient), variable, *args)
+        used = {tf}.scatter_nd(
+            gradient.indices[:, None], {tf}.ones_like(gradient.indices), [shape[0]]
+        )
+        used = {tf}.reshape(used > 0, [shape[0]] + [1] * (len(shape) - 1))
+        for value, old in zip(changed, before):
+            value.assign({tf}.where(used, value, old))''',
+)
+OF_ROWS = '''\
+class {name}({rows}, {base}):
+    """{short} for tables, as TF1's."""'''
+# Each row has its own count of steps: what is left of the ones that it begins with differs.
+_RMSPROP_OF_ROWS = Definition(
+    "RMSprop",
+    '''\
+class {name}({tf}.keras.optimizers.RMSprop):
+    """RMSprop whose mean squares begin at one, as TF1's do."""
+
+    def build(self, variables):
+        begins = not hasattr(self, {quote}_velocities{quote})
+        super().build(variables)
+        for mean_square in self._velocities if begins else []:
+            mean_square.assign({tf}.ones(mean_square.shape))''',
+)
+# A learning rate that steps have, where one of several optimizers must ask for it.
+STEP_RATE = Definition(
+    "StepRate",
+    '''\
+class {name}({tf}.keras.optimizers.schedules.LearningRateSchedule):
+    """The learning rate that a step was given last."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __call__(self, step):
+        return self.rate
+
+    def get_config(self):
+        return {{{quote}rate{quote}: self.rate}}''',
 )
 
 # ``tf.contrib.layers.optimize_loss``, which makes an optimizer and its training step.
@@ -194,6 +251,7 @@ OPTIMIZERS = Table(
         string="RMSProp",
         rows=Rows.OTHER,
         definition=_RMSPROP,
+        of_rows=_RMSPROP_OF_ROWS,
     ),
     OptimizerRow(
         ("train.FtrlOptimizer",),

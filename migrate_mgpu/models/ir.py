@@ -250,6 +250,27 @@ class Optimizer(Operation):
     own: OwnOptimizer | None = None
 
 
+@record(frozen=True, eq=False)
+class OptimizerChoice:
+    """The optimizers of which a program makes one, as a condition of its own says, or the only one.
+
+    ``tests`` are its conditions. What is known of an optimizer is known of each of the ``arms``.
+    """
+
+    arms: tuple[Optimizer, ...]
+    tests: tuple[ast.expr, ...] = ()
+
+    @property
+    def only(self) -> Optimizer:
+        """The one that there is, where nothing is chosen."""
+        (optimizer,) = self.arms
+        return optimizer
+
+    @property
+    def kinds(self) -> set[str]:
+        return {optimizer.kind for optimizer in self.arms}
+
+
 class ClippedBy(enum.Enum):
     """What a limit on gradients is about."""
 
@@ -894,8 +915,9 @@ class Update:
     """One optimizer's step on a loss, as an operation of its own: ``optimizer.minimize(loss)``.
 
     ``statement`` makes it, and its ``optimizer`` too unless that has a name of its own
-    (``optimizer_name``); ``unit`` is what computes the ``loss``, ``variables`` are those that
-    it depends on, or that it is told to train; ``counts`` is the variable that counts the steps,
+    (``optimizer_name``), as one of several always has; ``unit`` is what computes the ``loss``,
+    ``variables`` are those that it depends on, or that it is told to train; ``counts`` is the
+    variable that counts the steps,
     ``rate`` is the learning rate where steps have one of their own, ``rate_of`` what is fed or
     computes that. ``sparse``: a gradient may be one of a table's rows.
     ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
@@ -903,12 +925,13 @@ class Update:
     ``tower_clips`` are what happens to each tower's before. ``mean``: what is minimized is the mean
     of a tower's ``loss``, which may have a value for each of its rows. ``computed`` is the call
     that computes the gradients, where that is one of its own. ``is_loss``: where it is fetched, it
-    gives its loss.
+    gives its loss. ``own_rows`` are the optimizers that change only the rows of a table whose
+    gradients they get, where Keras's would change all.
     """
 
     name: str
     statement: ast.Assign
-    optimizer: Optimizer
+    optimizer: OptimizerChoice
     optimizer_name: str
     loss: ast.expr
     unit: Unit
@@ -926,6 +949,7 @@ class Update:
     mean: bool = False
     computed: ast.Call | None = None
     is_loss: bool = False
+    own_rows: tuple[Optimizer, ...] = ()
 
     @property
     def made_of(self) -> tuple[Unit, ...]:

@@ -38,6 +38,7 @@ from migrate_mgpu.models.normalize import (
     made_before_towers,
     mixed_indents,
     monitored_sessions,
+    optimizer_choices,
     placeholder_lists,
     printed_parts,
     recurrent_dropout,
@@ -596,6 +597,7 @@ def _named(
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
+                or _each(own_modules, optimizer_choices.normalize)
                 or _each(own_modules, session_blocks.normalize)
                 or _each(own_modules, partial(session_loops.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))

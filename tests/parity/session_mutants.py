@@ -356,6 +356,23 @@ MUTANTS: dict[str, Mutant] = {
         r"\2\1",
         ("learning-rate", "schedule"),
     ),
+    "Keras' epsilon in the arm of a choice": Mutant(
+        "chosen_optimizers", r"Adam\((.*), epsilon=1e-8\)", r"Adam(\1, epsilon=1e-3)"
+    ),
+    "momentum that moves the rows of a table that no word has": Mutant(
+        "chosen_optimizers",
+        r"class TableMomentum\(OwnRows, Momentum\)",
+        "class TableMomentum(Momentum)",
+    ),
+    "mean squares of a table's rows that begin at zero": Mutant(
+        "chosen_optimizers", r"tf\.ones\(mean_square", "tf.zeros(mean_square"
+    ),
+    "a rate that one of several optimizers is not told": Mutant(
+        "chosen_optimizers", r"^( *)optimizer_rate\.assign\(rate\)", r"\1optimizer_rate.assign(0.2)"
+    ),
+    "what one of several optimizers keeps, not restored": Mutant(
+        "chosen_by_flag", r", \*\*optimizer_state\(optimizer\)", ""
+    ),
     # Networks and what is fed.
     "dropout dropped": Mutant("dropout_fed", r"^    h = tf\.nn\.dropout.*\n", "", ("dropout",)),
     "what is kept is dropped": Mutant(

@@ -25,14 +25,24 @@ from migrate_mgpu.models.properties import moves_same_rows
 
 
 def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
-    """The optimizer that a call makes; None where it makes none.
+    """The optimizer that a call makes, which does the same for an embedding; None for none.
+
+    Raises:
+        Refused: nothing equals it, or it cannot be determined which it is.
+    """
+    optimizer = made_optimizer(module, call)
+    return optimizer if optimizer is None else _checked(optimizer)
+
+
+def made_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
+    """The optimizer that a call makes, whatever gradients it gets; None where it makes none.
 
     Raises:
         Refused: nothing equals it, or it cannot be determined which it is.
     """
     name = name_of(module, call)
     if name == OPTIMIZE_LOSS:
-        return _checked(_of_optimize_loss(module, call))
+        return _of_optimize_loss(module, call)
     row = OPTIMIZERS.by_name.get(name)
     if row is None:
         if name.endswith("Optimizer") and name.rpartition(".")[0] in ("train", "contrib.opt"):
@@ -41,23 +51,34 @@ def read_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
     given = NamedArguments(module, call, row.signature).rest
     rate = given.get("learning_rate")
     learning_rate = LearningRate(rate, variation_of(module, rate))
-    return _checked(Optimizer(row.kind, module, call, given, learning_rate))
+    return Optimizer(row.kind, module, call, given, learning_rate)
 
 
 def _checked(optimizer: Optimizer) -> Optimizer:
-    """An optimizer that does the same where the gradients are those of an embedding's rows.
+    """An optimizer that does the same where the gradients are those of an embedding's rows."""
+    module, embeds = optimizer.module, _embedding(optimizer)
+    if embeds and not moves_same_rows(optimizer):
+        short = OPTIMIZERS.by_kind[optimizer.kind].names[0].rpartition(".")[2]
+        text = f"TF1's {short} updates only the rows of an embedding that a batch uses"
+        advice = f"`{embeds}`: use Adam, Adagrad or gradient descent"
+        raise Refused(module, optimizer.node, text, advice)
+    return optimizer
+
+
+def _embedding(optimizer: Optimizer) -> str:
+    """What looks up a table whose rows an optimizer may get gradients of; empty for nothing.
 
     Which gradients it gets is not known here: any embedding of its module counts, unless the
     loss has the decay of its whole table, and with it a gradient for each row.
     """
     module = optimizer.module
     embeds = next((use.symbol.name for use in embeddings(module)), "")
-    if embeds and not moves_same_rows(optimizer) and not decays_tables(module, optimizer.node):
-        short = OPTIMIZERS.by_kind[optimizer.kind].names[0].rpartition(".")[2]
-        text = f"TF1's {short} updates only the rows of an embedding that a batch uses"
-        advice = f"`{embeds}`: use Adam, Adagrad or gradient descent"
-        raise Refused(module, optimizer.node, text, advice)
-    return optimizer
+    return "" if embeds and decays_tables(module, optimizer.node) else embeds
+
+
+def may_get_rows(optimizer: Optimizer) -> bool:
+    """Whether a gradient may be one of some rows of a table, as far as its module tells."""
+    return bool(_embedding(optimizer))
 
 
 def _of_optimize_loss(module: Module, call: ast.Call) -> Optimizer:

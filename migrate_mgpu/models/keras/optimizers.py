@@ -8,7 +8,12 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
+from migrate_mgpu.api.optimizers import (
+    OF_ROWS,
+    OPTIMIZE_LOSS_PARAMETERS,
+    OPTIMIZERS,
+    OWN_ROWS,
+)
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.api.tables import number
@@ -22,6 +27,8 @@ from migrate_mgpu.source.style import FileStyle
 class OptimizerWriter:
     """Writes one optimizer's constructor, TF1's values stated where Keras has others.
 
+    ``own_rows``: of a table it changes only the rows that it gets a gradient of.
+
     ``function`` is what it calls, the class of a ``name``; ``classes`` are texts of classes
     that stand beside the model for it, with ``\\n`` between their lines, ``reads`` the author's
     expressions in it besides the call's arguments.
@@ -30,8 +37,9 @@ class OptimizerWriter:
         Refused: it cannot be determined whether Keras's does the same.
     """
 
-    def __init__(self, optimizer: Optimizer, style: FileStyle) -> None:
+    def __init__(self, optimizer: Optimizer, style: FileStyle, own_rows: bool = False) -> None:
         self.optimizer = optimizer
+        self.own_rows = own_rows
         self.style = style
         self.row = OPTIMIZERS.by_kind[optimizer.kind]
         rate = optimizer.learning_rate
@@ -51,6 +59,8 @@ class OptimizerWriter:
             names = optimizer.module.names
             self.name = self.function = names.fresh(names.module_scope, definition.name)
             self.classes = (definition.written(self.function, style),)
+        if own_rows:
+            self._of_rows()
         self.rate = ""  # what makes its rate, where that is a schedule of the program's own
         self.reads: list[ast.expr] = []
         schedule = optimizer.learning_rate.schedule
@@ -62,8 +72,19 @@ class OptimizerWriter:
 
     def _definition(self) -> Definition | None:
         """The class that stands for Keras's."""
+        if self.own_rows and self.row.of_rows is not None:
+            return self.row.of_rows
         used = is_scheduled(self.optimizer) or not self.row.if_scheduled
         return self.row.definition if used else None
+
+    def _of_rows(self) -> None:
+        """A class of the same that changes only the rows that a step uses."""
+        names, base = self.optimizer.module.names, self.function
+        rows = names.fresh(names.module_scope, OWN_ROWS.name)
+        short = self.row.names[0].rpartition(".")[2].removesuffix("Optimizer")
+        self.name = self.function = names.fresh(names.module_scope, f"Table{short}")
+        text = self.style.code(OF_ROWS, name=self.name, rows=rows, base=base, short=short)
+        self.classes = (OWN_ROWS.written(rows, self.style), *self.classes, text)
 
     def text(self) -> str:
         """The constructor of an optimizer that is known by its name alone."""

@@ -36,6 +36,7 @@ from migrate_mgpu.models.normalize import (
     merged_summaries,
 )
 from migrate_mgpu.models.normalize.graph_methods import in_line
+from migrate_mgpu.models.normalize.optimizer_choices import gives_always, statements_of_arms
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -268,12 +269,22 @@ class _GraphObject:
 
     def _is_in_line(self, stored: list[ast.Attribute]) -> bool:
         """Whether an attribute has its last value where the constructor ends: it gives it all."""
-        statements = [self.names.statement(one) for one in stored]
-        lines = set(graph_methods.in_line(self.constructor.body))
+        if len(stored) == 1:
+            return True
+        given = {self.names.statement(one) for one in stored if self._attribute(one) is not None}
+        lines = list(graph_methods.in_line(self.constructor.body))
+        sure = given & {*lines}
+        first = min((one.lineno for one in sure), default=0)
+        for one in lines:
+            if isinstance(one, ast.If):
+                inside = given & {*statements_of_arms(one)}
+                if gives_always(one, inside) or (first and first < one.lineno):
+                    sure |= inside
         plain = (ast.Assign, ast.AugAssign)
-        return len(stored) == 1 or all(
-            isinstance(one, plain) and one in lines and self._attribute(attribute) is not None
-            for one, attribute in zip(statements, stored)
+        return (
+            len(given) == len(stored)
+            and given == sure
+            and all(isinstance(one, plain) for one in given)
         )
 
     def _parts(self, names: set[str]) -> dict[str, str]:

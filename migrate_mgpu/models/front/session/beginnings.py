@@ -244,6 +244,6 @@ class BeginningReader(StatementReader):
 
 def _keeps(update: Update) -> bool:
     """Whether an optimizer has more than the variables when it has trained once."""
-    optimizer = update.optimizer
-    fixed = update.rate is not None or optimizer.learning_rate.variation is Variation.CONSTANT
-    return optimizer.kind != "gradient_descent" or not fixed
+    arms = update.optimizer.arms
+    fixed = all(one.learning_rate.variation is Variation.CONSTANT for one in arms)
+    return update.optimizer.kinds != {"gradient_descent"} or not (fixed or update.rate is not None)

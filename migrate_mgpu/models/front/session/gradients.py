@@ -18,7 +18,7 @@ from migrate_mgpu.models.front.session.program import (
     Holds,
     Meaning,
 )
-from migrate_mgpu.models.ir import ClippedBy, GradientClip, Optimizer, Placeholder, Unit
+from migrate_mgpu.models.ir import ClippedBy, GradientClip, OptimizerChoice, Placeholder, Unit
 
 # Where gradients are computed, and how they are added up.
 COMPUTING = ("gate_gradients", "aggregation_method", "colocate_gradients_with_ops")
@@ -124,7 +124,7 @@ class GradientReader:
         func = node.func
         if isinstance(func, ast.Attribute) and func.attr == "compute_gradients":
             name = func.value.id if isinstance(func.value, ast.Name) else ""
-            if not isinstance(self.meanings.get(name), Optimizer):
+            if not isinstance(self.meanings.get(name), OptimizerChoice):
                 raise Refused(
                     self.module, node, "the optimizer of these gradients cannot be determined"
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.ir import Gathered, ShownGradients, Update, Variables
+from migrate_mgpu.models.ir import Gathered, Optimizer, ShownGradients, Update, Variables
 
 
 @record(frozen=True)
@@ -40,10 +40,12 @@ class SavedState:
     ``slots`` are what the names of a variable's slots begin with, in the order of the
     variables, and how many have it already; ``powers`` are the names of Adam's two counters,
     ``steps`` the name of the count of steps where Keras's arithmetic needs it, ``averages`` those
-    of the variables' averages.
+    of the variables' averages. ``optimizer`` is that of the update, or one of those of which the
+    program makes one: each has a state of its own then.
     """
 
     update: Update
+    optimizer: Optimizer
     slots: tuple[tuple[str, int], ...]
     powers: tuple[str, str]
     steps: str

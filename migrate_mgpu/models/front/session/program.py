@@ -39,7 +39,7 @@ from migrate_mgpu.models.ir import (
     Mover,
     NamedUnit,
     Operation,
-    Optimizer,
+    OptimizerChoice,
     Placeholder,
     Run,
     Schedule,
@@ -259,7 +259,7 @@ GraphMeaning = Union[
     Variables,
     Unit,
     Update,
-    Optimizer,
+    OptimizerChoice,
     Gradients,
     GradientNorm,
     AllVariables,
@@ -350,7 +350,7 @@ class SessionProgram:
     numbers: set[Placeholder] = field(default_factory=set)  # without a shape that is written
     variables: list[Variables] = field(default_factory=list)
     sizes: list[Unit] = field(default_factory=list)  # of tensors, by which variables are shaped
-    optimizers: dict[ast.Assign, Optimizer] = field(default_factory=dict)  # those with names
+    optimizers: dict[ast.stmt, OptimizerChoice] = field(default_factory=dict)  # those with names
     updates: list[Update] = field(default_factory=list)
     lists: dict[Update, ast.stmt] = field(default_factory=dict)  # they name what some train
     averagers: list[Averager] = field(default_factory=list)  # those that something reads

@@ -58,6 +58,7 @@ from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.front.towers.summary_names import asks_for_name
 from migrate_mgpu.models.ir import (
     Collected,
+    OptimizerChoice,
     Placeholder,
     SharedGraph,
     Unit,
@@ -330,6 +331,9 @@ class _Reader(StatementReader):
             return Role.HOST
         if self.runs.concerns(statement):
             return self._run(statement)
+        chosen = self.updates.chosen(statement)
+        if chosen is not None:
+            return chosen
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             role = self._assignment(statement, statement.targets[0])
             if role is not None:
@@ -655,7 +659,7 @@ class _Reader(StatementReader):
             self.meanings[target.id] = self.updates.every()
             return Role.GONE
         if name in OPTIMIZERS.by_name or (name.startswith("train.") and name.endswith("Optimizer")):
-            optimizer = self.updates.optimizer(call)
+            optimizer = OptimizerChoice((self.updates.optimizer(call),))
             self.state.only_binding(target)
             self.meanings[target.id] = optimizer
             self.found.optimizers[statement] = optimizer

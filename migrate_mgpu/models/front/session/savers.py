@@ -24,7 +24,7 @@ from migrate_mgpu.models.front.session.program import (
     Meaning,
     SessionProgram,
 )
-from migrate_mgpu.models.ir import Collected, Update, Variables
+from migrate_mgpu.models.ir import Collected, Optimizer, Update, Variables
 from migrate_mgpu.models.properties import is_scheduled
 
 _ALL = ("global_variables", "all_variables", "train.get_variables_to_restore")
@@ -47,13 +47,13 @@ class SaverReader:
         self.names = names
         self.meaning = meaning
         self.restored: Callable[[ast.Call], AveragedNames | None] = lambda call: None
-        self._kept: dict[Update, SavedState] = {}
+        self._kept: dict[Update, tuple[SavedState, ...]] = {}
         self._slots: dict[str, int] = {}  # how many there are of a name
 
     def whole(self) -> Saver:
         """A saver of all that there is, as one that is made without arguments."""
         every = [named for one in self.found.variables for named in self.names.of(one)]
-        states = tuple(map(self._state, self.found.updates))
+        states = tuple(one for update in self.found.updates for one in self._states(update))
         session = self.found.scope.session
         statement = ast.Assign([], session)
         saved = tuple((named.name, named) for named in every)
@@ -73,7 +73,7 @@ class SaverReader:
                     raise Refused(self.module, value, text)
         keep = given.get("max_to_keep")
         every = [named for one in self.found.variables for named in self.names.of(one)]
-        states = tuple(map(self._state, self.found.updates))
+        states = tuple(one for update in self.found.updates for one in self._states(update))
         told = given.get("var_list")
         if told is None or is_none(told) or self._is_call(told, _ALL):
             saved = [(named.name, named) for named in every]
@@ -155,14 +155,28 @@ class SaverReader:
 
     # -- optimizers -----------------------------------------------------------------
 
-    def _state(self, update: Update) -> SavedState:
-        """The state of an optimizer, which TF1 keeps in variables as well."""
+    def _states(self, update: Update) -> tuple[SavedState, ...]:
+        """The state of an optimizer, which TF1 keeps in variables as well, or that of each arm."""
         if update in self._kept:
             return self._kept[update]
-        optimizer = update.optimizer
-        if any(one.optimizer is optimizer for one in self.found.updates if one is not update):
+        arms = update.optimizer.arms
+        others = [one for one in self.found.updates if one is not update]
+        if any(one.optimizer is update.optimizer for one in others):
             text = "the state of an optimizer that minimizes two losses is saved"
             raise Refused(self.module, update.statement, text, "make one for each")
+        if len(arms) > 1 and others:  # what a slot is called depends on those that there are
+            text = "the states of two optimizers are saved, one of which is chosen"
+            raise Refused(self.module, update.statement, text, "save the variables alone")
+        kinds: dict[str, Optimizer] = {}
+        for arm in arms:
+            if _keeps(arm) != _keeps(kinds.setdefault(arm.kind, arm)):
+                text = f"two optimizers of a choice are `{arm.kind}`, and keep other values"
+                raise Refused(self.module, arm.node, text, "save the variables alone")
+        found = tuple(self._state(update, one) for one in kinds.values())
+        self._kept[update] = found
+        return found
+
+    def _state(self, update: Update, optimizer: Optimizer) -> SavedState:
         row = OPTIMIZERS.by_kind[optimizer.kind]
         name = constant(optimizer.arguments.get("name"))
         if not isinstance(name, str):
@@ -188,10 +202,14 @@ class SaverReader:
         steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
         trained = [n.name for one in update.variables for n in self.names.of(one) if n.trained]
         averages = [f"{scope}{one}/{_AVERAGE}" for one in trained]
-        found = self._kept[update] = SavedState(
-            update, tuple(slots), powers, steps, tuple(averages if update.averages else ())
+        return SavedState(
+            update,
+            optimizer,
+            tuple(slots),
+            powers,
+            steps,
+            tuple(averages if update.averages else ()),
         )
-        return found
 
     # -- calls ------------------------------------------------------------------------
 
@@ -221,3 +239,9 @@ class SaverReader:
         if not isinstance(step, ast.Name) or not isinstance(counter, Variables):
             step = None
         return SaverCall(call, saver, kind, given["sess"], gone, step)
+
+
+def _keeps(optimizer: Optimizer) -> list[str]:
+    """What says which values an optimizer keeps, and by which names."""
+    given = optimizer.arguments
+    return [f"{k}={ast.dump(given[k])}" for k in ("name", "momentum", "centered") if k in given]

@@ -97,7 +97,7 @@ class ScopedVariables(StatementReader):
             self._refuse_none(node, word)
         slots = any(isinstance(m, (Averager, AverageStep)) for m in self.meanings.values())
         for update in self.found.updates:
-            if update.optimizer.kind == "gradient_descent":
+            if update.optimizer.kinds == {"gradient_descent"}:
                 continue
             moved = self._moved(update) & {*found}
             slots |= bool(moved)

@@ -52,7 +52,7 @@ from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.variable_collections import CollectionReader
 from migrate_mgpu.models.ir import (
     Collected,
-    Optimizer,
+    OptimizerChoice,
     Placeholder,
     Schedule,
     Unit,
@@ -65,7 +65,7 @@ _T = TypeVar("_T")
 
 # What a name may stand for that nothing is computed with.
 _NO_VALUES = (
-    Update, Optimizer, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
+    Update, OptimizerChoice, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
     AverageStep, GradientNorm, PartOfStep, MetricValue, GlobalVariables, SummaryList,
 )  # fmt: skip
 

@@ -14,10 +14,11 @@ from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS_PARAMETERS, OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.optimizers import read_optimizer
+from migrate_mgpu.models.front.optimizers import made_optimizer, may_get_rows
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
+from migrate_mgpu.models.front.session.optimizer_choices import read_choice
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
     AllVariables,
@@ -37,6 +38,7 @@ from migrate_mgpu.models.ir import (
     Collected,
     LearningRate,
     Optimizer,
+    OptimizerChoice,
     Unit,
     Update,
     Variables,
@@ -85,7 +87,7 @@ class UpdateReader(StatementReader):
         )
 
     def optimizer(self, call: ast.Call) -> Optimizer:
-        optimizer = read_optimizer(self.module, call)
+        optimizer = made_optimizer(self.module, call)
         if optimizer is None:
             raise Refused(self.module, call, "this optimizer is not known")
         rate = optimizer.learning_rate
@@ -139,7 +141,39 @@ class UpdateReader(StatementReader):
             return False
         return not self.expressions.builds(node)
 
-    def _of_step(self, call: ast.Call, made: ast.expr) -> tuple[Optimizer, str]:
+    def chosen(self, statement: ast.stmt) -> Role | None:
+        """`if name == "adam": optimizer = tf.train.AdamOptimizer(0.01) else: ...`
+
+        Or an expression does it. The program keeps its condition. None for any other statement.
+
+        Raises:
+            Refused: the condition is of the graph, or an arm is no optimizer of TF2's.
+        """
+        found = read_choice(self.module, statement)
+        if found is None:
+            return None
+        if self.scope.towers is not None:
+            raise Refused(self.module, statement, "an optimizer is chosen beside towers")
+        for part in (*found.tests, *found.beside):
+            self.state.host_only(part, "which optimizer is made")
+            if self.units.is_graph(part):
+                raise Refused(self.module, part, "which optimizer is made depends on the graph")
+        arms = tuple(self.optimizer(call) for call in found.calls)
+        rates = [self.rates.rate_of(one) for one in arms]
+        if any(rate is not rates[0] for rate in rates):
+            text = "the optimizers of a choice have different learning rates in a step"
+            raise Refused(self.module, statement, text, "compute the rate above, for all of them")
+        targets = {*found.targets}
+        for target in found.targets:
+            if any(one.node not in targets for one in self.names.bindings_of(target)):
+                text = f"`{target.id}` is also assigned elsewhere"
+                raise Refused(self.module, target, text, "give the two different names")
+        choice = OptimizerChoice(arms, found.tests)
+        self.meanings[found.targets[0].id] = choice
+        self.found.optimizers[statement] = choice
+        return Role.OPTIMIZER
+
+    def _of_step(self, call: ast.Call, made: ast.expr) -> tuple[OptimizerChoice, str]:
         """The optimizer of a step, and its name if it has one."""
         name = ""
         if isinstance(made, ast.Name):
@@ -147,10 +181,10 @@ class UpdateReader(StatementReader):
         elif isinstance(made, ast.Call):
             if name_of(self.module, made) not in OPTIMIZERS.by_name:
                 raise Refused(self.module, made, "this optimizer is not known")
-            optimizer = self.optimizer(made)
+            optimizer = OptimizerChoice((self.optimizer(made),))
         else:
             optimizer = None
-        if not isinstance(optimizer, Optimizer):
+        if not isinstance(optimizer, OptimizerChoice):
             raise Refused(self.module, call, "the optimizer of this step cannot be determined")
         return optimizer, name
 
@@ -191,7 +225,7 @@ class UpdateReader(StatementReader):
             raise Refused(self.module, call, text, "give it `summaries=[]`")
         if self.scope.towers is not None:
             raise Refused(self.module, call, "`optimize_loss` beside towers")
-        optimizer = self.optimizer(call)
+        optimizer = OptimizerChoice((self.optimizer(call),))
         told = {new: given[old] for old, new in _TOLD if old in given and not is_none(given[old])}
         if not {"loss", "global_step"} <= told.keys():
             text = "the loss, or the global step, of `optimize_loss` cannot be determined"
@@ -221,7 +255,7 @@ class UpdateReader(StatementReader):
         statement: ast.Assign,
         target: ast.Name,
         call: ast.Call,
-        optimizer: Optimizer,
+        optimizer: OptimizerChoice,
         name: str,
         given: Mapping[str, ast.expr],
         gradients: Gradients | None,
@@ -288,19 +322,24 @@ class UpdateReader(StatementReader):
         if sparse and (clips or tower_clips) and self.scope.towers is not None:
             text = "a gradient that may be one of some rows of a table is clipped in towers"
             raise Refused(self.module, call, text, "TF1 clips the rows before it adds them up")
-        if sparse and not moves_same_rows(optimizer):
+        own_rows = [
+            one
+            for one in optimizer.arms
+            if not moves_same_rows(one) and (sparse or may_get_rows(one))
+        ]
+        if own_rows and self.scope.towers is not None:
             text = "a gradient may be one of some rows of a table, and TF1 moves only those"
             raise Refused(self.module, call, text, "use Adam, Adagrad or gradient descent")
-        if optimizer.kind != "gradient_descent" and self._may_be_double(units, trained):
+        if optimizer.kinds != {"gradient_descent"} and self._may_be_double(units, trained):
             text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
             raise Refused(self.module, call, text, "make the variables and what is fed float32")
         if counts is not None and counts in trained:
             raise Refused(self.module, call, f"`{counts.name}`, which it trains, counts its steps")
-        rate = self.rates.rate_of(optimizer)
+        rate = self.rates.rate_of(optimizer.arms[0])
         if rate in trained:
             text = f"`{rate.name}`, which it trains, is its learning rate as well"
             raise Refused(self.module, call, text)
-        if self.rates.by_itself(optimizer, rate, counts):
+        if len(optimizer.arms) == 1 and self.rates.by_itself(optimizer.only, rate, counts):
             assert isinstance(rate, Unit)
             self.rates.leave_to_optimizer(rate)
             rate = None
@@ -316,7 +355,7 @@ class UpdateReader(StatementReader):
             self.place,
             trained,
             counts,
-            None if rate is None else optimizer.learning_rate.value,
+            None if rate is None else optimizer.arms[0].learning_rate.value,
             rate,
             sparse,
             clips,
@@ -326,6 +365,7 @@ class UpdateReader(StatementReader):
             mean=mean,
             computed=None if gradients is None or optimizes else gradients.node,
             is_loss=optimizes,
+            own_rows=tuple(own_rows),
         )
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
             binding = self.names.only_binding(told)
@@ -337,7 +377,7 @@ class UpdateReader(StatementReader):
         return Role.UPDATE
 
     def _check_shared(
-        self, call: ast.Call, optimizer: Optimizer, trained: list[tuple[Variables, ...]]
+        self, call: ast.Call, optimizer: OptimizerChoice, trained: list[tuple[Variables, ...]]
     ) -> None:
         """One optimizer minimizes several losses: Keras's has slots and steps for all, as TF1's.
 
@@ -346,8 +386,9 @@ class UpdateReader(StatementReader):
         """
         every = [v for some in trained for one in some for v in (one.listed or (one,))]
         twice = len({*every}) != len(every) or any(one.item_of in every for one in every)
-        fixed = optimizer.learning_rate.variation is Variation.CONSTANT
-        if twice or not fixed or optimizer.kind not in _SHARED or self.scope.towers is not None:
+        arms = optimizer.arms
+        fixed = all(one.learning_rate.variation is Variation.CONSTANT for one in arms)
+        if twice or not fixed or not optimizer.kinds <= {*_SHARED} or self.scope.towers is not None:
             text = "one optimizer minimizes two losses"
             raise Refused(self.module, call, text, "make one for each")
 

@@ -56,7 +56,7 @@ class StepNames:
             own = update.optimizer_name or self._optimizer(update, several)
             self._optimizers[update] = own
             name = f"{update.name}_variables" if several else "variables"
-            if update.rate is not None and update.optimizer.kind == "momentum":
+            if update.rate is not None and "momentum" in update.optimizer.kinds:
                 self._rates[update] = self._fresh(f"{own}_rate")
             self._trained[update] = self._fresh(name, "trained_variables")
         self._gone = {update.name for update in program.updates}  # the author's, free again

@@ -81,7 +81,6 @@ class OwnedWriter:
         elif role in OWNED:
             edits = tuple(self.context.edits(entry.statement)) if role is not Role.OPTIMIZER else ()
             if role is Role.OPTIMIZER:
-                assert isinstance(entry.statement, ast.Assign)
                 block.lines += [inner + line for line in self.updates.rates_of(entry.statement)]
                 edits = self.updates.optimizer(entry.statement)
             block.statement(entry.statement, edits, 1)

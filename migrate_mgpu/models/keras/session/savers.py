@@ -76,8 +76,16 @@ class SaverWriter:
         lines = [
             f"{self.style.string(n)}: {code_of(self.source, self.names, v)}" for n, v in saver.saved
         ]
-        for state in saver.states:
-            lines += self._state(state, inner)
+        for update in dict.fromkeys(state.update for state in saver.states):
+            states = [state for state in saver.states if state.update is update]
+            optimizer = self.names.optimizer(update)
+            if len(update.optimizer.arms) == 1:
+                (state,) = states
+                lines += self._state(state, optimizer, inner)
+            else:
+                lines.append(f"**{self._chosen(states)}({optimizer})")
+            if states[0].averages:
+                lines.append(self._zipped(states[0].averages, self._averages(update), inner))
         joined = "{" + ", ".join(lines) + "}"
         if column + len(joined) + tail > self.style.width or "\n" in joined:
             joined = "{" + "".join(f"\n{inner}{line}," for line in lines) + f"\n{indent}}}"
@@ -88,10 +96,35 @@ class SaverWriter:
             self.classes.append(text)
         self.found.needs(self.module, *imports)
 
-    def _state(self, state: SavedState, inner: str) -> list[str]:
+    def _chosen(self, states: list[SavedState]) -> str:
+        """A function that says what one of several optimizers keeps, by TF1's names."""
+        scope = self.module.names.module_scope
+        name = self.module.names.fresh(scope, "optimizer_state", "saved_optimizer_state")
+        one = "optimizer"
+        lines = [f"def {name}({one}):", f'{self.style.indent}"""What TF1 calls what is kept."""']
+        inner = self.style.indent * 2
+        for state in states:
+            items = self._state(state, one, inner + self.style.indent)
+            if not items:
+                continue
+            kind = f"{self.style.tensorflow}.{OPTIMIZERS.by_kind[state.optimizer.kind].target}"
+            test = f"isinstance({one}, {kind})"
+            if state.optimizer.kind == "momentum":  # as gradient descent, which keeps nothing
+                test += f" and {one}.momentum"
+            lines.append(f"{self.style.indent}if {test}:")
+            joined = f"{inner}return {{{', '.join(items)}}}"
+            if len(joined) > self.style.width or "\n" in joined:
+                deeper = inner + self.style.indent
+                listed = "".join(f"\n{deeper}{item}," for item in items)
+                joined = f"{inner}return {{{listed}\n{inner}}}"
+            lines.append(joined)
+        lines.append(f"{self.style.indent}return {{}}")
+        self._needs("\n".join(lines))
+        return name
+
+    def _state(self, state: SavedState, optimizer: str, inner: str) -> list[str]:
         """The items that stand for what an optimizer keeps."""
-        optimizer = self.names.optimizer(state.update)
-        row = OPTIMIZERS.by_kind[state.update.optimizer.kind]
+        row = OPTIMIZERS.by_kind[state.optimizer.kind]
         lines: list[str] = []
         if state.powers[0]:
             self._needs(BETA_POWER.written(self._power, self.style), "math")
@@ -114,8 +147,6 @@ class SaverWriter:
             lines.append(f"{self.style.string(state.steps)}: {steps}")
         if slots:
             lines.append(self._zipped(slots, f"{optimizer}.variables[-{len(slots)}:]", inner))
-        if state.averages:
-            lines.append(self._zipped(state.averages, self._averages(state.update), inner))
         return lines
 
     def _averages(self, update: Update) -> str:
@@ -138,7 +169,7 @@ class SaverWriter:
 
     def _slots(self, state: SavedState) -> list[str]:
         """Slots that are other ones than TF1's, which get names of their own."""
-        optimizer = state.update.optimizer
+        optimizer = state.optimizer
         bases = [base for base, _ in state.slots]
         if optimizer.kind == "gradient_descent":
             return []

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.optimizers import OWN_ROWS
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.host_objects import Iterator, VariableCopy
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
@@ -237,7 +238,7 @@ class StepWriter:
             gradients, trained = names[update], self.names.trained(update)
             self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
             if update.sparse and not update.clips:
-                self._added_up(gradients)
+                self._added_up(gradients, update)
         self._items(late, 1)
         for update in updates if applies else ():
             self.gradients = names[update]
@@ -274,13 +275,25 @@ class StepWriter:
         for clip in update.clips:
             self.block.line(self._clipped(clip), 1)
         if update.sparse and update.clips:  # TF1 clips the rows, repeated ones one by one
-            self._added_up(self.gradients)
+            self._added_up(self.gradients, update)
         self._rated(update)
 
-    def _added_up(self, gradients: str) -> None:
-        """A gradient of some rows of a table becomes one of all: Keras 3 takes no repeated row."""
+    def _added_up(self, gradients: str, update: Update) -> None:
+        """A gradient of some rows of a table becomes one of all: Keras 3 takes no repeated row.
+
+        Not for an optimizer that has to know which rows they are.
+        """
+        outer = 1
+        if len(update.own_rows) == len(update.optimizer.arms):
+            return
+        if update.own_rows:
+            names = self.program.scope.module.names
+            rows = names.fresh(names.module_scope, OWN_ROWS.name)
+            test = f"isinstance({self.names.optimizer(update)}, {rows})"
+            self.block.line(f"if not {test}:", 1)
+            outer = 2
         each = f"{self.style.tensorflow}.convert_to_tensor({self.names.value})"
-        self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
+        self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", outer)
 
     def _rated(self, update: Update) -> None:
         """A learning rate that is fed."""

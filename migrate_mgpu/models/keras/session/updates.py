@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.api.optimizers import STEP_RATE
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
-from migrate_mgpu.models.ir import Optimizer, Update
+from migrate_mgpu.models.ir import Optimizer, OptimizerChoice, Update
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.devices import VariableDevices
@@ -61,12 +63,18 @@ class UpdateWriter:
         self.found = found
         self.classes: list[str] = []
 
-    def optimizer(self, statement: ast.Assign) -> tuple[Edit, ...]:
-        """The edits of an optimizer with a name of its own."""
-        optimizer = self.program.optimizers[statement]
-        writer = OptimizerWriter(optimizer, self.style)
-        self._classes(writer)
-        return self._constructor(writer, optimizer)
+    def optimizer(self, statement: ast.stmt) -> tuple[Edit, ...]:
+        """The edits of an optimizer with a name of its own, or of those of which it is one."""
+        choice = self.program.optimizers[statement]
+        edits = (edit for one in choice.arms for edit in self._constructor(self._writer(one), one))
+        return tuple(edits)
+
+    def _writer(self, optimizer: Optimizer) -> OptimizerWriter:
+        update = self._of_optimizer(optimizer)
+        own_rows = update is not None and optimizer in update.own_rows
+        writer = OptimizerWriter(optimizer, self.style, own_rows)
+        self._classes(writer.classes)
+        return writer
 
     def _constructor(self, writer: OptimizerWriter, optimizer: Optimizer) -> tuple[Edit, ...]:
         """The edits of an optimizer's call; a rate that steps have has no value yet."""
@@ -77,30 +85,41 @@ class UpdateWriter:
             return (*writer.edits(), Edit(*self.source.span(value), text))
         if update is None or update.rate is None:
             return writer.edits()
+        assert value is not None
+        return (*writer.edits(), Edit(*self.source.span(value), self._first_rate(update)))
+
+    def _first_rate(self, update: Update) -> str:
+        """What an optimizer is made with whose rate steps have."""
+        if "momentum" not in update.optimizer.kinds:
+            return "0.0"
         rate = self.names.rate(update)
-        text = f"lambda step: {rate}" if optimizer.kind == "momentum" else "0.0"
-        return (*writer.edits(), Edit(*self.source.span(update.rate), text))
+        if update.optimizer.kinds == {"momentum"}:
+            return f"lambda step: {rate}"
+        names = self.module.names
+        name = names.fresh(names.module_scope, STEP_RATE.name)
+        self._classes((STEP_RATE.written(name, self.style),))
+        return f"{name}({rate})"
 
     def _of_optimizer(self, optimizer: Optimizer) -> Update | None:
-        return next((u for u in self.program.updates if u.optimizer is optimizer), None)
+        return next((u for u in self.program.updates if optimizer in u.optimizer.arms), None)
 
-    def rates_of(self, statement: ast.Assign) -> list[str]:
+    def rates_of(self, statement: ast.stmt) -> list[str]:
         """The variables for the rates of an optimizer with a name of its own."""
         return self._rates(self.program.optimizers[statement])
 
-    def _rates(self, optimizer: Optimizer) -> list[str]:
+    def _rates(self, optimizer: OptimizerChoice) -> list[str]:
         """A variable for the rate that steps give an optimizer, where Keras's will not do."""
-        update = self._of_optimizer(optimizer)
+        update = next((u for u in self.program.updates if u.optimizer is optimizer), None)
         if update is None or update.rate is None:
             return []
         made = self.rates.made(update.rate, self.context, "")
-        if optimizer.kind != "momentum":
+        if "momentum" not in optimizer.kinds:
             return made
         tf = self.style.tensorflow
         return [*made, f"{self.names.rate(update)} = {tf}.Variable(0.0, trainable=False)"]
 
-    def _classes(self, writer: OptimizerWriter) -> None:
-        for text in writer.classes:
+    def _classes(self, texts: Iterable[str]) -> None:
+        for text in texts:
             if text not in self.classes:
                 self.classes.append(text)
 
@@ -125,11 +144,10 @@ class UpdateWriter:
         optimizer = self.names.optimizer(update)
         comment = trailing(self.source, statement)
         if not update.optimizer_name:
-            writer = OptimizerWriter(update.optimizer, self.style)
-            self._classes(writer)
-            call = update.optimizer.node
+            only = update.optimizer.only
+            call = only.node
             assert isinstance(call, ast.Call)
-            edits = self.context.with_arguments(call, self._constructor(writer, update.optimizer))
+            edits = self.context.with_arguments(call, self._constructor(self._writer(only), only))
             lines += self._rates(update.optimizer)
             head = f"{optimizer} = "
             text = render(self.source, call, edits, len(indent) + len(head), indent)

@@ -666,7 +666,6 @@ class _Writer:
             self.edits.in_place(statement, self.context)
             self.found.moved.add(statement)
         elif role is Role.OPTIMIZER:
-            assert isinstance(statement, ast.Assign)
             self.edits.edit(*outermost(self.updates.optimizer(statement)))
             start = self.source.span(statement)[0]
             for line in self.updates.rates_of(statement):

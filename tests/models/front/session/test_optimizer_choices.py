@@ -134,8 +134,8 @@ def test_a_saver_knows_what_each_keeps() -> None:
     assert (
         "    if isinstance(optimizer, tf.keras.optimizers.SGD) and optimizer.momentum:\n" in after
     )
-    assert '"Variable/Momentum/velocity"' in after
-    assert '"Variable/Adam_1"' in after
+    assert "'Variable/Momentum/velocity'" in after
+    assert "'Variable/Adam_1'" in after
 
 
 STAYING = {

@@ -476,14 +476,6 @@ REFUSED = {
         ),
         "its labels depend on variables",
     ),
-    "momentum with rows": (
-        program(
-            "out = tf.gather(w, x)\nloss = tf.reduce_sum(out * out)\n"
-            "train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)\n",
-            head=SPARSE,
-        ),
-        "a gradient may be one of some rows",
-    ),
     "float64 of NumPy's": (
         program(
             MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer()"),

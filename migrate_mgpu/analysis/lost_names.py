@@ -19,6 +19,7 @@ SUMMARY_OPS = "tensorflow.python.ops.summary_ops_v2"
 CROSS_DEVICE_OPS = "tensorflow.python.distribute.cross_device_ops"
 LOGGING_OPS = "tensorflow.python.ops.gen_logging_ops"
 NEST = "tensorflow.python.util.nest"
+DATA_NEST = "tensorflow.python.data.util.nest"  # for which a list is no structure
 DATA_FLOW_OPS = "tensorflow.python.ops.data_flow_ops"
 # What is installed for them; nothing for what TensorFlow brings along.
 PACKAGES = {
@@ -29,6 +30,7 @@ PACKAGES = {
     CROSS_DEVICE_OPS: "",
     LOGGING_OPS: "",
     NEST: "",
+    DATA_NEST: "",
     DATA_FLOW_OPS: "",
 }
 HPARAM = "hparam"
@@ -324,11 +326,16 @@ _WRITTEN = {
     **{
         f"contrib.rnn.{name}": NewName("recurrent_cells", name)
         for name in (
+            "Conv1DLSTMCell",
+            "Conv2DLSTMCell",
+            "Conv3DLSTMCell",
+            "ConvLSTMCell",
             "EmbeddingWrapper",
             "InputProjectionWrapper",
             "LayerNormBasicLSTMCell",
             "NASCell",
             "OutputProjectionWrapper",
+            "PhasedLSTMCell",
             "stack_bidirectional_dynamic_rnn",
         )
     },
@@ -451,6 +458,11 @@ _PRIVATE_OPS = {
             "map_structure_up_to",
         )
     },
+    **{
+        f"contrib.data.python.util.nest.{name}": NewName(DATA_NEST, name)
+        for name in ("assert_same_structure", "flatten", "map_structure", "pack_sequence_as")
+    },
+    "contrib.data.python.util.nest.is_sequence": NewName(DATA_NEST, "is_nested"),
     "contrib.distribute.AllReduceCrossDeviceOps": NewName(
         CROSS_DEVICE_OPS, "AllReduceCrossDeviceOps"
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property, wraps
 from pathlib import Path
@@ -31,6 +31,12 @@ _Answer = TypeVar("_Answer")
 _FACTS = "_facts"
 _CUDA = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 _ABSENCE = {"ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "*"}
+_ABSENT = ("gone", "unknown")
+_MAY_NOT_RUN = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda),
+    *(ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Try),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 _SWITCH_NAMES = re.compile(
     r"version|VERSION|hasattr|in dir\(|TF2|tf2|TF_2|IS_TF|PY2|PY3|six|is_py[23]"
 )
@@ -167,8 +173,7 @@ class Module:
                     continue
                 scope = names.scope_of_name[node]
                 if scope not in meanings:
-                    roots = names.roots(name, scope)
-                    meanings[scope] = roots[0] if roots else "", self._is_optional(node)
+                    meanings[scope] = self._root_on_tf2(node), self._is_optional(node)
                 spelled, optional = meanings[scope]
                 if spelled.partition(".")[0] != "tensorflow":
                     continue
@@ -187,6 +192,15 @@ class Module:
         found.sort(key=node_position)
         return found
 
+    def _root_on_tf2(self, name: ast.Name) -> str:
+        """What a name stands for on TF2: of several imports, one that no guard keeps from it."""
+        roots = self.names.roots(name.id, self.names.scope_of_name[name])
+        if len(roots) > 1:
+            imports = [b for b in self.names.bindings_of(name) if b.kind == "import"]
+            kept = {b.qualname for b in imports if self.is_guarded(b.node)}
+            roots = tuple([root for root in roots if root not in kept]) or roots
+        return roots[0] if roots else ""
+
     def _adds(self, found: Symbol) -> bool:
         """Whether the module gives TensorFlow a name that it has not: ``tf.model = ...``"""
         root = found.name.partition(".")[0]
@@ -195,20 +209,21 @@ class Module:
 
     def _imported_uses(self, node: ast.stmt) -> list[Use]:
         """Names that an import statement itself needs: it fails where they are gone."""
-        if isinstance(node, ast.ImportFrom):
-            base = self.names.absolute(node)
-            spelled = [f"{base}.{alias.name}" for alias in node.names if alias.name != "*"]
-        else:
-            assert isinstance(node, ast.Import)
-            spelled = [alias.name for alias in node.names]
         guarded, lazy = self.is_guarded(node), self._is_lazy(node)
         found: list[Use] = []
-        for name in spelled:
+        for name in self._imported_spellings(node):
             found_symbol = symbol(name)
             if found_symbol is not None and found_symbol.name:
                 late = lazy and not guarded
                 found.append(Use(node, found_symbol, guarded or lazy, name, late))
         return found
+
+    def _imported_spellings(self, node: ast.stmt) -> list[str]:
+        if isinstance(node, ast.ImportFrom):
+            base = self.names.absolute(node)
+            return [f"{base}.{alias.name}" for alias in node.names if alias.name != "*"]
+        assert isinstance(node, ast.Import)
+        return [alias.name for alias in node.names]
 
     def _is_optional(self, name: ast.Name) -> bool:
         """Whether a name comes from an import that may fail, or happens only inside a function.
@@ -319,9 +334,38 @@ class Module:
             elif isinstance(node, ast.BoolOp):  # `hasattr(tf, 'contrib') and tf.contrib.eager`
                 known = "hasattr" in self.source.code(node)
             else:
-                known = _expects_absence(node)
+                known = _expects_absence(node) and not self._ends_program(node)
             self._known_guards[node] = known
+        if known and isinstance(child, ast.ExceptHandler):
+            assert isinstance(node, ast.Try)
+            return not self._fails_on_tf2(node)
         return known
+
+    def _ends_program(self, block: ast.Try) -> bool:
+        """Whether a `try` of the module itself only says what is missing, and raises again."""
+        at_import = isinstance(self.names.parents[block], ast.Module)
+        return at_import and all(isinstance(h.body[-1], ast.Raise) for h in block.handlers)
+
+    def _fails_on_tf2(self, block: ast.Try) -> bool:
+        """Whether the body of a `try` surely comes to a name that TF2 has not: a handler runs."""
+        if block not in self._known_failures:
+            nodes = (node for statement in block.body for node in _surely_run(statement))
+            self._known_failures[block] = any(map(self._is_absent, nodes))
+        return self._known_failures[block]
+
+    def _is_absent(self, node: ast.AST) -> bool:
+        """Whether a part of a statement is a name that no TF2 has, nor perhaps any TF1 of today."""
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            spelled = self._imported_spellings(node)
+        elif isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Load):
+            spelled = [name] if (name := self.names.qualname(node)) else []
+        else:
+            return False
+        found = [(name, symbol(name)) for name in spelled]
+        return any(
+            meant is not None and meant.name and Use(node, meant, False, name).status in _ABSENT
+            for name, meant in found
+        )
 
     def _asks_version(self, test: ast.expr) -> bool:
         """Whether a condition may ask which TensorFlow or Python runs.
@@ -356,6 +400,10 @@ class Module:
 
     @of_text
     def _known_guards(self) -> dict[ast.AST, bool]:
+        return {}
+
+    @of_text
+    def _known_failures(self) -> dict[ast.Try, bool]:
         return {}
 
     @of_text
@@ -501,6 +549,14 @@ def _expects_absence(node: ast.Try) -> bool:
     # A handler that is a bare `except:` around real work is no guard.
     imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body)
     return "*" not in caught or imports or all(map(_is_alias, node.body))
+
+
+def _surely_run(statement: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a statement that run whenever it does: no body of a function, no branch."""
+    yield statement
+    if not isinstance(statement, _MAY_NOT_RUN):
+        for child in ast.iter_child_nodes(statement):
+            yield from _surely_run(child)
 
 
 def _is_alias(statement: ast.stmt) -> bool:

@@ -125,7 +125,10 @@ class SymbolTable:
             outer, dot, _ = outer.rpartition(".")
             if not dot:
                 return "gone" if name.partition(".")[0] == "contrib" else "unknown"
-        return "unknown" if found == "modules" and outer != name else found
+        member = name[len(outer) + 1 :]
+        if member and (found == "modules" or (outer in self._rooms and member[0] != "_")):
+            return "unknown"  # of a module, every name is in the table
+        return found
 
     def _is_hidden(self, name: str) -> bool:
         """Whether a name has an underscore in front in a module of the API, which shows none."""

@@ -123,6 +123,169 @@ class NASCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
         return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
 
 
+class PhasedLSTMCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
+    """An LSTM whose units open by a rhythm of their own: https://arxiv.org/abs/1610.09513
+
+    Its inputs are times, of shape [batch, 1], and what was seen then, of shape [batch, features].
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        use_peepholes: bool = False,
+        leak: Any = 0.001,
+        ratio_on: Any = 0.1,
+        trainable_ratio_on: bool = True,
+        period_init_min: Any = 1.0,
+        period_init_max: Any = 1000.0,
+        reuse: Optional[bool] = None,
+    ) -> None:
+        # Times may be of another dtype than what was seen.
+        super().__init__(_reuse=reuse, autocast=False)
+        self._num_units = num_units
+        self._use_peepholes = use_peepholes
+        self._leak = leak
+        self._ratio_on = ratio_on
+        self._trainable_ratio_on = trainable_ratio_on
+        self._periods = (period_init_min, period_init_max)
+
+    @property
+    def state_size(self) -> Any:
+        return tf.nn.rnn_cell.LSTMStateTuple(self._num_units, self._num_units)
+
+    @property
+    def output_size(self) -> Any:
+        return self._num_units
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        before, output_before = state
+        time, seen = inputs
+        read = [seen, output_before]
+        peeped = [before] if self._use_peepholes else []
+        with tf.variable_scope("mask_gates"):
+            gates = tf.sigmoid(_linear(tf.concat(read + peeped, 1), 2 * self._num_units))
+        into, kept = tf.split(gates, 2, axis=1)
+        with tf.variable_scope("new_input"):
+            new = tf.tanh(_linear(tf.concat(read, 1), self._num_units))
+        memory = before * kept + into * new
+        peeped = [memory] if self._use_peepholes else []
+        with tf.variable_scope("output_gate"):
+            gate = tf.sigmoid(_linear(tf.concat(read + peeped, 1), self._num_units))
+        output = tf.tanh(memory) * gate
+        openness = self._openness(time)
+        memory = openness * memory + (1 - openness) * before
+        output = openness * output + (1 - openness) * output_before
+        return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
+
+    def _openness(self, time: Any) -> Any:
+        """How far each unit is open: up, down again, and closed but for a leak."""
+        shape = [self._num_units]
+        period = tf.get_variable("period", shape, initializer=self._draw_periods)
+        first = tf.random_uniform_initializer(0.0, period.initial_value)
+        phase = tf.get_variable("phase", shape, initializer=first)
+        ratio = tf.get_variable(
+            "ratio_on",
+            shape,
+            initializer=tf.constant_initializer(self._ratio_on),
+            trainable=self._trainable_ratio_on,
+        )
+        length = tf.cast(period, time.dtype)
+        shifted = time - tf.cast(phase, time.dtype)
+        past = tf.stop_gradient(tf.mod(shifted, length) - shifted) + shifted
+        share = tf.cast(past / length, tf.float32)
+        up = 2 * share / ratio
+        openness = tf.where(share < ratio, 2 - up, self._leak * share)
+        return tf.where(share < 0.5 * ratio, up, openness)
+
+    def _draw_periods(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+        least, most = self._periods
+        return tf.exp(tf.random_uniform(shape, tf.log(least), tf.log(most), dtype or tf.float32))
+
+
+class ConvLSTMCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
+    """An LSTM whose maps are convolutions: https://arxiv.org/abs/1506.04214
+
+    ``input_shape`` is a list, without the batch; ``initializers`` is not used, as in TensorFlow 1.
+    """
+
+    def __init__(
+        self,
+        conv_ndims: int,
+        input_shape: Any,
+        output_channels: int,
+        kernel_shape: Any,
+        use_bias: bool = True,
+        skip_connection: bool = False,
+        forget_bias: float = 1.0,
+        initializers: Any = None,
+        name: str = "conv_lstm_cell",
+    ) -> None:
+        super().__init__(name=name)
+        if conv_ndims != len(input_shape) - 1:
+            raise ValueError(f"Invalid input_shape {input_shape} for conv_ndims={conv_ndims}.")
+        self._dimensions = conv_ndims
+        self._channels = output_channels
+        self._kernel_shape = list(kernel_shape)
+        self._use_bias = use_bias
+        self._forget_bias = forget_bias
+        self._skip_connection = skip_connection
+        state = tf.TensorShape(input_shape[:-1] + [output_channels])
+        self._state_size = tf.nn.rnn_cell.LSTMStateTuple(state, state)
+        shown = output_channels + (input_shape[-1] if skip_connection else 0)
+        self._output_size = tf.TensorShape(input_shape[:-1] + [shown])
+
+    @property
+    def state_size(self) -> Any:
+        return self._state_size
+
+    @property
+    def output_size(self) -> Any:
+        return self._output_size
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        memory, output = state
+        into, new, kept, gate = tf.split(self._convolved([inputs, output]), 4, axis=-1)
+        memory = tf.sigmoid(kept + self._forget_bias) * memory
+        memory += tf.sigmoid(into) * tf.tanh(new)
+        output = tf.tanh(memory) * tf.sigmoid(gate)
+        if self._skip_connection:
+            output = tf.concat([output, inputs], axis=-1)
+        return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
+
+    def _convolved(self, parts: list[Any]) -> Any:
+        values, outputs = tf.concat(parts, axis=-1), 4 * self._channels
+        shape = [*self._kernel_shape, values.shape.as_list()[-1], outputs]
+        kernel = tf.get_variable("kernel", shape, values.dtype)
+        convolve = {1: tf.nn.conv1d, 2: tf.nn.conv2d, 3: tf.nn.conv3d}[self._dimensions]
+        strides: Any = 1 if self._dimensions == 1 else (self._dimensions + 2) * [1]
+        result = convolve(values, kernel, strides, padding="SAME")
+        if not self._use_bias:
+            return result
+        zeros = tf.constant_initializer(0.0, values.dtype)
+        return result + tf.get_variable("biases", [outputs], values.dtype, zeros)
+
+
+class Conv1DLSTMCell(ConvLSTMCell):
+    """The cell of sequences."""
+
+    def __init__(self, name: str = "conv_1d_lstm_cell", **kwargs: Any) -> None:
+        super().__init__(conv_ndims=1, name=name, **kwargs)
+
+
+class Conv2DLSTMCell(ConvLSTMCell):
+    """The cell of images."""
+
+    def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Any) -> None:
+        super().__init__(conv_ndims=2, name=name, **kwargs)
+
+
+class Conv3DLSTMCell(ConvLSTMCell):
+    """The cell of volumes."""
+
+    def __init__(self, name: str = "conv_3d_lstm_cell", **kwargs: Any) -> None:
+        super().__init__(conv_ndims=3, name=name, **kwargs)
+
+
 class _Around(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
     """A cell around another one, whose states it has."""
 

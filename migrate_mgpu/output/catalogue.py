@@ -84,7 +84,8 @@ Mend what the finding names, as it advises, and run migrate-mgpu again.
         """\
 ## What it means
 The config asked for a memory fraction and for growth. The fraction became a
-memory limit; growth was left out.
+memory limit; growth was left out. Where a variable holds the fraction, the written code asks
+it: growth holds where that is 0 or None.
 
 ## Why
 TF2 refuses a GPU that has both. In TF1 the fraction limits what growth may take,

@@ -95,13 +95,14 @@ class Report:
             if note is not None:
                 code = rewriter.rule.code
                 self.add(setting.module, place, code, f.MANUAL, *note, f.CONFIGURATION)
-        for setting in move.overruled:
+        for setting, unless in move.overruled:
+            left = f"has no effect where `{unless}` sets a memory limit" if unless else "is left out"
             self.add(
                 setting.module,
                 setting.keyword or setting.statement,
                 "MGPU903",
                 f.MANUAL,
-                "allow_growth is left out: TF2 takes a memory limit or growth, not both, and "
+                f"allow_growth {left}: TF2 takes a memory limit or growth, not both, and "
                 "the limit wins",
                 "drop the memory fraction if growth matters more",
                 f.CONFIGURATION,

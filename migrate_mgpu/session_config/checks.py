@@ -96,7 +96,7 @@ def _combinations(flow: Flow) -> list[Diagnostic]:
         if growth.known is False:  # TF2's default: it is left out beside a limit
             continue
         for limit in settings_of(flow, FRACTION):
-            if not together(growth, limit) or unless_limited(growth, limit):
+            if not together(growth, limit) or unless_limited(flow, growth, limit):
                 continue
             if not (_unconditional(flow, limit) and bool(limit.known)):
                 reason = "whether memory growth or a memory limit holds is only known at run time"
@@ -105,15 +105,31 @@ def _combinations(flow: Flow) -> list[Diagnostic]:
     return found
 
 
-def unless_limited(growth: Setting, limit: Setting) -> str | None:
-    """The variable that says whether there is a limit in the place of memory growth; None for none.
+def unless_limited(flow: Flow, growth: Setting, limit: Setting) -> str | None:
+    """What says whether there is a limit in the place of memory growth; None where nothing does.
 
-    0 and None are TF1's ways to say that there is none.
+    0 and None are TF1's ways to say that there is none. It is a variable, or an attribute as
+    configurations have it (``cfg.gpu.fraction``), that both settings see with the same value.
     """
-    alone = growth.module is limit.module and growth.statement is limit.statement
-    if not alone or limit.known is not None or growth.choice or limit.choice:
+    root = limit.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or limit.known is not None or growth.choice or limit.choice:
         return None
-    return limit.value.id if isinstance(limit.value, ast.Name) else None
+    return limit.module.source.code(limit.value) if _side_by_side(flow, growth, limit) else None
+
+
+def _side_by_side(flow: Flow, first: Setting, second: Setting) -> bool:
+    """Whether nothing happens between two settings but that the config is made and filled."""
+    if first.module is not second.module or first.statement is second.statement:
+        return first.module is second.module
+    names = first.module.names
+    block = names.block(first.statement)
+    if block is not names.block(second.statement):
+        return False
+    between = sorted(map(block.index, (first.statement, second.statement)))
+    carried = statements(flow)
+    return all((first.module, one) in carried for one in block[slice(*between)])
 
 
 def settings_of(flow: Flow, path: str) -> list[Setting]:

@@ -39,7 +39,8 @@ class Move(EditSet):
     flow: Flow
     spellings: dict[Module, str] = field(default_factory=dict)  # modules that need an import
     applied: list[tuple[Setting, FieldRewriter]] = field(default_factory=list)
-    overruled: list[Setting] = field(default_factory=list)  # growth beside a limit
+    # Growth beside a limit, and the value without which there is none: growth holds then.
+    overruled: list[tuple[Setting, str | None]] = field(default_factory=list)
     stated: list[tuple[Module, ast.stmt]] = field(default_factory=list)  # TF1's soft placement, off
 
     def code(self, module: Module, node: ast.expr) -> str:
@@ -98,13 +99,14 @@ def build(
             rewriter = rewriters[setting.path]
             rivals = [limit for limit in limits if setting.path == GROWTH]
             rivals = [limit for limit in rivals if together(setting, limit)]
-            unless = [unless_limited(setting, limit) for limit in rivals]
+            unless = [unless_limited(flow, setting, limit) for limit in rivals]
             if rivals and unless != [unless[0] or ""]:
                 if setting.known is not False:
-                    move.overruled.append(setting)
+                    move.overruled.append((setting, None))
                 continue
             lines = rewriter.apply(setting, style)
             if rivals and lines:
+                move.overruled.append((setting, unless[0]))
                 inner = module.source.indent_unit
                 lines = [f"if not {unless[0]}:", *(inner + line for line in lines)]
             move.moved |= setting.written

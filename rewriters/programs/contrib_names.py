@@ -594,8 +594,19 @@ class _Renaming:
         return new if self._beside(new.package) else None
 
     def _takes(self, node: ast.AST, known: Calls) -> bool:
-        """Whether a mention is such a call, or is given to ``functools.partial``."""
+        """Whether a mention is such a call, or is given to ``functools.partial``.
+
+        Or a name of the module alone, ``_linear = core_rnn_cell._linear``, whose mentions are.
+        """
         call = self.names.parents.get(node)
+        if isinstance(call, ast.Assign) and len(call.targets) == 1:
+            (target,) = call.targets
+            if not isinstance(target, ast.Name) or len(self.names.bindings_of(target)) != 1:
+                return False
+            home = self.names.scope_of_name[target]
+            calls = [m for m in self.names.mentions(target.id, home) if m is not target]
+            shown = home.is_module and self._taken(target.id)
+            return not shown and all(self._takes(one, known) for one in calls)
         if not isinstance(call, ast.Call):
             return False
         positional = [*call.args]

@@ -16,8 +16,8 @@ Metal) has no such driver to ask, and runs without the limit.
 Exact for fractions up to 1. A larger one asked TF1 for unified memory: such a
 config stays. ``0`` means TF1's default, no limit; where the fraction is not a
 constant, the loop is guarded for that. With ``allow_growth`` in the same config
-the limit wins, because TF2 takes only one of the two; where the fraction is a variable,
-memory growth holds when that is 0 or None.
+the limit wins, because TF2 takes only one of the two; where the fraction is a variable
+or an attribute, memory growth holds when that is 0 or None.
 
 ## References
 ``tf.config.set_logical_device_configuration``, ``tf.config.LogicalDeviceConfiguration``
@@ -131,6 +131,51 @@ if fraction and tf.test.is_built_with_cuda():
         tf.config.set_logical_device_configuration(gpu, [limit])
 sess = tf.Session()
 """,
+    ),
+    Case(
+        "a fraction and growth of a configuration",
+        """\
+import tensorflow as tf
+from settings import cfg
+
+config = tf.ConfigProto()
+config.gpu_options.per_process_gpu_memory_fraction = cfg.gpu.fraction
+config.gpu_options.allow_growth = cfg.gpu.growth
+sess = tf.Session(config=config)
+""",
+        """\
+import ctypes
+
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from settings import cfg
+
+if cfg.gpu.fraction and tf.test.is_built_with_cuda():
+    for index, gpu in enumerate(tf.config.list_physical_devices('GPU')):
+        total = ctypes.c_size_t()  # bytes
+        ctypes.CDLL('libcuda.so.1').cuDeviceTotalMem_v2(ctypes.byref(total), index)
+        limit = tf.config.LogicalDeviceConfiguration(
+            memory_limit=cfg.gpu.fraction * total.value / 2**20)
+        tf.config.set_logical_device_configuration(gpu, [limit])
+if not cfg.gpu.fraction:
+    for gpu in tf.config.list_physical_devices('GPU'):
+        tf.config.experimental.set_memory_growth(gpu, cfg.gpu.growth)
+sess = tf.Session()
+""",
+    ),
+    Case(
+        "growth that may be set when the fraction has changed",
+        """\
+import tensorflow as tf
+from settings import cfg
+
+config = tf.ConfigProto()
+config.gpu_options.per_process_gpu_memory_fraction = cfg.gpu.fraction
+cfg.load()
+config.gpu_options.allow_growth = cfg.gpu.growth
+sess = tf.Session(config=config)
+""",
+        refused="whether memory growth or a memory limit holds is only known at run time",
     ),
     Case(
         "unified memory",

@@ -127,3 +127,66 @@ def test_a_bare_except_around_work_is_no_switch() -> None:
     text = f"import tensorflow as tf\n\n{code}\nprint(tf.Session().run(total))\n"
     result = run(text, bridge=True)
     assert [one.state for one in result.programs] == ["refused"], said(result)
+
+
+HANDLER = """\
+import tensorflow as tf
+
+try:
+    {body}
+except{caught}:
+    {handler}
+
+with tf.Session() as sess:
+    sess.run(tf.no_op())
+print(found)
+"""
+
+
+@pytest.mark.parametrize("caught", ["", " ImportError", " (ImportError, AttributeError)"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "found = tf.nn.rnn_cell.linear",
+        "found = tf.contrib.rnn.linear",
+        "from tensorflow.contrib.rnn import linear as found",
+    ],
+)
+def test_where_the_body_fails_on_tf2_its_handler_runs(body: str, caught: str) -> None:
+    gone = "from tensorflow.python.training.checkpointable import tracking as found"
+    result = run(HANDLER.format(body=body, caught=caught, handler=gone), bridge=True)
+    (found,) = result.programs
+    assert found.state == "refused", said(result)
+    assert any("tensorflow.python.training.checkpointable" in one for one in said(result))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "from tensorflow.python.ops import array_ops as found",  # TF2 has it: no handler runs
+        "if flag:\n        found = tf.contrib.rnn.foo",  # perhaps it does not fail
+        "def found():\n        return tf.contrib.rnn.foo",
+    ],
+)
+def test_where_the_body_may_pass_its_handler_is_under_a_guard(body: str) -> None:
+    gone = "from tensorflow.python.training.checkpointable import tracking as found"
+    text = HANDLER.format(body=body, caught=" ImportError", handler=gone)
+    result = run("flag = len(__file__) > 3\n" + text, bridge=True)
+    assert [p.state for p in result.programs] == ["bridge"], said(result)
+
+
+def test_a_handler_that_runs_is_migrated() -> None:
+    old = "found = tf.merge_all_summaries()"
+    new = "found = tf.contrib.deprecated.merge_all_summaries()"
+    text = HANDLER.format(body=new, caught=" AttributeError", handler=old)
+    result = run(text, bridge=True)
+    (found,) = result.programs
+    assert found.state == "bridge", said(result)
+    assert "    found = tf.summary.merge_all()" in result.files[0].after
+
+
+def test_a_handler_of_the_module_that_raises_again_guards_nothing() -> None:
+    body = "from tensorflow.contrib import verbs as found"
+    text = HANDLER.format(body=body, caught=" ImportError", handler="raise")
+    result = run(text, bridge=True)
+    assert [p.state for p in result.programs] == ["refused"], said(result)

@@ -310,6 +310,39 @@ BODIES = (
         dtype=tf.float32, scope='once')
     return [*results, outputs, *forth[0], *back[0]]
 """),
+    ("cells of convolutions and of time", "from tensorflow.contrib import rnn\n"
+     "from tensorflow.contrib.rnn.python.ops.rnn_cell import PhasedLSTMCell\n", """
+    x, lengths = tf.constant(x4[:, :, :, 0]), tf.constant([6, 2, 0, 5])
+    hours = tf.cumsum(tf.exp(0.1 * x[:, :, :1]), axis=1)
+    results = []
+    for index, cell in enumerate([
+            PhasedLSTMCell(4), PhasedLSTMCell(
+                4, use_peepholes=True, leak=0.01, ratio_on=0.6, period_init_min=5.0,
+                period_init_max=9.0),
+            rnn.PhasedLSTMCell(4, trainable_ratio_on=False, ratio_on=0.4)]):
+        times = tf.cast(hours, tf.float64) if index == 2 else hours
+        outputs, state = tf.nn.dynamic_rnn(
+            cell, (times, x), lengths, dtype=tf.float32, scope='phased_%d' % index)
+        # Short periods, as these are, make rounding grow.
+        results += [0.02 * part for part in (outputs, *state)]
+        results.append(tf.constant(float(len(tf.trainable_variables()))))
+    size = list(x4.shape[1:])
+    frames = tf.stack([tf.constant(x4), 0.5 * tf.constant(x4)], 1)
+    for index, (cell, values) in enumerate([
+            (rnn.Conv2DLSTMCell(input_shape=size, output_channels=3, kernel_shape=[3, 2]), frames),
+            (rnn.ConvLSTMCell(2, size, 2, [2, 2], use_bias=False), frames),
+            (rnn.Conv1DLSTMCell(input_shape=[size[1], size[2]], output_channels=2,
+                                kernel_shape=[2], forget_bias=0.5), frames[:, 0]),
+            (rnn.Conv3DLSTMCell(input_shape=[2, *size], output_channels=2,
+                                kernel_shape=[1, 2, 3]), frames[:, None])]):
+        outputs, state = tf.nn.dynamic_rnn(
+            cell, values, dtype=tf.float32, scope='convolved_%d' % index)
+        results += [outputs, *state]
+    beside = rnn.Conv2DLSTMCell(
+        input_shape=size, output_channels=2, kernel_shape=[1, 1], skip_connection=True)
+    results.append(beside(tf.constant(x4), beside.zero_state(4, tf.float32))[0])
+    return results
+"""),
     ("TRAIN attention", _SEQ2SEQ, _ENCODED + """
     words = tf.constant([[1, 2, 3, 4], [5, 6, 0, 0], [2, 1, 3, 0]])
     mechanism = seq2seq.BahdanauAttention(6, encoded, lengths)

@@ -200,6 +200,7 @@ BROKEN = (
     ("length_penalty_weight=0.6", "length_penalty_weight=0.0", "beams with attention"),
     ("6, encoded, lengths", "6, encoded, None", "TRAIN attention"),
     ("forget_bias=0.3", "forget_bias=0.4", "cells of contrib"),
+    ("leak=0.01", "leak=0.02", "cells of convolutions and of time"),
     ("depth_multiplier=0.01", "depth_multiplier=0.01, create_aux_logits=False", "a whole network"),
     ("made([x * 2, y])", "made([x, y * 2])", "linear maps"),
     ("bias_initializer=start", "bias_initializer=zeros", "INITIAL bias"),
@@ -417,6 +418,10 @@ def test_two_of_one_name() -> None:
     ("old", "new"),
     [
         ("tf.contrib.rnn.core_rnn_cell.BasicLSTMCell(2)", "tf.nn.rnn_cell.BasicLSTMCell(2)"),
+        (
+            "tf.contrib.data.python.util.nest.flatten([1])",
+            "from tensorflow.python.data.util import nest",
+        ),
         ("tf.contrib.rnn.rnn_cell.LSTMStateTuple(1, 2)", "tf.nn.rnn_cell.LSTMStateTuple(1, 2)"),
     ],
 )
@@ -426,3 +431,25 @@ def test_modules_that_1_15_has_no_more(old: str, new: str) -> None:
 
 def test_a_module_that_nothing_uses_goes() -> None:
     assert "nest" not in bridged("nest = tf.contrib.framework.nest")
+
+
+ALIAS = """\
+import tensorflow as tf
+from tensorflow.contrib.rnn.python.ops import core_rnn_cell
+_linear = core_rnn_cell._linear
+
+with tf.Session() as sess:
+    print(sess.run(_linear([tf.ones([2, 3])], 4, {bias})))
+"""
+
+
+def test_a_function_by_a_name_of_the_module() -> None:
+    result = migration.run(ALIAS.format(bias="True"), bridge=True)
+    assert [p.state for p in result.programs] == ["bridge"], migration.said(result)
+    assert "import linear" in (after := migration.after(result, ALIAS.format(bias="True"))), after
+
+
+def test_a_function_by_a_name_of_the_module_whose_call_has_another_meaning() -> None:
+    old = ALIAS.format(bias="True, 0.5")  # before 1.2 it was where the bias starts
+    result = migration.run(old, bridge=True)
+    assert [p.state for p in result.programs] == ["refused"], migration.said(result)

@@ -20,6 +20,7 @@ CROSS_DEVICE_OPS = "tensorflow.python.distribute.cross_device_ops"
 LOGGING_OPS = "tensorflow.python.ops.gen_logging_ops"
 NEST = "tensorflow.python.util.nest"
 DATA_NEST = "tensorflow.python.data.util.nest"  # for which a list is no structure
+AUDIO_OPS = "tensorflow.python.ops.gen_audio_ops"
 DATA_FLOW_OPS = "tensorflow.python.ops.data_flow_ops"
 # What is installed for them; nothing for what TensorFlow brings along.
 PACKAGES = {
@@ -31,6 +32,7 @@ PACKAGES = {
     LOGGING_OPS: "",
     NEST: "",
     DATA_NEST: "",
+    AUDIO_OPS: "",
     DATA_FLOW_OPS: "",
 }
 HPARAM = "hparam"
@@ -294,6 +296,12 @@ _WRITTEN = {
         for name in names.split()
     },
     # Of private modules: the public ones have it by another name.
+    "contrib.seq2seq._BaseMonotonicAttentionMechanism": NewName(
+        "attention_cells", "BaseMonotonicAttentionMechanism"
+    ),
+    "contrib.seq2seq._monotonic_probability_fn": NewName(
+        "attention_cells", "monotonic_probability"
+    ),
     "contrib.seq2seq._BaseAttentionMechanism": NewName("attention_cells", "BaseAttentionMechanism"),
     "contrib.seq2seq._bahdanau_score": NewName("attention_cells", "bahdanau_score"),
     "contrib.seq2seq._maybe_mask_score": NewName("attention_cells", "mask_score"),
@@ -331,6 +339,8 @@ _WRITTEN = {
             "Conv3DLSTMCell",
             "ConvLSTMCell",
             "EmbeddingWrapper",
+            "GRUBlockCell",
+            "GRUBlockCellV2",
             "InputProjectionWrapper",
             "LayerNormBasicLSTMCell",
             "NASCell",
@@ -462,6 +472,10 @@ _PRIVATE_OPS = {
         f"contrib.data.python.util.nest.{name}": NewName(DATA_NEST, name)
         for name in ("assert_same_structure", "flatten", "map_structure", "pack_sequence_as")
     },
+    **{
+        f"contrib.framework.audio_ops.{name}": NewName(AUDIO_OPS, name)
+        for name in ("audio_spectrogram", "decode_wav", "encode_wav", "mfcc")
+    },
     "contrib.data.python.util.nest.is_sequence": NewName(DATA_NEST, "is_nested"),
     "contrib.distribute.AllReduceCrossDeviceOps": NewName(
         CROSS_DEVICE_OPS, "AllReduceCrossDeviceOps"
@@ -495,6 +509,7 @@ _PRIVATE = (
     ("contrib.framework.python.ops.variables.", "contrib.framework."),
     ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
     ("contrib.framework.python.ops.", "contrib.framework."),
+    ("contrib.legacy_seq2seq.python.ops.seq2seq.", "contrib.legacy_seq2seq."),
     ("contrib.rnn.python.ops.rnn.", "contrib.rnn."),
     ("contrib.rnn.python.ops.rnn_cell.", "contrib.rnn."),
     *(

@@ -548,7 +548,13 @@ def _expects_absence(node: ast.Try) -> bool:
         return False
     # A handler that is a bare `except:` around real work is no guard.
     imports = any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body)
-    return "*" not in caught or imports or all(map(_is_alias, node.body))
+    aliases = [s for s in node.body if not _is_flag(s)]
+    return "*" not in caught or imports or (bool(aliases) and all(map(_is_alias, aliases)))
+
+
+def _is_flag(statement: ast.stmt) -> bool:
+    """`is_old = False`"""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
 
 
 def _surely_run(statement: ast.AST) -> Iterator[ast.AST]:

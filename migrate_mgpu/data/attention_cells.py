@@ -1,5 +1,6 @@
 """Cells that attend to a memory, as ``tf.contrib.seq2seq`` of TensorFlow 1 has them."""
 
+import functools
 import math
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -293,15 +294,27 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
     raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
 
 
-def _never_back(sigmoid_noise: float, seed: Optional[int], mode: str) -> Any:
-    def probabilities(score: Any, previous: Any) -> Any:
-        if sigmoid_noise > 0:
-            drawn = tf.random_normal(tf.shape(score), dtype=score.dtype, seed=seed)
-            score += sigmoid_noise * drawn
-        chosen = tf.cast(score > 0, score.dtype) if mode == "hard" else tf.sigmoid(score)
-        return monotonic_attention(chosen, previous, mode)
+def monotonic_probability(
+    score: Any, previous: Any, sigmoid_noise: float, mode: str, seed: Optional[int] = None
+) -> Any:
+    """How likely each place is attended to by its score, if attention never goes back."""
+    if sigmoid_noise > 0:
+        drawn = tf.random_normal(tf.shape(score), dtype=score.dtype, seed=seed)
+        score += sigmoid_noise * drawn
+    chosen = tf.cast(score > 0, score.dtype) if mode == "hard" else tf.sigmoid(score)
+    return monotonic_attention(chosen, previous, mode)
 
-    return probabilities
+
+def _never_back(sigmoid_noise: float, seed: Optional[int], mode: str) -> Any:
+    given = {"sigmoid_noise": sigmoid_noise, "mode": mode, "seed": seed}
+    return functools.partial(monotonic_probability, **given)
+
+
+class BaseMonotonicAttentionMechanism(BaseAttentionMechanism):
+    """A mechanism that starts at the first place."""
+
+    def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
+        return tf.one_hot(tf.zeros([batch_size], tf.int32), self._alignments_size, dtype=dtype)
 
 
 class _Monotonic:
@@ -314,11 +327,8 @@ class _Monotonic:
         given = self._score_bias_init
         return score + tf.get_variable("attention_score_bias", dtype=query.dtype, initializer=given)
 
-    def initial_alignments(self: Any, batch_size: Any, dtype: Any) -> Any:
-        return tf.one_hot(tf.zeros([batch_size], tf.int32), self._alignments_size, dtype=dtype)
 
-
-class BahdanauMonotonicAttention(_Monotonic, BahdanauAttention):
+class BahdanauMonotonicAttention(_Monotonic, BaseMonotonicAttentionMechanism, BahdanauAttention):
     """``BahdanauAttention`` that never goes back."""
 
     _scope = "bahdanau_monotonic_attention"
@@ -353,7 +363,7 @@ class BahdanauMonotonicAttention(_Monotonic, BahdanauAttention):
         )
 
 
-class LuongMonotonicAttention(_Monotonic, LuongAttention):
+class LuongMonotonicAttention(_Monotonic, BaseMonotonicAttentionMechanism, LuongAttention):
     """``LuongAttention`` that never goes back."""
 
     _scope = "luong_monotonic_attention"

@@ -123,6 +123,59 @@ class NASCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
         return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
 
 
+class GRUBlockCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
+    """A GRU with the variables of one operation: TensorFlow 2 has no gradient of it."""
+
+    _variables = ("w_ru", "b_ru", "w_c", "b_c")
+
+    def __init__(
+        self,
+        num_units: Optional[int] = None,
+        cell_size: Optional[int] = None,
+        reuse: Optional[bool] = None,
+        name: str = "gru_cell",
+    ) -> None:
+        super().__init__(_reuse=reuse, name=name)
+        if (cell_size is None) == (num_units is None):
+            raise ValueError("Exactly one of num_units or cell_size must be provided.")
+        self._cell_size = cell_size if num_units is None else num_units
+
+    @property
+    def state_size(self) -> Any:
+        return self._cell_size
+
+    @property
+    def output_size(self) -> Any:
+        return self._cell_size
+
+    def build(self, input_shape: Any) -> None:
+        units, size = self._cell_size, tf.TensorShape(input_shape).as_list()[1]
+        if size is None:
+            raise ValueError("Expecting input_size to be set.")
+        weights, bias, candidate_weights, candidate_bias = self._variables
+        ones, zeros = tf.ones_initializer(), tf.zeros_initializer()
+        self._gate_kernel = self.add_weight(weights, [size + units, 2 * units])
+        self._gate_bias = self.add_weight(bias, [2 * units], initializer=ones)
+        self._candidate_kernel = self.add_weight(candidate_weights, [size + units, units])
+        self._candidate_bias = self.add_weight(candidate_bias, [units], initializer=zeros)
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        gates = tf.matmul(tf.concat([inputs, state], 1), self._gate_kernel)
+        gates = tf.sigmoid(tf.nn.bias_add(gates, self._gate_bias))
+        reset, kept = tf.split(gates, 2, axis=1)
+        new = tf.matmul(tf.concat([inputs, reset * state], 1), self._candidate_kernel)
+        new = tf.tanh(tf.nn.bias_add(new, self._candidate_bias))
+        state = kept * state + (1 - kept) * new
+        return state, state
+
+
+class GRUBlockCellV2(GRUBlockCell):
+    """The same with the variables of ``tf.nn.rnn_cell.GRUCell``."""
+
+    _variables = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")
+
+
 class PhasedLSTMCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
     """An LSTM whose units open by a rhythm of their own: https://arxiv.org/abs/1610.09513
 

@@ -348,6 +348,8 @@ class ProgramStates:
             and not any(needs_tf1(module) for module in modules)
         ):
             return None  # a test case's `self.session()`, and nothing of TF1
+        if not flows and not made and not copied and self._is_tf2_code(program):
+            return None  # sessions that its author opens in TF2 as well
         ours = [one for one in sessions if runs_in(program, one.sink.module, one.sink.call)]
         state = State(program, BRIDGE, [], ours, flows, estimators=made, copies=copied)
         if made:
@@ -380,6 +382,13 @@ class ProgramStates:
         elif not self._eager(state):
             self._bridge(state)
         return state
+
+    def _is_tf2_code(self, program: Program) -> bool:
+        """Whether a program is written for TF2: it has names of TF2's alone, and none of TF1's
+        but as ``tf.compat.v1.X``."""
+        modules = program.needed
+        old = any(is_plain_v1(module) or self.lost.of(module) for module in modules)
+        return not old and any(is_tf2(module) for module in modules)
 
     @staticmethod
     def _trains_keras(state: State) -> bool:

@@ -112,6 +112,8 @@ def test_what_raises_as_soon_as_the_program_is_loaded_refuses_it() -> None:
     [
         "try:\n    image = tf.image_summary\n    Writer = tf.train.SummaryWriter\nexcept:\n"
         "    image = tf.summary.image\n    Writer = tf.summary.FileWriter",
+        "try:\n    early = True\n    merge = tf.summary.merge\nexcept Exception:\n"
+        "    early = False\n    merge = tf.merge_summary",
         "if 'concat_v2' in dir(tf):\n    joined = tf.concat_v2\nelse:\n    joined = tf.concat",
         "if hasattr(tf, 'mul'):\n    product = tf.mul\nelse:\n    product = tf.multiply",
     ],

@@ -845,6 +845,18 @@ import tensorflow.contrib.slim as slim
     return [tf.constant(np.asarray(value)), tf.constant(flat[0]), tf.constant(made),
             tf.constant([found['a'], found['b'], len(flat[1]), kind is tf.Tensor], tf.float32)]
 """),
+    ("sounds",
+     "from tensorflow.contrib.framework.python.ops import audio_ops as contrib_audio\n", """
+    sound = tf.constant(np.sin(np.arange(64.0) * 0.7).reshape([64, 1]).astype("float32"))
+    file = contrib_audio.encode_wav(sound, 16000)
+    heard = contrib_audio.decode_wav(file, desired_channels=1, desired_samples=60)
+    seen = contrib_audio.audio_spectrogram(
+        heard.audio, window_size=16, stride=8, magnitude_squared=True)
+    parts = contrib_audio.mfcc(
+        seen, heard.sample_rate, upper_frequency_limit=7000, filterbank_channel_count=6,
+        dct_coefficient_count=4)
+    return [heard.audio, seen, parts, tf.cast(heard.sample_rate, tf.float32)]
+"""),
     ("words as numbers", """\
 from tensorflow.python.keras.preprocessing.sequence import pad_sequences
 from tensorflow.python.keras.preprocessing.text import Tokenizer

@@ -215,7 +215,32 @@ BODIES = (
     return [outputs, end[0].attention, end[1], tf.constant(float(same)), mechanism.values,
             mechanism.keys, score]
 """),
-    ("attention that never goes back", _SEQ2SEQ, _ENCODED + """
+    ("attention that never goes back", _SEQ2SEQ + """\
+import functools
+from tensorflow.contrib.seq2seq.python.ops.attention_wrapper import (
+    _BaseMonotonicAttentionMechanism, _monotonic_probability_fn)
+
+
+class Forward(_BaseMonotonicAttentionMechanism):
+    def __init__(self, units, memory, lengths):
+        super(Forward, self).__init__(
+            query_layer=tf.layers.Dense(
+                units, name='query_layer', use_bias=False, dtype=tf.float32),
+            memory_layer=tf.layers.Dense(
+                units, name='memory_layer', use_bias=False, dtype=tf.float32),
+            memory=memory, probability_fn=functools.partial(
+                _monotonic_probability_fn, sigmoid_noise=0.4, mode='parallel', seed=2),
+            memory_sequence_length=lengths, name='Forward')
+
+    def __call__(self, query, state):
+        with tf.variable_scope(None, 'forward', [query]):
+            asked = tf.expand_dims(self.query_layer(query), 1)
+            score = tf.reduce_sum(tf.tanh(self.keys + asked), 2)
+        alignments = self._probability_fn(score, state)
+        return alignments, alignments
+
+
+""", _ENCODED + """
     results = []
     for name, mechanism in (
         ('parallel', seq2seq.BahdanauMonotonicAttention(
@@ -223,7 +248,8 @@ BODIES = (
         ('recursive', seq2seq.LuongMonotonicAttention(
             5, encoded, lengths, scale=True, mode='recursive', sigmoid_noise=0.5,
             sigmoid_noise_seed=3)),
-        ('hard', seq2seq.LuongMonotonicAttention(5, encoded, lengths, mode='hard'))):
+        ('hard', seq2seq.LuongMonotonicAttention(5, encoded, lengths, mode='hard')),
+        ('own', Forward(4, encoded, lengths))):
         wrapped = seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(5), mechanism, 5)
         decoder = seq2seq.BasicDecoder(
             wrapped, seq2seq.TrainingHelper(memory, lengths), wrapped.zero_state(3, tf.float32))
@@ -310,7 +336,7 @@ BODIES = (
         dtype=tf.float32, scope='once')
     return [*results, outputs, *forth[0], *back[0]]
 """),
-    ("cells of convolutions and of time", "from tensorflow.contrib import rnn\n"
+    ("cells of convolutions, of time and of blocks", "from tensorflow.contrib import rnn\n"
      "from tensorflow.contrib.rnn.python.ops.rnn_cell import PhasedLSTMCell\n", """
     x, lengths = tf.constant(x4[:, :, :, 0]), tf.constant([6, 2, 0, 5])
     hours = tf.cumsum(tf.exp(0.1 * x[:, :, :1]), axis=1)
@@ -326,6 +352,10 @@ BODIES = (
         # Short periods, as these are, make rounding grow.
         results += [0.02 * part for part in (outputs, *state)]
         results.append(tf.constant(float(len(tf.trainable_variables()))))
+    for index, cell in enumerate([rnn.GRUBlockCell(4), rnn.GRUBlockCellV2(num_units=3)]):
+        outputs, state = tf.nn.dynamic_rnn(
+            cell, x, lengths, dtype=tf.float32, scope='blocks_%d' % index)
+        results += [outputs, state]
     size = list(x4.shape[1:])
     frames = tf.stack([tf.constant(x4), 0.5 * tf.constant(x4)], 1)
     for index, (cell, values) in enumerate([
@@ -337,7 +367,7 @@ BODIES = (
                                 kernel_shape=[1, 2, 3]), frames[:, None])]):
         outputs, state = tf.nn.dynamic_rnn(
             cell, values, dtype=tf.float32, scope='convolved_%d' % index)
-        results += [outputs, *state]
+        results += [0.2 * part for part in (outputs, *state)]  # sums of many products
     beside = rnn.Conv2DLSTMCell(
         input_shape=size, output_channels=2, kernel_shape=[1, 1], skip_connection=True)
     results.append(beside(tf.constant(x4), beside.zero_state(4, tf.float32))[0])

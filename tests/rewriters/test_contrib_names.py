@@ -200,7 +200,7 @@ BROKEN = (
     ("length_penalty_weight=0.6", "length_penalty_weight=0.0", "beams with attention"),
     ("6, encoded, lengths", "6, encoded, None", "TRAIN attention"),
     ("forget_bias=0.3", "forget_bias=0.4", "cells of contrib"),
-    ("leak=0.01", "leak=0.02", "cells of convolutions and of time"),
+    ("leak=0.01", "leak=0.02", "cells of convolutions, of time and of blocks"),
     ("depth_multiplier=0.01", "depth_multiplier=0.01, create_aux_logits=False", "a whole network"),
     ("made([x * 2, y])", "made([x, y * 2])", "linear maps"),
     ("bias_initializer=start", "bias_initializer=zeros", "INITIAL bias"),

@@ -306,8 +306,9 @@ def monotonic_probability(
 
 
 def _never_back(sigmoid_noise: float, seed: Optional[int], mode: str) -> Any:
-    given = {"sigmoid_noise": sigmoid_noise, "mode": mode, "seed": seed}
-    return functools.partial(monotonic_probability, **given)
+    return functools.partial(
+        monotonic_probability, sigmoid_noise=sigmoid_noise, mode=mode, seed=seed
+    )
 
 
 class BaseMonotonicAttentionMechanism(BaseAttentionMechanism):

@@ -126,7 +126,7 @@ class NASCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
 class GRUBlockCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
     """A GRU with the variables of one operation: TensorFlow 2 has no gradient of it."""
 
-    _variables = ("w_ru", "b_ru", "w_c", "b_c")
+    _names_of_variables = ("w_ru", "b_ru", "w_c", "b_c")
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class GRUBlockCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
         super().__init__(_reuse=reuse, name=name)
         if (cell_size is None) == (num_units is None):
             raise ValueError("Exactly one of num_units or cell_size must be provided.")
-        self._cell_size = cell_size if num_units is None else num_units
+        self._cell_size: Any = cell_size if num_units is None else num_units
 
     @property
     def state_size(self) -> Any:
@@ -152,7 +152,7 @@ class GRUBlockCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
         units, size = self._cell_size, tf.TensorShape(input_shape).as_list()[1]
         if size is None:
             raise ValueError("Expecting input_size to be set.")
-        weights, bias, candidate_weights, candidate_bias = self._variables
+        weights, bias, candidate_weights, candidate_bias = self._names_of_variables
         ones, zeros = tf.ones_initializer(), tf.zeros_initializer()
         self._gate_kernel = self.add_weight(weights, [size + units, 2 * units])
         self._gate_bias = self.add_weight(bias, [2 * units], initializer=ones)
@@ -173,7 +173,7 @@ class GRUBlockCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
 class GRUBlockCellV2(GRUBlockCell):
     """The same with the variables of ``tf.nn.rnn_cell.GRUCell``."""
 
-    _variables = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")
+    _names_of_variables = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")
 
 
 class PhasedLSTMCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]

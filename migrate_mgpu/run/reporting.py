@@ -96,7 +96,7 @@ class Report:
                 code = rewriter.rule.code
                 self.add(setting.module, place, code, f.MANUAL, *note, f.CONFIGURATION)
         for setting, unless in move.overruled:
-            left = f"has no effect where `{unless}` sets a memory limit" if unless else "is left out"
+            left = f"has no effect where `{unless}` sets a limit" if unless else "is left out"
             self.add(
                 setting.module,
                 setting.keyword or setting.statement,

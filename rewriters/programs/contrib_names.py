@@ -17,7 +17,8 @@ optimizers with decoupled weight decay from ``weight_decay.py``, ``tf.contrib.mi
 what TF2 has of ``tf.contrib.summary`` in its private module ``summary_ops_v2`` from there,
 ``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``LayerNormBasicLSTMCell``, ``NASCell``,
 ``PhasedLSTMCell``, ``GRUBlockCell``, the cells of convolutions, the wrappers of cells that TF2 has
-not and ``stack_bidirectional_dynamic_rnn`` from ``recurrent_cells.py``, ``tf.contrib.legacy_seq2seq`` from ``legacy_seq2seq.py``,
+not and ``stack_bidirectional_dynamic_rnn`` from ``recurrent_cells.py``,
+``tf.contrib.legacy_seq2seq`` from ``legacy_seq2seq.py``,
 ``bucket_by_sequence_length`` of ``tf.contrib.training`` from ``length_buckets.py``,
 ``embed_sequence``, ``alpha_dropout``, ``tf.contrib.image.rotate`` and ``MovingAverageOptimizer``
 from ``embed_sequence.py``, ``alpha_dropout.py``, ``image_rotation.py`` and ``moving_average.py``,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.lost_names import NewName, find
-from migrate_mgpu.analysis.module import Module, Use, fact
+from migrate_mgpu.analysis.module import Module, Use, fact_of_text
 from migrate_mgpu.analysis.symbols import Symbol, table
 
 # Statuses of plain names that TF2 does not have, or has as something else.
@@ -16,7 +16,7 @@ _DIFFERS = {"v1_differs", "tf2.15_only"}
 _PRIVATE_SESSION = Symbol("private", "python.client.session.Session")
 
 
-@fact
+@fact_of_text
 def v1_uses(module: Module) -> list[Use]:
     """Uses of names that exist only in TF1, however they are spelled; not the guarded ones."""
     return [
@@ -28,7 +28,7 @@ def v1_uses(module: Module) -> list[Use]:
     ]
 
 
-@fact
+@fact_of_text
 def needs_tf1(module: Module) -> bool:
     """Whether the module uses names that TF2 lacks; the same before and after a bridge."""
     return opens_private_session(module) or any(
@@ -40,7 +40,7 @@ def needs_tf1(module: Module) -> bool:
     )
 
 
-@fact
+@fact_of_text
 def opens_private_session(module: Module) -> bool:
     """Whether the module opens a session by TensorFlow's private class, which TF2 has as well."""
     return any(
@@ -50,7 +50,7 @@ def opens_private_session(module: Module) -> bool:
     )
 
 
-@fact
+@fact_of_text
 def is_plain_v1(module: Module) -> bool:
     """Whether the module's ``tf.X`` can only mean TF1: it uses plain names that TF2 lacks.
 
@@ -70,7 +70,7 @@ def calls_v1_methods(module: Module) -> bool:
     return bool(module.uses) and not _V1_METHODS.isdisjoint(module.names.attributes)
 
 
-@fact
+@fact_of_text
 def is_tf2(module: Module) -> Use | None:
     """A use of a name that only TF2 has, outside of every version switch."""
     for use in module.uses:

@@ -10,7 +10,7 @@ import ast
 import re
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.symbols import symbol
@@ -25,7 +25,7 @@ _OF_SHAPE = {
 }  # fmt: skip
 
 
-@fact
+@fact_of_text
 def single_element_arrays(module: Module) -> frozenset[ast.Call]:
     """The runs, `sess.run(W)` or `W.eval()`, whose array of one element is taken for a number."""
     parents, attributes = module.names.parents, module.names.attributes

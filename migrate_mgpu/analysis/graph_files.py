@@ -10,7 +10,7 @@ import ast
 import os
 import re
 
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Program, Project
@@ -20,7 +20,7 @@ _PARAMETERS = ("meta_graph_or_file",)
 _SUFFIX = re.compile(r"(-\d+)?(\.meta)?$")
 
 
-@fact
+@fact_of_text
 def _reads(module: Module) -> list[ast.Call]:
     """Where a module reads a graph."""
     if _READS.rpartition(".")[2] not in module.source.text:

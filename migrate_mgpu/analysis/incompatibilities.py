@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.lost_names import advice_about
-from migrate_mgpu.analysis.module import Module, Use, fact
+from migrate_mgpu.analysis.module import Module, Use, fact, fact_of_text
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.symbols import symbol, table
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 PYTHON_2 = "python-2"  # the key of what is said of those
+_CONVERT = "convert the file to Python 3 first, for example with 2to3"
 GONE_LATE = "gone-when-called"  # of a name that TF2 lost, inside a function
 GONE_TOLD = "gone-and-told"  # the same, where the code itself raises on TF2 before
 NEVER_THERE = "never-there"  # of a name that no TensorFlow has, inside a function
@@ -121,7 +121,16 @@ def python_2_names(module: Module) -> list[Diagnostic]:
 
     One for each name and each function or class, of which a program may run some only.
     """
-    found: list[Diagnostic] = []
+    return [
+        Diagnostic(PYTHON_2, Place(module, node), text, _CONVERT, symbol=name)
+        for node, name, text in (*_python_2(module), *_lists(module))
+    ]
+
+
+@fact_of_text
+def _python_2(module: Module) -> list[tuple[ast.AST, str, str]]:
+    """Names of Python 2, with what is said of them."""
+    found: list[tuple[ast.AST, str, str]] = []
     seen: set[str | tuple[str, ast.AST]] = set()
     names = module.names
     nodes = [
@@ -139,18 +148,20 @@ def python_2_names(module: Module) -> list[Diagnostic]:
                 around = outermost(module, node)
                 if (node.id, around) not in seen:
                     seen.add((node.id, around))
-                    found.append(_named(Place(module, node), node.id))
+                    found.append((node, node.id, f"`{node.id}` is Python 2"))
     for statement in names.imports:
         if isinstance(statement, ast.Import) and not module.is_guarded(statement):
             for alias in statement.names:
                 if alias.name in PYTHON_2_MODULES and alias.name not in seen:
                     seen.add(alias.name)
-                    found.append(_named(Place(module, statement), alias.name))
-    return [*found, *_lists(module)]
+                    found.append((statement, alias.name, f"`{alias.name}` is Python 2"))
+    return found
 
 
-def _lists(module: Module) -> Iterator[Diagnostic]:
+@fact_of_text
+def _lists(module: Module) -> list[tuple[ast.AST, str, str]]:
     """Variables that are lists by `map` in Python 2 only, whose length or items are asked for."""
+    found: list[tuple[ast.AST, str, str]] = []
     names = module.names
     nodes = [node for name in sorted(_LAZY & names.by_id.keys()) for node in names.by_id[name]]
     for node in sorted(nodes, key=position):
@@ -168,8 +179,8 @@ def _lists(module: Module) -> Iterator[Diagnostic]:
         stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
         if stored == [target] and any(_needs_list(module, one) for one in mentions):
             text = f"`{target.id}` is a list by `{node.id}` in Python 2 only"
-            advice = "convert the file to Python 3 first, for example with 2to3"
-            yield Diagnostic(PYTHON_2, Place(module, node), text, advice, symbol=node.id)
+            found.append((node, node.id, text))
+    return found
 
 
 def _needs_list(module: Module, name: ast.Name) -> bool:
@@ -185,8 +196,3 @@ def _needs_list(module: Module, name: ast.Name) -> bool:
 def outermost(module: Module, node: ast.AST) -> ast.AST:
     """The statement of the module that a node stands in, or is."""
     return [node, *module.names.ancestors(node)][-2]
-
-
-def _named(place: Place, name: str) -> Diagnostic:
-    advice = "convert the file to Python 3 first, for example with 2to3"
-    return Diagnostic(PYTHON_2, place, f"`{name}` is Python 2", advice, symbol=name)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.api_version import is_plain_v1, is_tf2, reads_eagerly
-from migrate_mgpu.analysis.module import ROOTS, Module, fact
+from migrate_mgpu.analysis.module import ROOTS, Module, fact_of_text
 
 # Where Keras itself trains, computes, or reads and writes weights, by its own session or eagerly.
 _KERAS_ITSELF = {
@@ -39,7 +39,7 @@ def only_builds_layers(modules: Iterable[Module], has_estimators: bool) -> bool:
     return not any(_trains(module, has_estimators) for module in modules)
 
 
-@fact
+@fact_of_text
 def _imports_tf1(module: Module) -> bool:
     """Whether a module has no other TensorFlow than ``tensorflow.compat.v1``."""
     roots = {
@@ -65,7 +65,7 @@ def _trains(module: Module, has_estimators: bool) -> bool:
     return any(module.names.qualname(node) != "re.compile" for node in compiles)
 
 
-@fact
+@fact_of_text
 def _named(module: Module) -> set[str]:
     """Every attribute and imported name of a module, without what stands before it."""
     found = set(module.names.attributes)

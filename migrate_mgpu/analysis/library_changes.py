@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact, fact_of_text
 
 _ABSTRACT = (
     "Callable Container Hashable ItemsView Iterable Iterator KeysView Mapping MappingView "
@@ -142,11 +142,16 @@ def may_have_changes(data: bytes) -> bool:
 @fact
 def library_changes(module: Module) -> list[Diagnostic]:
     """Each such name of a module, once, where it stands first."""
+    return [_removed_name(Place(module, node), name) for name, node in _first(module).items()]
+
+
+@fact_of_text
+def _first(module: Module) -> dict[str, ast.AST]:
     found: dict[str, ast.AST] = {}
     for name, node in sorted(_mentions(module), key=lambda one: one[1].lineno):
         if name not in found and not module.is_guarded(node):
             found[name] = node
-    return [_removed_name(Place(module, node), name) for name, node in found.items()]
+    return found
 
 
 def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:

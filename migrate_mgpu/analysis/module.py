@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, absolute, node_position
@@ -590,7 +590,8 @@ def fact(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer]:
         kept = vars(module).setdefault(_FACTS, {})
         if ask not in kept:
             kept[ask] = ask(module)
-        return cast("_Answer", kept[ask])
+        answer: _Answer = kept[ask]
+        return answer
 
     return known
 
@@ -607,6 +608,7 @@ def fact_of_text(ask: Callable[[Module], _Answer]) -> Callable[[Module], _Answer
         kept = module.known_of_text
         if ask not in kept:
             kept[ask] = ask(module)
-        return cast("_Answer", kept[ask])
+        answer: _Answer = kept[ask]
+        return answer
 
     return known

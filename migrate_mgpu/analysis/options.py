@@ -18,7 +18,7 @@ from typing import Any
 from migrate_mgpu.analysis.arguments import bind, defaults_of
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.constant_conditions import Unknown
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.scopes import walk
 
@@ -367,7 +367,7 @@ def _agreed(found: Iterable[dict[str, object]]) -> dict[str, object]:
     return agreed
 
 
-@fact
+@fact_of_text
 def _flags(module: Module) -> dict[str, object]:
     """The defaults of the flags that a module defines."""
     found: dict[str, object] = {}
@@ -382,7 +382,7 @@ def _flags(module: Module) -> dict[str, object]:
     return found
 
 
-@fact
+@fact_of_text
 def _arguments(module: Module) -> dict[str, object]:
     """The defaults of the arguments of the command line that a module reads."""
     found: dict[str, object] = {}
@@ -403,7 +403,7 @@ def _arguments(module: Module) -> dict[str, object]:
     return found
 
 
-@fact
+@fact_of_text
 def _keywords(module: Module) -> dict[str, list[ast.expr]]:
     """What a module's calls give by keyword."""
     found: dict[str, list[ast.expr]] = {}
@@ -414,7 +414,7 @@ def _keywords(module: Module) -> dict[str, list[ast.expr]]:
     return found
 
 
-@fact
+@fact_of_text
 def _keys(module: Module) -> dict[str, list[ast.AST]]:
     """The keys that a module's dictionaries are made or filled with."""
     found: dict[str, list[ast.AST]] = {}

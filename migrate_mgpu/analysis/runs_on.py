@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.symbols import symbol, table
 
 
-@fact
+@fact_of_text
 def gone_keras_names(module: Module) -> list[tuple[ast.AST, str]]:
     """Standalone Keras imports that no Keras of TF2 has."""
     found: list[tuple[ast.AST, str]] = []

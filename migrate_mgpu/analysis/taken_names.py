@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Union
 
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.scopes import walk
 
@@ -136,7 +136,7 @@ def top_level(module: Module, name: str) -> list[ast.stmt]:
     return [module.names.statement(binding.node) for binding in bindings]
 
 
-@fact
+@fact_of_text
 def _mentioned(module: Module) -> dict[ast.stmt, set[str]]:
     """The names that statements mention, of those that stand at the top or bind a name there."""
     bound = (one for name in module.names.module_scope.bindings for one in top_level(module, name))

@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, intern
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.graph_files import reader_of
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.project import Program, Project
@@ -482,7 +482,7 @@ def _moves_by_gradients(modules: Iterable[Module]) -> bool:
     )
 
 
-@fact
+@fact_of_text
 def _trains(module: Module) -> bool:
     """Whether a module makes an optimizer of TF1's, or has a function that makes it train."""
     names = (use.symbol.name for use in module.uses)

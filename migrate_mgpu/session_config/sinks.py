@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact, fact_of_text
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 
@@ -139,7 +139,12 @@ _LAST_WORDS = {
 @fact
 def sink_calls(module: Module) -> list[SinkCall]:
     """Every call of a module that takes a configuration, in source order."""
-    found: list[SinkCall] = []
+    return [SinkCall(module, *one) for one in _taking(module)]
+
+
+@fact_of_text
+def _taking(module: Module) -> list[tuple[ast.Call, SinkKind, ast.expr | None]]:
+    found: list[tuple[ast.Call, SinkKind, ast.expr | None]] = []
     local = module.names.imported_ids
     for call in module.names.calls:
         function = call.func
@@ -148,7 +153,7 @@ def sink_calls(module: Module) -> list[SinkCall]:
             continue
         kind = sink_kind(module, call)
         if kind is not None:
-            found.append(SinkCall(module, call, kind, _argument(call, kind)))
+            found.append((call, kind, _argument(call, kind)))
     return found
 
 

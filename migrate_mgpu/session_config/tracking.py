@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_read_only, showing
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import Binding, Scope, constant, is_none
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import statement_value, walk
@@ -45,7 +45,7 @@ def find_flows(project: Project, graph: CallGraph) -> list[Flow]:
     return flows
 
 
-@fact
+@fact_of_text
 def _made(module: Module) -> list[ast.Call]:
     """The calls that make a configuration."""
     names = module.names

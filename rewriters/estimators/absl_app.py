@@ -29,7 +29,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact, fact_of_text
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.functions import LOGGING
@@ -349,7 +349,7 @@ def _is_started(module: Module) -> bool:
     return _runs(module) or (bool(programs) and all(map(_runs, programs)))
 
 
-@fact
+@fact_of_text
 def _runs(module: Module) -> bool:
     """Whether a module says `tf.app.run()`."""
     found = (symbol(module.names.qualname(call.func)) for call in module.names.calls)

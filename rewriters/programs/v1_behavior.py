@@ -37,7 +37,7 @@ from migrate_mgpu.analysis.api_version import (
     v1_uses,
 )
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.analysis.symbols import table
@@ -227,7 +227,7 @@ def _at_import(module: Module, node: ast.AST) -> bool:
     return not any(isinstance(p, _LATER) or is_main_guard(p) for p in parents)
 
 
-@fact
+@fact_of_text
 def _builds_at_import(module: Module) -> bool:
     """Whether a module calls TensorFlow, or functions of its own, as soon as it is imported."""
     names = module.names

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module, fact, tensorflow_name
+from migrate_mgpu.analysis.module import Module, fact_of_text, tensorflow_name
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -65,12 +65,17 @@ def tell(flow: EstimatorFlow, graph: CallGraph) -> list[Diagnostic]:
     return [Diagnostic(_KEY, place, text, code="MGPU401") for place in places]
 
 
-@fact
 def _of_module(module: Module) -> list[Arm]:
-    return list(_found(module))
+    return [Arm(module, *one) for one in _found(module)]
 
 
-def _found(module: Module) -> Iterator[Arm]:
+@fact_of_text
+def _found(module: Module) -> list[tuple[ast.If, bool]]:
+    """The conditions of a module's arms for TPUs, and whether they drive an Estimator."""
+    return list(_conditions(module))
+
+
+def _conditions(module: Module) -> Iterator[tuple[ast.If, bool]]:
     if "TPU" not in module.source.text:
         return
     seen: set[ast.If] = set()
@@ -84,7 +89,7 @@ def _found(module: Module) -> Iterator[Arm]:
         first = node.body[0]
         if last == "TPUEstimator" and node.orelse:
             seen.add(node)
-            yield Arm(module, node, True)
+            yield node, True
         elif not all(isinstance(part, _PLAIN) for part in ast.walk(node.test)):
             continue
         elif last == "TPUEstimatorSpec":
@@ -95,11 +100,11 @@ def _found(module: Module) -> Iterator[Arm]:
                 for part in returns
             ):
                 seen.add(node)
-                yield Arm(module, node, False)
+                yield node, False
         elif last == "CrossShardOptimizer" and not node.orelse and len(node.body) == 1:
             if isinstance(first, ast.Assign) and first.value is call:
                 seen.add(node)
-                yield Arm(module, node, False)
+                yield node, False
 
 
 def _around(module: Module, call: ast.Call) -> ast.If | None:
@@ -128,7 +133,7 @@ def mentions_tpus(module: Module, body: Sequence[ast.stmt]) -> bool:
     return bool(named) and any(node in named for statement in body for node in walk(statement))
 
 
-@fact
+@fact_of_text
 def _of_tpus(module: Module) -> set[ast.AST]:
     """Where a module names something of TPUs."""
     return {use.node for use in module.uses if "tpu" in use.symbol.name.lower()}

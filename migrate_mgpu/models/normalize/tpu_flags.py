@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.module import Module, fact, tensorflow_name
+from migrate_mgpu.analysis.module import Module, fact_of_text, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import assigned
@@ -119,7 +119,7 @@ class TpuFlag:
                 yield node
 
 
-@fact
+@fact_of_text
 def _flags(module: Module) -> set[str]:
     """What says in a module whether its TPUEstimators are for a TPU."""
     named = ((call, tensorflow_name(module, call.func)) for call in module.names.calls)
@@ -128,7 +128,7 @@ def _flags(module: Module) -> set[str]:
     return {module.source.code(node) for node in told if node is not None}
 
 
-@fact
+@fact_of_text
 def _conditions(module: Module) -> list[ast.If]:
     """Those of a module that is about TPUs, outer ones first."""
     if "tpu" not in module.source.text.lower():
@@ -155,7 +155,7 @@ def _edits(flag: TpuFlag, module: Module, node: ast.If) -> Iterator[Edit]:
     yield Edit(layout.line_start, layout.next_line, text)
 
 
-@fact
+@fact_of_text
 def _around_tpus(module: Module) -> set[ast.If]:
     """The conditions that have something of TPUs in an arm."""
     return {node for node in _conditions(module) if mentions_tpus(module, node.body + node.orelse)}
@@ -168,7 +168,7 @@ def is_off(module: Module, node: ast.expr) -> bool:
     return _defaults(module).get(node.attr, False)
 
 
-@fact
+@fact_of_text
 def _defaults(module: Module) -> dict[str, bool]:
     """Whether a flag that a module defines is off by default."""
     found: dict[str, bool] = {}

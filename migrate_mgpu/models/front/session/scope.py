@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.module import Module, fact, fact_of_text
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
@@ -270,7 +270,7 @@ def leaves(node: ast.FunctionDef) -> bool:
     return False
 
 
-@fact
+@fact_of_text
 def graph_classes(module: Module) -> list[ast.ClassDef]:
     """The classes whose constructors build a graph each, where there are several of them.
 
@@ -295,7 +295,7 @@ def graph_owners(module: Module) -> Sequence[Owner]:
     return graph_classes(module) or graph_functions(module)
 
 
-@fact
+@fact_of_text
 def graph_functions(module: Module) -> list[ast.FunctionDef]:
     """The functions that build a graph each and make its session, where there are several.
 

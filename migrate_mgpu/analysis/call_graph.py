@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Union
@@ -61,6 +61,7 @@ class CallGraph:
         self.converted: set[ast.AST] = set()  # calls that go away with their Estimator
         self._targets: dict[ast.AST, Function | None] = {}
         self._references: dict[str, dict[ast.AST, list[Reference]]] = {}
+        self._mentioned: dict[str, list[tuple[Module, ast.expr]]] = {}
         self._runs: dict[tuple[Module, ast.AST, bool | None], bool] = {}
         self._within: Mapping[Module, None] | None = None  # in their order
         self._apart: frozenset[ast.AST] = frozenset()
@@ -194,7 +195,7 @@ class CallGraph:
     def _find_references(self, name: str) -> dict[ast.AST, list[Reference]]:
         """All of one name at once: every file of a run may have a `main`."""
         found: dict[ast.AST, list[Reference]] = {}
-        for module, mention in self._mentions.get(name, ()):
+        for module, mention in self._mentions(name):
             target = self.target(module, mention)
             if target is not None:
                 parent = module.names.parents.get(mention)
@@ -288,7 +289,7 @@ class CallGraph:
             return True
         candidates = [
             (one, mention, self.target(one, mention))
-            for one, mention in self._mentions.get(outermost.name, ())
+            for one, mention in self._mentions(outermost.name)
             if one in program.modules and outermost not in one.names.ancestors(mention)
         ]
         mentions = [
@@ -303,7 +304,7 @@ class CallGraph:
                 (target := self.target(one, mention)) is not None
                 and _is(target, outermost)
                 and one is not module
-                for one, mention in self._mentions.get(outermost.name, ())
+                for one, mention in self._mentions(outermost.name)
             )
             outside = unmentioned
             if outside is None:
@@ -349,25 +350,22 @@ class CallGraph:
                         return False
         return True
 
-    @cached_property
-    def _mentions(self) -> dict[str, list[tuple[Module, ast.expr]]]:
-        """Where each function or class name of the run is mentioned, under whatever alias."""
-        defined = {name for module in self._modules for name in _defined(module)}
-        found: dict[str, list[tuple[Module, ast.expr]]] = {}
+    def _mentions(self, name: str) -> list[tuple[Module, ast.expr]]:
+        """Where a function or class name of the run is mentioned, under whatever alias."""
+        if name not in self._mentioned:
+            defined = any(name in _defined(module) for module in self._modules)
+            self._mentioned[name] = list(self._find_mentions(name)) if defined else []
+        return self._mentioned[name]
+
+    def _find_mentions(self, name: str) -> Iterator[tuple[Module, ast.expr]]:
         for module in self._modules:
             names = module.names
-            for name in defined & names.attributes.keys():
-                found.setdefault(name, []).extend((module, n) for n in names.attributes[name])
-            aliases = {name: {name} for name in defined & names.by_id.keys()}
-            for local, original in _renamed(module):
-                if original in defined:
-                    aliases.setdefault(local, set()).add(original)
-            for local, originals in aliases.items():
-                for mention in names.by_id[local]:
+            for attribute in names.attributes.get(name, ()):
+                yield module, attribute
+            for local in (name, *names.renamed.get(name, ())):
+                for mention in names.by_id.get(local, ()):
                     if isinstance(mention.ctx, ast.Load):
-                        for original in originals:
-                            found.setdefault(original, []).append((module, mention))
-        return found
+                        yield module, mention
 
 
 @fact_of_text
@@ -375,19 +373,6 @@ def _defined(module: Module) -> set[str]:
     """The names of the functions and classes of a module, wherever they stand in it."""
     kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
     return {node.name for node in module.names.scopes if isinstance(node, kinds)}
-
-
-@fact_of_text
-def _renamed(module: Module) -> list[tuple[str, str]]:
-    """The other names that imported things have in a module: `from utils import config as make`."""
-    found: list[tuple[str, str]] = []
-    for scope in module.names.scopes.values():
-        for local, bindings in scope.bindings.items():
-            for binding in bindings if local in module.names.by_id else ():
-                original = (binding.qualname or "").rpartition(".")[2]
-                if original != local:
-                    found.append((local, original))
-    return found
 
 
 def _is_registered(module: Module, node: Definition | ast.ClassDef) -> bool:

@@ -8,10 +8,11 @@ belong to the program as well, or they would stay TF1's in a process that is not
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.core.prefilter import has_hit
 from migrate_mgpu.core.records import field, record
 
@@ -38,8 +39,7 @@ class NamedImport:
 
 def named_imports(module: Module) -> list[NamedImport]:
     """Every import by a name in a module, in source order."""
-    text = module.source.text
-    if "import_module" not in text and "__import__" not in text:
+    if not _may_import_by_name(module):
         return []
     names = module.names
     found: list[NamedImport] = []
@@ -55,25 +55,36 @@ def named_imports(module: Module) -> list[NamedImport]:
     return found
 
 
-def candidates(module: Module, unknown: NamedImport, strays: Iterable[Module]) -> list[Module]:
+@fact_of_text
+def _may_import_by_name(module: Module) -> bool:
+    return "import_module" in module.source.text or "__import__" in module.source.text
+
+
+def candidates(
+    module: Module, unknown: NamedImport, strays: Iterable[Module], real: Callable[[Path], str]
+) -> list[Module]:
     """The strays that an unknown name may be.
 
     They lie with the module or below it, or in a folder beside it that the module
-    speaks of (``sys.path.append(os.path.join(ROOT, "models"))``).
+    speaks of (``sys.path.append(os.path.join(ROOT, "models"))``). ``real`` gives a file's own path.
     """
-    folder = module.path.resolve().parent
+    folder = os.path.dirname(real(module.path))
     text = module.source.text
     found: list[Module] = []
     for stray in strays:
-        place = stray.path.resolve().parent
-        named = f'"{place.name}"' in text or f"'{place.name}'" in text
-        beside = place.parent == folder.parent and named
-        if stray is module or not (folder in (place, *place.parents) or beside):
+        path = real(stray.path)
+        place = os.path.dirname(path)
+        inside = path.startswith(os.path.join(folder, ""))
+        if stray is module or not (inside or os.path.dirname(place) == os.path.dirname(folder)):
+            continue
+        name = os.path.basename(place)
+        named = f'"{name}"' in text or f"'{name}'" in text
+        if not (inside or named):
             continue
         if stray.has_main_guard and not named and not unknown.start:
             continue  # a script of its own; where the module speaks of its folder, it tries itself
         # By its path: a folder without an `__init__.py` is a package as well.
-        dotted = ".".join(stray.path.resolve().with_suffix("").parts)
+        dotted = os.path.splitext(path)[0].replace(os.sep, ".")
         # What trains with Keras would decide about a program that may never meet it.
         if f".{unknown.start}" in f".{dotted}" and not stray.uses_keras_models:
             found.append(stray)

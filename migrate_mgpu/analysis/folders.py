@@ -22,6 +22,7 @@ class Folders:
                 folder, name = os.path.split(folder)
         self._known: dict[str, AbstractSet[str]] = {}
         self._imported: dict[tuple[str, str], list[tuple[list[str], bool]]] = {}
+        self._lacks: dict[tuple[tuple[str, ...], str], bool] = {}
 
     def has_files(self, folder: str) -> bool:
         """Whether files of the run lie in a folder or below it."""
@@ -37,6 +38,25 @@ class Folders:
                 names = []
             found = self._known[folder] = self._of_run.get(folder, set()).union(names)
         return found
+
+    def lack(self, folders: tuple[str, ...], dotted: str) -> bool:
+        """Whether folders have the outermost package of a module, with files of the run, not it."""
+        found = self._lacks.get((folders, dotted))
+        if found is None:
+            found = self._lacks[folders, dotted] = self._find_lacking(folders, dotted)
+        return found
+
+    def _find_lacking(self, folders: tuple[str, ...], dotted: str) -> bool:
+        *packages, last = dotted.split(".")
+        ours = [one for one in folders if self.has_files(os.path.join(one, packages[0]))]
+        for folder in ours:
+            parent = os.path.join(folder, *packages)
+            names = self.within(parent)
+            if any(one.startswith(f"{last}.") for one in names):
+                return False  # `_ops.so`, for instance
+            if last in names and os.path.isdir(os.path.join(parent, last)):
+                return False
+        return bool(ours)
 
     def imported(self, root: str, dotted: str) -> list[tuple[list[str], bool]]:
         """What importing a module may run, from the outermost package to itself.

@@ -34,6 +34,7 @@ class Names(Scopes):
         self.module_scope.bind(name, Binding("import", node, qualname))
         vars(self).pop("imported_ids", None)
         vars(self).pop("dotted_bindings", None)
+        vars(self).pop("renamed", None)
 
     # -- looking up -------------------------------------------------------
 
@@ -133,6 +134,18 @@ class Names(Scopes):
             for index, binding in enumerate(bindings)
             if binding.qualname and "." in binding.qualname
         ]
+
+    @cached_property
+    def renamed(self) -> dict[str, dict[str, None]]:
+        """The other names that imported things have here: `from utils import config as make`."""
+        found: dict[str, dict[str, None]] = {}
+        for scope in self.scopes.values():
+            for local, bindings in scope.bindings.items():
+                for binding in bindings if local in self.by_id else ():
+                    original = (binding.qualname or "").rpartition(".")[2]
+                    if original != local:
+                        found.setdefault(original, {})[local] = None
+        return found
 
     def qualnames(self, node: ast.AST) -> tuple[str, ...]:
         """The dotted import paths that an expression may stand for; empty when unknown.

@@ -106,9 +106,10 @@ class Project:
         self.from_python_2 = from_python_2
         self._first: Project = like._first if like else self  # with the texts as they were read
         self._real_folders: dict[str, str] = like._real_folders if like else {}
-        self._real_files: dict[str, str] = like._real_files if like else {}
+        self._real_files: dict[str | Path, str] = like._real_files if like else {}
         self._broken_by_module: dict[Module, list[Unreadable]] = {}
         self._package_root: dict[str, str] = like._package_root if like else {}
+        self._dotted_names: dict[str, str] = like._dotted_names if like else {}
         if like is None:
             self.given = frozenset(self._place(path) for path, _ in files)
             self._listings = Folders(self.given)
@@ -145,7 +146,7 @@ class Project:
         for module in list(self.modules.values()):
             self._link(module)
         self._link_added()
-        starred = [m for m in self.modules.values() if "import *" in m.source.text]
+        starred = [m for m in self.modules.values() if m.source.has_star_imports]
         for _ in range(3):  # `from ops import *` of a module that says `from utils import *`
             for module in starred:
                 self._bind_stars(module)
@@ -188,7 +189,7 @@ class Project:
         new: set[bytes] = set()
 
         def take(name: str | Path, data: bytes) -> None:
-            path = Path(name)
+            path = name if isinstance(name, Path) else Path(name)
             stem = path.parent.name if path.name == "__init__.py" else path.stem
             new.add(stem.encode())
             self._parse(path, data)
@@ -255,11 +256,11 @@ class Project:
 
     def _real(self, path: str | Path) -> str:
         """A file's own path, whatever links lead to it."""
-        place = self._place(path)
-        real = self._real_files.get(place)
+        real = self._real_files.get(path)
         if real is None:
+            place = self._place(path)
             real = os.path.realpath(place) if os.path.islink(place) else place
-            self._real_files[place] = real
+            self._real_files[path] = real
         return real
 
     def _place(self, path: str | Path) -> str:
@@ -281,9 +282,13 @@ class Project:
         return self._package_root[folder]
 
     def _dotted(self, real: str) -> str:
-        relative = Path(real).relative_to(self._root(os.path.dirname(real))).with_suffix("")
-        parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
-        return ".".join(parts) or Path(real).stem
+        """The name by which other modules of the run import a file."""
+        found = self._dotted_names.get(real)
+        if found is None:
+            relative = Path(real).relative_to(self._root(os.path.dirname(real))).with_suffix("")
+            parts = relative.parts[:-1] if relative.name == "__init__" else relative.parts
+            found = self._dotted_names[real] = ".".join(parts) or Path(real).stem
+        return found
 
     def has_files_beside(self, path: Path) -> bool:
         """Whether files were given that lie in a file's folder."""
@@ -354,7 +359,7 @@ class Project:
         alone = strays(self.modules.values(), self.data)
         for module, unknown in self.unknown_imports.items():
             for named in unknown:
-                for one in candidates(module, named, alone):
+                for one in candidates(module, named, alone, self._real):
                     (named.found if _may_be_written(one) else named.gone).append(one)
                 module.imported += [one for one in named.found if one not in module.imported]
 
@@ -522,20 +527,11 @@ class Project:
 
     def _is_missing(self, module: Module, name: str) -> bool:
         """Whether a package of the run lacks a module: one that is generated, or was left out."""
-        top, _, rest = name.partition(".")
-        if not rest or top in _NEVER_OURS:
+        top, dot, _ = name.partition(".")
+        if not dot or top in _NEVER_OURS:
             return False
         folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
-        ours = [one for one in folders if self._listings.has_files(os.path.join(one, top))]
-        *packages, last = name.split(".")
-        for folder in ours:
-            parent = os.path.join(folder, *packages)
-            names = self._listings.within(parent)
-            if any(one.startswith(f"{last}.") for one in names):
-                return False  # `_ops.so`, for instance
-            if last in names and os.path.isdir(os.path.join(parent, last)):
-                return False
-        return bool(ours)
+        return self._listings.lack(folders, name)
 
     def implicit(self, program: Program) -> list[Unresolved]:
         """The imports of a program's packages that name a file beside them, as Python 2 has it.
@@ -792,20 +788,20 @@ def _module(path: Path, source: Source, name: str, writable: bool) -> Module:
     ):
         return known.again()
     module = Module(path, source, name, writable)
-    if "import *" not in source.text:
+    if not source.has_star_imports:
         _KNOWN[id(source)] = module
     return module
 
 
 def _closure(start: list[Module], edges: Callable[[Module], list[Module]]) -> list[Module]:
-    found: dict[int, Module] = {}
+    found: dict[Module, None] = {}
     stack = start[::-1]
     while stack:
         module = stack.pop()
-        if id(module) not in found:
-            found[id(module)] = module
-            stack.extend(reversed(edges(module)))
-    return list(found.values())
+        if module not in found:
+            found[module] = None
+            stack += [one for one in reversed(edges(module)) if one not in found]
+    return list(found)
 
 
 def _needed_names(module: Module, statement: ast.stmt) -> list[str]:

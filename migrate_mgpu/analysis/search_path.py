@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 
 _ADDS = {"append": 0, "insert": 1, "extend": 0}
 _SAME = {"abspath", "realpath", "normpath", "expanduser", "str", "Path", "resolve", "absolute"}
@@ -24,7 +24,7 @@ def added_folders(module: Module) -> list[str]:
     A relative one starts from where the program is started, which is most often beside
     the file: it is taken so.
     """
-    if "sys.path" not in module.source.text:
+    if not _names_path(module):
         return []
     found: list[str] = []
     names = module.names
@@ -35,6 +35,11 @@ def added_folders(module: Module) -> list[str]:
             found += _folders(expression, module, _DEPTH)
     base = os.path.dirname(os.path.realpath(module.path))
     return list(dict.fromkeys(os.path.normpath(os.path.join(base, one)) for one in found))
+
+
+@fact_of_text
+def _names_path(module: Module) -> bool:
+    return "sys.path" in module.source.text
 
 
 def _added(parent: ast.AST | None, module: Module) -> list[ast.expr]:

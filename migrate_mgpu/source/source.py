@@ -117,6 +117,11 @@ class Source:
         return "mgpu:" in self.text
 
     @cached_property
+    def has_star_imports(self) -> bool:
+        """Whether other modules may give names of the file their meaning."""
+        return "import *" in self.text
+
+    @cached_property
     def newline(self) -> str:
         """The line end that the file uses most, which new lines take over."""
         both = self.text.count("\r\n")

@@ -36,7 +36,7 @@ _CPUS = ("/cpu:0", "/CPU:0", "/device:CPU:0", "cpu:0")
 def inlined(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such function and all its calls; none where there is none."""
     for module in modules:
-        for node in _with_one_return(module):
+        for node in _makers(module):
             edits = _Maker(module, node, graph).edits()
             if edits:
                 return {module: edits}
@@ -44,13 +44,15 @@ def inlined(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Ed
 
 
 @fact_of_text
-def _with_one_return(module: Module) -> list[ast.FunctionDef]:
-    """The functions of a module that return once, and have plain parameters alone."""
+def _makers(module: Module) -> list[ast.FunctionDef]:
+    """The functions of a module that make variables, return once, and have plain parameters."""
+    calls = calls_of_names(module)
+    made = {call for name in VARIABLES.by_name for call in calls.get(name, ())}
     return [
         node
-        for node in module.tree.body
+        for node in (module.tree.body if made else ())
         if isinstance(node, ast.FunctionDef) and not node.decorator_list
-        if not _has_other_parameters(node.args)
+        if not _has_other_parameters(node.args) and not made.isdisjoint(walk(node))
         if sum(isinstance(one, ast.Return) for one in walk(node)) == 1
     ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Union
@@ -116,9 +116,14 @@ def has_trained_class(module: Module) -> bool:
     return any(trains(module, part) for one in classes for part in walk(one))
 
 
-def joined(home: Module, origin: Module, project: Project) -> Joined | None:
-    """Two modules as one; None where their names, or the way of the import, do not allow it."""
-    others = (one for one in project.modules.values() if one not in (home, origin))
+def joined(
+    home: Module, origin: Module, project: Project, modules: Iterable[Module]
+) -> Joined | None:
+    """Two modules as one; None where their names, or the way of the import, do not allow it.
+
+    ``modules`` are all that may import them.
+    """
+    others = (one for one in modules if one not in (home, origin))
     if any(origin in one.imported for one in others) or home in origin.imported:
         return None
     imports = imports_of(home, origin, project)

@@ -20,6 +20,7 @@ from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
+from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
     bidirectional,
@@ -104,7 +105,7 @@ def with_named_graphs(
         found, stays = agreed(sharing, alone)
         if found is None:
             said = list(_of_sharing(sharing, stays, named))
-            named = replaced(named, result=renamed(named.result, said))
+            named = named.with_result(renamed(named.result, said))
             continue
         users: dict[Path, set[Path]] = {}
         for program in first.result.programs:
@@ -114,7 +115,7 @@ def with_named_graphs(
         rest = with_named_graphs(left, plan(left), plan_sharing)
         merged = found.merged(rest.result, named.result)
         if merged is not None and _native(named.result) <= _native(merged):
-            return replaced(named, result=merged)
+            return named.with_result(merged)
     return named
 
 
@@ -130,7 +131,7 @@ def _of_sharing(
         other = next(((one, why) for one, why in stays if one is not state), None)
         if here and own:
             yield here[0], own[0]
-        elif here and other is not None:
+        elif here and other is not None and state in sharing.readable:
             name = other[0].program.entry.path.name
             text = f"{sharing.module.path.name}, which it imports, has to serve {name} as well"
             yield here[0], replaced(here[0], message=f"the session stays, on the bridge: {text}")
@@ -248,8 +249,8 @@ def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Pla
                 for file in result.files:
                     file.findings += (one for one in told if one.path == file.path)
                     file.findings.sort(key=lambda one: one.position)
-                return replaced(first, result=renamed(result, said))
-    return replaced(first, result=renamed(first.result, said))
+                return first.with_result(renamed(result, said))
+    return first.with_result(renamed(first.result, said))
 
 
 @record(frozen=True, eq=False)
@@ -301,12 +302,13 @@ def _as_one(
     data, joins = dict(own), list[Joined]()
     left: Finding | None = None
     while len(joins) < _JOINS and home.path in free:
+        project = graph.project
         found = (
-            one
+            joined(home, origin, project, project.modules.values())
             for origin in candidates(home, graph)
-            if origin.path in free and (one := joined(home, origin, graph.project)) is not None
+            if origin.path in free
         )
-        one = next(found, None)
+        one = next((one for one in found if one is not None), None)
         if one is None:
             break
         joins.append(one)
@@ -316,7 +318,9 @@ def _as_one(
         graph = CallGraph(project)
         modules = list(project.modules.values())
         home = next(module for module in modules if module.path == home.path)
-        texts = _named(entry, data, free, modules, graph, shared)
+        makers = [module.path for module in modules if session_calls(module)]
+        several = len(makers) > 1 and entry not in makers  # names do not help then
+        texts = {} if several else _named(entry, data, free, modules, graph, shared)
         planned, result = _planned_parts(data, texts, plan)
         as_one = _AsOne(tuple(joins), texts, result, _wanted(planned, entry))
         if entry in _native(result) and as_one.relocated(result):

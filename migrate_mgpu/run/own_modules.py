@@ -25,7 +25,7 @@ from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.run.plan import Part, Planned
 from migrate_mgpu.run.relocation import Files, Rewritten, relocated, rewritten
-from migrate_mgpu.run.shared_modules import changed_for
+from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.run.states import State
 from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.history import History
@@ -195,8 +195,9 @@ class _Part:
         entries = {program.entry for program in group}
         found: list[Module] = []
         for module, others in shared.items():
-            new = texts.get(module.path)
-            if new is not None and any(self._changed(module, new, one) for one in others):
+            text = texts.get(module.path)
+            new = NewText(module, text) if text is not None else None
+            if new is not None and any(self._changed(new, one) for one in others):
                 found.append(module)
         for module in found:  # grows
             found += (
@@ -211,9 +212,9 @@ class _Part:
         writable = all(module.writable for module in found)
         return found if found and writable and not taken and entries.isdisjoint(found) else None
 
-    def _changed(self, module: Module, new: str, program: Program) -> bool:
+    def _changed(self, new: NewText, program: Program) -> bool:
         bridged = program.entry.path in self.bridged
-        return changed_for(module, new, self._taken(program), bridged) is not None
+        return new.changed_for(self._taken(program), bridged) is not None
 
     def _taken(self, program: Program) -> Taken:
         if program.entry not in self._known:

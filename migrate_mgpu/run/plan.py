@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ from migrate_mgpu.run.decisions import ConfigDecisions
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.reporting import Report, program
-from migrate_mgpu.run.shared_modules import changed_for
+from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter, NewNames
@@ -73,20 +74,36 @@ class Options:
 
 @record(eq=False)
 class Part:
-    """The plan of programs that share modules, with the facts that it was made from."""
+    """The plan of programs that share modules, with the facts that it is made from."""
 
-    result: f.RunResult
+    planner: _Planner
     conversions: Conversions | NoEstimators
     graph: CallGraph
     states: list[State]
+
+    @cached_property
+    def result(self) -> f.RunResult:
+        """The new texts and what is said of them: for many plans nobody asks."""
+        return self.planner.result()
 
 
 @record(eq=False)
 class Planned:
     """The plan of a run; its parts have nothing to do with each other."""
 
-    result: f.RunResult
+    project: Project
     parts: list[Part]
+
+    @cached_property
+    def result(self) -> f.RunResult:
+        """What becomes of all files, which may be changed."""
+        return joined(self.project, [part.result for part in self.parts])
+
+    def with_result(self, result: f.RunResult) -> Planned:
+        """The same, with another result."""
+        found = Planned(self.project, self.parts)
+        found.result = result
+        return found
 
 
 class Plans:
@@ -110,7 +127,7 @@ class Plans:
             if len(self._known) > _KEPT:
                 del self._known[next(iter(self._known))]
             parts.append(planned)
-        return Planned(joined(project, [part.result for part in parts]), parts)
+        return Planned(project, parts)
 
     def _plan(self, part: Project, shared: SharedGraph | None) -> Part:
         self._length += part.length
@@ -140,9 +157,9 @@ def _planned(project: Project, options: Options, shared: SharedGraph | None) -> 
     kept: dict[Module, Diagnostic] = {}
     while True:
         planner = _Planner(project, options, kept, shared)
-        result = planner.run()
+        planner.decide()
         if not planner.stay:
-            return Part(result, planner.conversions, planner.graph, planner.states)
+            return Part(planner, planner.conversions, planner.graph, planner.states)
         kept.update(planner.stay)
 
 
@@ -215,23 +232,43 @@ class _Planner:
         self.changes = EditSet()
         self.edits = self.changes.edits
         self.packages: set[tuple[Path, str]] = set()
+        self.written = False
 
-    def run(self) -> f.RunResult:
+    def decide(self) -> None:
+        """Which programs become what; those that cannot after all are in ``stay``."""
         flows = find_flows(self.project, self.graph)
         self.conversions = conversions(self.project, self.graph, self.rules, self.kept)
         self.copies = copies(self.project, self.graph, self.rules)
-        deciding = ProgramStates(
+        self.deciding = ProgramStates(
             flows, self.graph, self.conversions, self.copies, self.lost, self._sessions()
         )
-        self.states = deciding.decide(self.project.programs())
+        self.states = self.deciding.decide(self.project.programs())
         self.configs = ConfigDecisions(self.graph, self.states, self.rules)
-        outcomes = self.configs.decide(flows)
-        self._unmoved(outcomes)
+        self.outcomes = self.configs.decide(flows)
+        self._unmoved(self.outcomes)
         self._shared()
-        deciding.settle(self.states, outcomes, self.configs.programs_of, self.off)
-        for outcome in outcomes:
+        self.deciding.settle(self.states, self.outcomes, self.configs.programs_of, self.off)
+        if any(map(_has_native, self.states)):
+            self._write()
+            self._unwritable()
+
+    def result(self) -> f.RunResult:
+        """The new texts, and what is said of them."""
+        self._write()
+        for module, edits in self.edits.items():
+            if edits:
+                self.report.changed(module, edits)
+        self._hold_back(self.deciding)
+        return self._result(self.outcomes)
+
+    def _write(self) -> None:
+        """The edits, and what is said of programs, once."""
+        if self.written:
+            return
+        self.written = True
+        for outcome in self.outcomes:
             self.report.flow(outcome)
-        self._edit(outcomes)
+        self._edit(self.outcomes)
         bridges = [] if self.off else [s for s in self.states if s.kind in (BRIDGE, KEPT)]
         bridged = {one for state in bridges for one in state.estimators}
         for state in self.states:
@@ -249,12 +286,6 @@ class _Planner:
                 self.report.eager(state)
         for module in self.project.modules.values():
             self.report.unknown_suppressions(module)
-        self._unwritable()
-        for module, edits in self.edits.items():
-            if edits:
-                self.report.changed(module, edits)
-        self._hold_back(deciding)
-        return self._result(outcomes)
 
     def _sessions(self) -> NativeSessions | None:
         """The session programs of the run, if there may be any: `managed_session` makes one too."""
@@ -291,7 +322,7 @@ class _Planner:
             entries = [one.entry for one in programs]
             native = [states[e] for e in entries if e in states and _has_native(states[e])]
             texts = [
-                module.source.apply(one.session.edits[module])
+                NewText(module, module.source.apply(one.session.edits[module]))
                 for one in native
                 if one.session is not None and one.session.changes(module)
             ]
@@ -315,7 +346,7 @@ class _Planner:
                 self.stay[entry] = why or Diagnostic("shared-module", place, text)
 
     def _serves(
-        self, module: Module, texts: Iterable[str], taken: Taken, state: State | None
+        self, module: Module, texts: Iterable[NewText], taken: Taken, state: State | None
     ) -> bool:
         """Whether a program that stays has all that it takes of a module in its new texts.
 
@@ -330,7 +361,7 @@ class _Planner:
         ):
             return False
         bridged = state is not None and state.kind in (BRIDGE, KEPT) and not self.off
-        return all(changed_for(module, text, taken, bridged) is None for text in texts)
+        return all(text.changed_for(taken, bridged) is None for text in texts)
 
     def _unwritable(self) -> None:
         """Programs whose sessions would go, if all that changes in them fitted together."""

@@ -347,7 +347,7 @@ def _column(module: Module, node: ast.AST) -> int:
 def _compiled(text: str) -> None:
     """More than parsing finds two parameters of one name; notebooks have `await` at the top."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    compile(ast.parse(text), "<written>", "exec", flags, dont_inherit=True)
+    compile(text, "<written>", "exec", flags, dont_inherit=True)
 
 
 def _is_taken(text: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from pathlib import Path
 
 from migrate_mgpu.analysis.module import Module
@@ -20,9 +21,9 @@ from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.scope import constructor_of, trains
 from migrate_mgpu.models.front.session.shared_steps import together
 from migrate_mgpu.models.ir import SharedGraph
-from migrate_mgpu.run.joined_modules import candidates
+from migrate_mgpu.run.joined_modules import candidates, joined
 from migrate_mgpu.run.plan import Part
-from migrate_mgpu.run.shared_modules import changed_for
+from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.run.states import State
 
 
@@ -55,6 +56,19 @@ class Sharing:
     def entries(self) -> set[Path]:
         """Where the programs begin."""
         return {state.program.entry.path for state in self.states}
+
+    @cached_property
+    def readable(self) -> tuple[State, ...]:
+        """The programs whose module with the session can be read as one with another one."""
+        return tuple(state for state in self.states if self._may_be_read(state))
+
+    def _may_be_read(self, state: State) -> bool:
+        assert state.session is not None
+        home, modules, graph = state.session.module, state.program.modules, self.part.graph
+        return any(
+            joined(home, one, graph.project, modules) is not None
+            for one in candidates(home, graph.within(modules))
+        )
 
 
 @record(frozen=True, eq=False)
@@ -129,7 +143,7 @@ def _owners(module: Module) -> Iterator[str]:
 def agreed(sharing: Sharing, plan: PlanAlone) -> tuple[Agreed | None, list[tuple[State, Finding]]]:
     """Programs that become native together; else what stands in the way, by programs."""
     graph = SharedGraph(sharing.owner)
-    waiting, tried = list(sharing.states), len(sharing.states) + 1
+    waiting, tried = list(sharing.readable), len(sharing.readable) + 1
     stays: list[tuple[State, Finding]] = []
     while waiting and len(waiting) < tried:  # one that only computes needs what others train
         tried, stays = len(waiting), []
@@ -141,7 +155,7 @@ def agreed(sharing: Sharing, plan: PlanAlone) -> tuple[Agreed | None, list[tuple
                 waiting.remove(state)
             elif alone.left is not None:
                 stays.append((state, alone.left))
-    if waiting:
+    if waiting or len(sharing.readable) < len(sharing.states):
         return None, stays
     results: list[RunResult] = []
     for state in sharing.states:
@@ -177,6 +191,7 @@ def _needed(sharing: Sharing, file: FileResult) -> bool:
     if not file.changed or file.after is None:
         return False
     project = sharing.part.graph.project
+    new: NewText | None = None
     judged = {state.program.entry.path for state in sharing.part.states}
     for program in project.programs():
         module = next((one for one in program.modules if one.path == file.path), None)
@@ -184,7 +199,8 @@ def _needed(sharing: Sharing, file: FileResult) -> bool:
             continue
         if program.entry.path in judged or module is program.entry:
             return True
-        if changed_for(module, file.after, _taken(program, sharing), False) is not None:
+        new = new or NewText(module, file.after)
+        if new.changed_for(_taken(program, sharing), False) is not None:
             return True
     return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
@@ -24,26 +25,35 @@ _LEAVES = (
 _NEVER = ("gone", "unknown", "v2_only")  # what a graph of TF1's has not
 
 
-def changed_for(
-    module: Module, new: str, program: Taken, bridged: bool
-) -> tuple[str, ast.stmt] | None:
-    """A name that a program takes of a module, which means something else in its new text.
+class NewText:
+    """A module's new text, which several programs may ask for what they take of the module."""
 
-    Or a statement that runs with its import, and does. A TF1 graph is built by it as before where
-    nothing changes but the names of TensorFlow's that TF1 has too; on the bridge (``bridged``)
-    those that TF2 has.
-    """
-    form = _Form(module, ast.parse(new), bridged)
-    for statement in module.tree.body:
-        if not form.begins(statement):
+    def __init__(self, module: Module, text: str) -> None:
+        self.module = module
+        self.text = text
+        self._forms: dict[bool, _Form] = {}
+
+    def changed_for(self, program: Taken, bridged: bool) -> tuple[str, ast.stmt] | None:
+        """A name that a program takes of the module, which means something else in the text.
+
+        Or a statement that runs with its import, and does. A TF1 graph is built by it as before
+        where nothing changes but the names of TensorFlow's that TF1 has too; on the bridge
+        (``bridged``) those that TF2 has.
+        """
+        module = self.module
+        if bridged not in self._forms:
+            self._forms[bridged] = _Form(module, ast.parse(self.text), bridged)
+        form = self._forms[bridged]
+        if form.begins_otherwise is not None:
+            statement = form.begins_otherwise
             return module.source.code(statement).splitlines()[0], statement
-    for name, statements in sorted(program.of(module).items()):
-        if not statements and program.project.had(module, name):  # a pass took it away
-            return name, module.tree.body[0]
-        for statement in statements:
-            if not form.has(name, statement):
-                return name, statement
-    return None
+        for name, statements in sorted(program.of(module).items()):
+            if not statements and program.project.had(module, name):  # a pass took it away
+                return name, module.tree.body[0]
+            for statement in statements:
+                if not form.has(name, statement):
+                    return name, statement
+        return None
 
 
 class _Form:
@@ -56,6 +66,7 @@ class _Form:
         self.bound: dict[str, list[ast.stmt]] = {}
         self.roots: set[str] = set()  # the names that are TensorFlow
         self.body = tree.body
+        self._known: dict[tuple[str, ast.stmt], bool] = {}
         for statement in (s for s in walk(tree) if isinstance(s, ast.stmt)):
             for name in _bound(statement):
                 self.bound.setdefault(name, []).append(statement)
@@ -63,7 +74,13 @@ class _Form:
                 named = (a for a in statement.names if symbol(a.name) is not None)
                 self.roots |= {(a.asname or a.name).partition(".")[0] for a in named}
 
-    def begins(self, statement: ast.stmt) -> bool:
+    @cached_property
+    def begins_otherwise(self) -> ast.stmt | None:
+        """The first statement that does something else when the module is imported."""
+        body = self.module.tree.body
+        return next((one for one in body if not self._begins(one)), None)
+
+    def _begins(self, statement: ast.stmt) -> bool:
         """Whether a statement that binds no name does as before when the module is imported.
 
         Of a bridge that is also which TensorFlow a name stands for.
@@ -79,6 +96,12 @@ class _Form:
 
     def has(self, name: str, statement: ast.stmt) -> bool:
         """Whether a name has the same meaning."""
+        key = name, statement
+        if key not in self._known:
+            self._known[key] = self._has(name, statement)
+        return self._known[key]
+
+    def _has(self, name: str, statement: ast.stmt) -> bool:
         new = self.bound.get(name, [])
         if isinstance(statement, _IMPORTS):
             return bool(new)

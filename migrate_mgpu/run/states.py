@@ -30,7 +30,7 @@ from migrate_mgpu.analysis.incompatibilities import (
     outermost,
 )
 from migrate_mgpu.analysis.keras_graphs import only_builds_layers
-from migrate_mgpu.analysis.module import Module, Use, fact
+from migrate_mgpu.analysis.module import Module, Use, fact_of_text
 from migrate_mgpu.analysis.options import Options
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
@@ -49,7 +49,7 @@ from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.run.claims import CODE as CLAIM
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
-from migrate_mgpu.run.shared_modules import changed_for
+from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.insertion_point import is_straight
 from migrate_mgpu.session_config.program_rewriter import NativeRewriter
@@ -237,12 +237,12 @@ class ProgramStates:
                 if module not in users:
                     continue
                 imports = with_imports(module, changes.imports.get(module, set()))
-                new = splice(module.source.text, [*edits, *imports])
+                new = NewText(module, splice(module.source.text, [*edits, *imports]))
                 for program in users.get(module, ()):
                     entry = program.entry
                     if entry not in taken:
                         taken[entry] = Taken(program, self.graph.project)
-                    changed = changed_for(module, new, taken[entry], entry in bridged)
+                    changed = new.changed_for(taken[entry], entry in bridged)
                     if changed is not None:
                         text = f"{program.entry.path.name} needs `{changed[0]}` as it is"
                         why = Diagnostic(_NEEDED, Place(module, changed[1]), text)
@@ -797,7 +797,7 @@ def _is_copied(module: Module, node: ast.AST, name: str, gone: AbstractSet[ast.A
     )
 
 
-@fact
+@fact_of_text
 def _silently_different(module: Module) -> list[Use]:
     """Plain names that mean another thing in TF2, used by code that will now run on TF2."""
     found: list[Use] = []

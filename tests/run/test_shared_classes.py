@@ -134,6 +134,22 @@ def test_one_that_cannot_be_native_keeps_all() -> None:
     keeps(reasons, ("model.py", MODEL), ("train.py", TRAIN), ("sample.py", sample))
 
 
+def test_one_that_cannot_be_read_with_the_class_keeps_its_own_reason() -> None:
+    """That the class has to serve another program is not what keeps it."""
+    sample = changed(SAMPLE, ("self.session.run(self.model.out,", "self.session.run(self.pick(),"))
+    made = "\n\ndef made():\n    from model import Model\n\n    return Model(2)\n\n\nmodel = made()"
+    late = changed(TRAIN, ("from model import Model\n\nmodel = Model(2)", made))
+    files = ("model.py", MODEL), ("train.py", TRAIN), ("sample.py", sample)
+    reasons = {
+        "train.py": "model.py, which it imports, has to serve sample.py as well",
+        "sample.py": "what `self.pick()` fetches cannot be determined",
+    }
+    keeps(reasons, *files, ("late.py", late))
+    result = planned(*files, ("late.py", late))
+    (why,) = (f.message for f in result.findings if f.path.name == "late.py" and f.state == "kept")
+    assert "has to serve" not in why
+
+
 def test_a_saver_of_some_variables_keeps_all() -> None:
     sample = changed(SAMPLE, ("tf.train.Saver()", "tf.train.Saver([self.model.w])"))
     model = changed(

@@ -8,7 +8,7 @@ import pytest
 
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.taken_names import Taken
-from migrate_mgpu.run.shared_modules import changed_for
+from migrate_mgpu.run.shared_modules import NewText
 
 
 def taken(before: str, after: str, bridged: bool, user: str) -> str:
@@ -21,7 +21,7 @@ def taken(before: str, after: str, bridged: bool, user: str) -> str:
     (program,) = (one for one in project.programs() if one.entry.path.name == "main.py")
     (module,) = (one for one in program.modules if one is not program.entry)
     new = head + textwrap.dedent(after)
-    found = changed_for(module, new, Taken(program, project), bridged)
+    found = NewText(module, new).changed_for(Taken(program, project), bridged)
     return found[0] if found is not None else ""
 
 

@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import statement_value, walk
+from migrate_mgpu.analysis.scopes import position, statement_value, walk
 from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZERS
@@ -213,10 +213,12 @@ class _Reader(StatementReader):
         if node is not None:
             text = "parts of a graph are returned that each call builds anew"
             raise Refused(self.module, node, text, "run them in the function that builds them")
-        for config in (*self.state.configs, *self.found.options, *self.found.below):
-            if is_inside(self.module, config, {self.scope.node}):
-                text = "a configuration is made with each of several graphs"
-                raise Refused(self.module, config, text, "make it once, at the top of the program")
+        configs = (*self.state.configs, *self.found.options, *self.found.below)
+        inside = [one for one in configs if is_inside(self.module, one, {self.scope.node})]
+        if inside:
+            first = min(inside, key=position)
+            text = "a configuration is made with each of several graphs"
+            raise Refused(self.module, first, text, "make it once, at the top of the program")
 
     def _read_unused(self) -> None:
         """Functions that nothing here calls, where they only compute, or make a variable."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.import_edits import remove_imports
 from migrate_mgpu.analysis.module import Module, fact
-from migrate_mgpu.analysis.scopes import line_of, position, statement_value
+from migrate_mgpu.analysis.scopes import line_of, position, statement_value, walk
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -118,7 +118,7 @@ def _comment(layout: Layout) -> str:
 
 
 def _statements(module: Module) -> Iterator[ast.Expr]:
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             if not module.is_guarded(node):
                 yield node
@@ -162,7 +162,7 @@ def value_changes(module: Module) -> list[Diagnostic]:
         advice = "write // if they are"
         found.append(Diagnostic("integer-division", Place(module, division), text, advice))
     seen: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.Call):
             for what, text, advice in _otherwise(module, node):
                 if what not in seen:
@@ -196,7 +196,7 @@ def _divisions(module: Module) -> Iterator[tuple[ast.BinOp | ast.AugAssign, int]
             if any(alias.name == "division" for alias in statement.names):
                 return
     source = module.source
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Div):
             left, right = _sides(node)
             start, end = source.span(left)[1], source.span(right)[0]

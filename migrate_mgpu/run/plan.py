@@ -56,7 +56,10 @@ if TYPE_CHECKING:
 
 
 _KEPT = 16  # parts whose plan is kept: what is asked for again is asked for soon
-_COLLECTED = 8_000_000  # bytes that are planned before what earlier plans left is collected
+# Bytes that are planned before what earlier plans left is collected: at least so many, or so many
+# times a part's, whose own facts are gone through as well.
+_COLLECTED = 3_000_000
+_OF_A_PART = 2
 
 KnownPart = tuple[object, Project]  # a part of a run by what is known of it
 
@@ -131,9 +134,9 @@ class Plans:
 
     def _plan(self, part: Project, shared: SharedGraph | None) -> Part:
         self._length += part.length
-        if self._length > _COLLECTED:  # modules that import each other are a circle
+        if self._length > max(_COLLECTED, _OF_A_PART * part.length):
             self._length = 0
-            gc.collect()
+            gc.collect()  # modules that import each other are a circle
         return _planned(part, self.options, shared)
 
     def forget(self) -> None:

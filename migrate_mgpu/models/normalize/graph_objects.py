@@ -135,6 +135,7 @@ class _GraphObject:
         self.graph = graph
         self.owner = owner
         self.methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
+        self._known_stores: dict[str, list[ast.Attribute]] = {}
 
     def edits(self) -> list[Edit]:
         node = self.methods.get("__init__")
@@ -208,7 +209,7 @@ class _GraphObject:
                 continue
             found += (
                 Edit(*self.source.span(node), given.id)
-                for node in ast.walk(self.constructor)
+                for node in walk(self.constructor)
                 if self._attribute(node) == attribute
                 and node not in statement.targets
                 and self.names.statement(node).lineno > statement.lineno
@@ -232,7 +233,7 @@ class _GraphObject:
         if leaves(self.constructor) or not layout.owns_lines:
             return []
         found: list[Edit] = []
-        for node in ast.walk(self.constructor):
+        for node in walk(self.constructor):
             name = self._attribute(node)
             if name in chosen:
                 assert isinstance(node, ast.Attribute) and name is not None
@@ -245,14 +246,14 @@ class _GraphObject:
 
     def _are_given(self, chosen: dict[str, str], before: list[ast.stmt]) -> bool:
         """Whether attributes have all their values in some statements, and are not read later."""
-        inside = {node for statement in before for node in ast.walk(statement)}
+        inside = {node for statement in before for node in walk(statement)}
         return all(
-            node in inside for node in ast.walk(self.constructor) if self._attribute(node) in chosen
+            node in inside for node in walk(self.constructor) if self._attribute(node) in chosen
         )
 
     def _is_used(self, statement: ast.stmt) -> bool:
         """Whether a statement gives the object to other code, which would miss attributes."""
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Name) and node.id == self.me:
                 parent = self.names.parents.get(node)
                 if not isinstance(parent, ast.Attribute) or parent.attr in self.methods:
@@ -261,11 +262,14 @@ class _GraphObject:
 
     def _stored(self, name: str) -> list[ast.Attribute]:
         """Where an attribute of the class's objects may be given a value."""
-        return [
-            one
-            for one in self.names.attributes.get(name, ())
-            if not isinstance(one.ctx, ast.Load) and not is_of_another(self.module, one, self.owner)
-        ]
+        if name not in self._known_stores:
+            self._known_stores[name] = [
+                one
+                for one in self.names.attributes.get(name, ())
+                if not isinstance(one.ctx, ast.Load)
+                and not is_of_another(self.module, one, self.owner)
+            ]
+        return self._known_stores[name]
 
     def _is_in_line(self, stored: list[ast.Attribute]) -> bool:
         """Whether an attribute has its last value where the constructor ends: it gives it all."""
@@ -292,12 +296,11 @@ class _GraphObject:
 
         ``names`` learns those of the constructor's own that are.
         """
-        stored = {name: self._stored(name) for name in self.names.attributes}
         attributes: dict[str, None] = {}
         size = -1
         while size != len(names) + len(attributes):
             size = len(names) + len(attributes)
-            for statement in ast.walk(self.constructor):
+            for statement in walk(self.constructor):
                 if not isinstance(statement, (ast.Assign, ast.AugAssign)):
                     continue
                 if not self._is_part(statement.value, names, attributes):
@@ -309,7 +312,7 @@ class _GraphObject:
                         if isinstance(part, ast.Name):
                             names.add(part.id)
                         attribute = self._attribute(part)
-                        if attribute is not None and self._is_in_line(stored[attribute]):
+                        if attribute is not None and self._is_in_line(self._stored(attribute)):
                             attributes[attribute] = None
         exported = self._exported(names)
         return self._chosen([name for name in attributes if name not in exported])
@@ -318,7 +321,7 @@ class _GraphObject:
         """Attributes that are given a part with a name."""
         return {
             name
-            for statement in ast.walk(self.constructor)
+            for statement in walk(self.constructor)
             if isinstance(statement, ast.Assign)
             and isinstance(statement.value, ast.Name)
             and statement.value.id in names
@@ -352,8 +355,8 @@ class _GraphObject:
 
     def _chosen(self, attributes: list[str]) -> dict[str, str]:
         """The name of each attribute: its own, where nothing else has that."""
-        blocked = {n.id for n in ast.walk(self.constructor) if isinstance(n, ast.Name)}
-        blocked |= {n.arg for n in ast.walk(self.constructor) if isinstance(n, ast.arg)}
+        blocked = {n.id for n in walk(self.constructor) if isinstance(n, ast.Name)}
+        blocked |= {n.arg for n in walk(self.constructor) if isinstance(n, ast.arg)}
         blocked |= set(self.names.module_scope.bindings) | set(dir(builtins))
         found: dict[str, str] = {}
         for attribute in attributes:

@@ -137,7 +137,7 @@ class MovedCall:
         if given is None:
             return None
         bindings = self.scope.bindings
-        parts = [part for one in self.body for part in ast.walk(one)]
+        parts = [part for one in self.body for part in walk(one)]
         own = [name for name in bindings if name != self.me and name not in given]
         if self.body is not self.function.body:
             mentioned = {part.id for part in parts if isinstance(part, ast.Name)}
@@ -224,7 +224,7 @@ class MovedCall:
     def _taken(self) -> set[str]:
         """Names that stand for something else where the function is called."""
         if isinstance(self.home, ast.FunctionDef):
-            found = {n.id for n in ast.walk(self.home) if isinstance(n, ast.Name)}
+            found = {n.id for n in walk(self.home) if isinstance(n, ast.Name)}
             return found | {one.arg for one in self.home.args.args}
         own = set(walk(self.function))
         names = self.module.names

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN, Path
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.functions import Helpers
@@ -127,7 +127,8 @@ class Outputs:
                 if self._makes_layers(node):
                     text = "a layer is applied within the loss, a metric or the predictions"
                     raise Refused(self.module, node, text, "give its value a name before")
-                layered = [s for s in flow.slice([node], unit) if self._makes_layers(s)]
+                behind = sorted(flow.slice([node], unit), key=position)
+                layered = [s for s in behind if self._makes_layers(s)]
                 found.update(layered)
                 for statement in layered:
                     found |= flow.slice([statement], statement)

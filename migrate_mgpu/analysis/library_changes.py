@@ -95,7 +95,10 @@ CHANGES: dict[str, dict[str, str]] = {
         "fractions.gcd": "math.gcd",
     },
     "Python 3.10": {f"collections.{name}": f"collections.abc.{name}" for name in _ABSTRACT.split()},
-    "Python 3.11": {"inspect.getargspec": "inspect.getfullargspec"},
+    "Python 3.11": {
+        "inspect.formatargspec": "inspect.signature",
+        "inspect.getargspec": "inspect.getfullargspec",
+    },
     "Python 3.12": {"imp": "importlib"},
 }
 # Arguments of functions, in the same form; `bytes` are those that are no text with a `sep`.

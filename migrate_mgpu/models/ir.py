@@ -919,7 +919,8 @@ class Update:
     ``variables`` are those that it depends on, or that it is told to train; ``counts`` is the
     variable that counts the steps,
     ``rate`` is the learning rate where steps have one of their own, ``rate_of`` what is fed or
-    computes that. ``sparse``: a gradient may be one of a table's rows.
+    computes that. ``double_rate``: that is of float64, as the variables are not.
+    ``sparse``: a gradient may be one of a table's rows.
     ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
     of batch normalization move with it. ``combined``: they are those of all towers, made one;
     ``tower_clips`` are what happens to each tower's before. ``mean``: what is minimized is the mean
@@ -950,6 +951,7 @@ class Update:
     computed: ast.Call | None = None
     is_loss: bool = False
     own_rows: tuple[Optimizer, ...] = ()
+    double_rate: bool = False
 
     @property
     def made_of(self) -> tuple[Unit, ...]:

@@ -477,6 +477,8 @@ class _Parted:
             start = start_with_comments(outer, starts[first - 1])
             end = starts[one.end_lineno or one.lineno]
             self.kept.append(outer[start:end].strip("\n"))
+            if cuts and cuts[-1][1] >= start:  # the one before ends where this one begins
+                start = cuts.pop()[0]
             while outer[end : end + 1] == "\n" and end != place:
                 end += 1
             if end == place:  # above the import are the lines that were there

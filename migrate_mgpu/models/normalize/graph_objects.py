@@ -14,8 +14,8 @@ import builtins
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.api.graph import COMPUTES, SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import class_of, is_of_another
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
@@ -34,9 +34,11 @@ from migrate_mgpu.models.normalize import (
     graph_methods,
     graph_statements,
     merged_summaries,
+    saver_methods,
 )
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.models.normalize.optimizer_choices import gives_always, statements_of_arms
+from migrate_mgpu.models.normalize.reused_names import asks_for_names, is_written
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -149,11 +151,13 @@ class _GraphObject:
         self.me = node.args.args[0].arg
         return (
             self._uncalled()
+            or self._given_again()
             or fetched_expressions.as_attributes(self.module, self.graph, self.owner)
             or self._of_functions()
             or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or merged_summaries.kept(self.module, self.graph, self.owner, node, self.shared)
+            or saver_methods.kept(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._known()
             or self._named()
@@ -177,6 +181,31 @@ class _GraphObject:
                         while not text[end : (line := text.find("\n", end) + 1)].strip() and line:
                             end = line
                         return [Edit(layout.line_start, end, "")]
+        return []
+
+    def _given_again(self) -> list[Edit]:
+        """A tensor by the name of the parameter that it is made of: `x = tf.constant(x)`."""
+        home = self.names.scopes[self.constructor]
+        for statement in self.constructor.body:
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+                continue
+            kinds = sorted(one.kind for one in home.bindings.get(target.id, ()))
+            if kinds != ["assign", "parameter"] or len(statement.targets) > 1:
+                continue
+            value = statement.value
+            mentions = self.names.mentions(target.id, home)
+            if not isinstance(value, ast.Call) or name_of(self.module, value) not in COMPUTES:
+                continue
+            inside = {*walk(value)}
+            later = [one for one in mentions if position(one) >= position(target)]
+            later = [one for one in later if one not in inside]
+            written = all(is_written(self.module, one) for one in later)
+            alone = all(self.names.scope_of_name[one] is home for one in mentions)
+            if len(later) < len(mentions) and written and alone:
+                if not asks_for_names(self.module, home):
+                    new = self.names.fresh(home, f"{target.id}_tensor", f"{target.id}_values")
+                    return [Edit(*self.source.span(one), new) for one in later]
         return []
 
     def _attribute(self, node: ast.AST) -> str | None:

@@ -1,4 +1,4 @@
-"""Lines that print what the parts of towers, or of input pipelines, are: they go.
+"""Lines that print what the parts of a graph are: they go.
 
     for i in range(num_gpus):
         with tf.device("/gpu:%d" % i), tf.name_scope("tower_%d" % i) as scope:
@@ -11,6 +11,9 @@
 prints `Tensor("tower_0/loss:0", ...)`, which TF2 has not. Such a line shows the graph while it is
 built: no value of a run. Functions that the towers call are told the same. A line that prints
 something of Python's own stays, and so does its program.
+
+Elsewhere, a line goes only where each name of it is surely a part of the graph: given by a
+function of TensorFlow's that computes, or makes variables, layers or placeholders.
 """
 
 from __future__ import annotations
@@ -22,8 +25,12 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, position, walk
+from migrate_mgpu.api.graph import COMPUTES
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.queues import BATCHES
 from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.session.origins import class_of
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -70,6 +77,9 @@ def printed(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Modul
     for module, body, alone in _blocks(modules, graph):
         reader = _Lines(module, graph, alone)
         found.update(dict.fromkeys(reader.of(body), module))
+    for module in modules:
+        if "print" in module.names.by_id:
+            found.update(dict.fromkeys(_SureLines(module, graph).all(), module))
     for statement, module in found.items():
         if not any(parent in found for parent in module.names.ancestors(statement)):
             yield module, statement
@@ -326,6 +336,67 @@ class _Lines:
                 if not own and (later or (around and not anew)):
                     return True
         return False
+
+
+class _SureLines(_Lines):
+    """Lines wherever they stand: what is printed is surely a part of the graph."""
+
+    def __init__(self, module: Module, graph: CallGraph) -> None:
+        super().__init__(module, graph, False)
+
+    def all(self) -> Iterator[ast.stmt]:
+        """Those of the module; not one that is alone in its block."""
+        by_block: dict[ast.AST, list[ast.stmt]] = {}
+        for name in self.names.by_id["print"]:
+            statement = self.names.statement(name)
+            if self._prints(statement) and self._mentions(statement):
+                by_block.setdefault(self.names.parents[statement], []).append(statement)
+        for parent, lines in by_block.items():
+            if isinstance(parent, ast.For) and self._prints(parent):
+                yield parent
+            else:
+                block = self.names.block(lines[0])
+                yield from (one for one in lines if one in block and len(lines) < len(block))
+
+    def _is_part(self, name: ast.Name, deep: int = 0) -> bool:
+        attribute = self.names.parents.get(name)
+        if isinstance(attribute, ast.Attribute):
+            owner = class_of(self.module, attribute)
+            if owner is not None:
+                return deep < _DEEP and self._is_kept_part(owner, attribute.attr, deep + 1)
+        return super()._is_part(name, deep)
+
+    def _is_kept_part(self, owner: ast.ClassDef, attribute: str, deep: int) -> bool:
+        """Whether objects of a class have nothing but parts of the graph by a name."""
+        given: list[ast.expr] = []
+        for one in self.names.attributes[attribute]:
+            if isinstance(one.ctx, ast.Load) or class_of(self.module, one) is not owner:
+                if not isinstance(one.ctx, ast.Load):
+                    return False  # of what, is not known
+                continue
+            statement = self.names.statement(one)
+            if not isinstance(statement, ast.Assign) or statement.targets != [one]:
+                return False
+            given.append(statement.value)
+        return bool(given) and all(self._gives(one, deep) for one in given)
+
+    def _is_bound_to_part(self, name: ast.Name, binding: Binding, deep: int) -> bool:
+        if isinstance(self.names.parents[binding.node], ast.AugAssign):
+            return True  # of what another binding gives
+        plain = binding.kind == "assign" and binding.value is not None
+        return plain and super()._is_bound_to_part(name, binding, deep)
+
+    def _gives(self, value: ast.expr, deep: int) -> bool:
+        if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+            return self._is_part(value.value, deep)
+        if not isinstance(value, ast.Call):
+            return super()._gives(value, deep)
+        known = name_of(self.module, value)
+        if known:
+            made = (*LAYERS.by_name, *VARIABLES.by_name)
+            return known in COMPUTES or known == "placeholder" or known in made
+        method = isinstance(value.func, ast.Attribute) and value.func.attr in _METHODS
+        return method and self._gives(value.func, deep)
 
 
 def _binds(loop: ast.For, name: str) -> bool:

@@ -249,8 +249,26 @@ class Origins:
             found = {
                 self.of(value) if value is not None else None for value in self.arguments_for(*key)
             }
+            if not found and self._is_session_of_others(home, name):
+                found = {Whole.SESSION}
             self._parameters[key] = found.pop() if len(found) == 1 else None
         return self._parameters[key]
+
+    def _is_session_of_others(self, home: Scope, name: str) -> bool:
+        """Whether a method that nothing calls names a parameter as others do that get the session.
+
+        One of them is called: `def train(self, sess, batch)` beside `def test(self, sess, batch)`.
+        """
+        owner = self.owner
+        if owner is None or home.node not in owner.body or home.node is self.scope.node:
+            return False
+        for other in owner.body:
+            if isinstance(other, ast.FunctionDef) and other not in (home.node, self.scope.node):
+                scope = self.names.scopes[other]
+                if [one.kind for one in scope.bindings.get(name, ())] == ["parameter"]:
+                    if self._parameter(scope, name) is Whole.SESSION:
+                        return True
+        return False
 
     def arguments_for(self, function: ast.AST, name: str) -> Iterator[ast.expr | None]:
         """What each call of a function gives a parameter; None where that is not seen."""
@@ -269,6 +287,10 @@ class Origins:
         """The function, or the method of the object that has the graph, that a call reaches."""
         method = self._method(call.func)
         return method if method is not None else self.graph.target(self.module, call.func)
+
+    def is_method(self, node: ast.expr) -> bool:
+        """Whether an expression is a method of the object that has the graph: `model.eval`."""
+        return self._method(node) is not None
 
     def _method(self, node: ast.expr) -> Function | None:
         owner = self.owner
@@ -293,6 +315,8 @@ class Origins:
         for mention in self.names.attributes.get(function.name, ()):
             if is_of_another(self.module, mention, self.owner):
                 continue  # `self.writer.add_summary(...)`, of TensorFlow's own
+            if function.name in ("eval", "run") and isinstance(self.of(mention.value), Named):
+                continue  # `model.step.eval()`, of a part of the graph
             parent = self.names.parents.get(mention)
             called = isinstance(parent, ast.Call) and parent.func is mention
             call = parent if called and isinstance(parent, ast.Call) else None

@@ -248,7 +248,7 @@ class RunReader:
             return False
         if func.attr == "run" and self.is_session(func.value):
             return True
-        if func.attr not in ("run", "eval"):
+        if func.attr not in ("run", "eval") or self.origins.is_method(func):
             return False
         if isinstance(func.value, ast.Call):
             return name_of(self.module, func.value) in INITIALIZES or func.attr == "eval"

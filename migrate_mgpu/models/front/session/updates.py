@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -39,6 +39,7 @@ from migrate_mgpu.models.ir import (
     LearningRate,
     Optimizer,
     OptimizerChoice,
+    Placeholder,
     Unit,
     Update,
     Variables,
@@ -330,7 +331,8 @@ class UpdateReader(StatementReader):
         if own_rows and self.scope.towers is not None:
             text = "a gradient may be one of some rows of a table, and TF1 moves only those"
             raise Refused(self.module, call, text, "use Adam, Adagrad or gradient descent")
-        if optimizer.kinds != {"gradient_descent"} and self._may_be_double(units, trained):
+        plain = optimizer.kinds == {"gradient_descent"}
+        if not plain and self._may_be_double(units, trained, self.rates.rate_of(optimizer.arms[0])):
             text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
             raise Refused(self.module, call, text, "make the variables and what is fed float32")
         if counts is not None and counts in trained:
@@ -366,6 +368,7 @@ class UpdateReader(StatementReader):
             computed=None if gradients is None or optimizes else gradients.node,
             is_loss=optimizes,
             own_rows=tuple(own_rows),
+            double_rate=any(self._is_double(one) for one in _feeds(rate)),
         )
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
             binding = self.names.only_binding(told)
@@ -392,15 +395,27 @@ class UpdateReader(StatementReader):
             text = "one optimizer minimizes two losses"
             raise Refused(self.module, call, text, "make one for each")
 
-    def _may_be_double(self, units: list[Unit], trained: tuple[Variables, ...]) -> bool:
+    def _is_double(self, placeholder: Placeholder) -> bool:
+        return self._type_of(placeholder.arguments["dtype"]) in _DOUBLE
+
+    def _may_be_double(
+        self,
+        units: list[Unit],
+        trained: tuple[Variables, ...],
+        rate: Placeholder | Unit | Variables | None,
+    ) -> bool:
         """Whether a trained variable may be of float64.
 
         Operations take tensors of one type: with a float32 that is fed, all is float32, unless
-        something says otherwise.
+        something says otherwise. TF1 rounds a rate of float64 to the type of the variables.
         """
-        if any(use.symbol.name in ("float64", "double") for use in self.module.uses):
-            return True
         fed = {p for unit in units for p in unit.feeds}
+        rates = [] if rate in fed or not isinstance(rate, Placeholder) else [rate]
+        of_rates = [one.arguments["dtype"] for one in rates]
+        if any(
+            use.symbol.name in _DOUBLE and use.node not in of_rates for use in self.module.uses
+        ):
+            return True
         types = {self._type_of(p.arguments["dtype"]) for p in fed}
         if not types.isdisjoint(_DOUBLE):
             return True
@@ -468,3 +483,13 @@ class UpdateReader(StatementReader):
 def _is_of_gradients(node: ast.expr) -> bool:
     """Whether an expression has the form of those that give gradients."""
     return isinstance(node, (ast.Call, ast.ListComp, ast.Subscript))
+
+
+def _feeds(rate: Placeholder | Unit | Variables | None) -> Iterator[Placeholder]:
+    """What a learning rate is fed, or computed from."""
+    if isinstance(rate, Placeholder):
+        yield rate
+    elif isinstance(rate, Unit):
+        yield from rate.feeds
+        for other in rate.after:
+            yield from _feeds(other)

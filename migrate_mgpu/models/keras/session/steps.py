@@ -299,6 +299,8 @@ class StepWriter:
         """A learning rate that is fed."""
         if update.rate is not None:
             rate = self.context.render(update.rate)
+            if update.double_rate:
+                rate = f"{self.style.tensorflow}.cast({rate}, {self.style.tensorflow}.float32)"
             self.block.line(f"{self.names.rate(update)}.assign({rate})", 1)
 
     def _counted(self, update: Update, outer: int = 1) -> None:

@@ -33,6 +33,7 @@ _OF_LISTS = {
     "FixMap": {"enumerate", "filter", "map", "zip"},
     "FixZip": {"enumerate", "filter", "map", "zip"},
 }
+_TAKES_PAIRS = "apply_gradients"  # a method of TensorFlow's that makes a tuple of them itself
 # What `import cPickle as pickle` becomes.
 _SAME_NAME = re.compile(r"^([ \t]*import[ \t]+(\w+))[ \t]+as[ \t]+\2(?!\w|[ \t]*,)", re.MULTILINE)
 # A dictionary may not get or lose keys while it is walked through.
@@ -182,6 +183,8 @@ def _is_only_read(node: Any, results: Any, kind: str) -> bool:
     if call is None or call.type != symbols.trailer or str(call.children[0]).strip() != "(":
         return False
     function = call.prev_sibling
+    if str(function).strip() == f".{_TAKES_PAIRS}":
+        return kind == "FixZip"
     named = getattr(function, "value", None)
     return named in _OF_LISTS[kind] and function.prev_sibling is None
 

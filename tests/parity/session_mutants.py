@@ -172,6 +172,12 @@ MUTANTS: dict[str, Mutant] = {
     "what reads backwards reads forwards": Mutant(
         "sequence_tagger", r"bw_2\(embedded_back", "bw_2(embedded"
     ),
+    "tests the model of the end, not the one that a method restores": Mutant(
+        "methods_that_save", r"^    self\.saver\.restore\(.*\n", "    pass\n"
+    ),
+    "a rate that is fed and not taken": Mutant(
+        "methods_that_save", r"^ +optimizer\.learning_rate\.assign\(.*\n", ""
+    ),
     "the whole copied, not a share": Mutant(
         "soft_target", r"old\.assign\(\(1 - TAU\) \* old \+ TAU \* new\)", "old.assign(new)"
     ),

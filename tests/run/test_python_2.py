@@ -203,6 +203,10 @@ def test_a_helper_that_cannot_be_converted_keeps_its_program(helper: str) -> Non
         ("for k in a.d.keys():\n    a.f()\n", "for k in list(a.d.keys()):\n    a.f()\n"),
         ("for k in d.keys()[:3]:\n    pass\n", "for k in list(d.keys())[:3]:\n    pass\n"),
         ("for i in xrange(3):\n    pass\n", "for i in range(3):\n    pass\n"),
+        (
+            "op.apply_gradients(zip(a, b))\nx = f(zip(a, b))\n",
+            "op.apply_gradients(zip(a, b))\nx = f(list(zip(a, b)))\n",
+        ),
         ("x = map(f, zip(a, b))\n", "x = list(map(f, zip(a, b)))\n"),
         ("x = d.keys()\n", "x = list(d.keys())\n"),
     ],

@@ -46,9 +46,7 @@ def kept(
     Nor where other code makes variables, which may be there when a method is called.
     """
     methods = [one for one in owner.body if isinstance(one, ast.FunctionDef)]
-    made = [
-        one for method in methods if method is not constructor for one in _made(module, method)
-    ]
+    made = [one for method in methods if method is not constructor for one in _made(module, method)]
     if not made or not may_be_added_to(module, constructor):
         return []
     if not _makes_all(module, graph, owner):

@@ -5,8 +5,8 @@ none of the programs:
 
 * TensorFlow 1.15 prints its device mapping, and every TensorFlow the placements of
   ``log_device_placement``, on standard output;
-* a line that shows a tensor of a graph, or a variable without its value, is of code that TF2
-  has not;
+* a line that shows a tensor of a graph, its shape where a size is not known, or a variable
+  without its value, is of code that TF2 has not;
 * NumPy changed its spacing in 1.14 (``[[ 22.  28.]``) and its scalars' form in 2.0
   (``np.float32(1.0)``);
 * a dictionary of numbers is the same in any order: an Estimator's ``evaluate`` sorts its
@@ -38,6 +38,8 @@ _DIAGNOSTIC = re.compile(
 _GRAPH = re.compile(
     r"""\bTensor\("[^"\s]+", (?:shape|dtype)=|<tf\.Variable '\S+' [^<>]*dtype=\w+>"""
     r"""|<tf\.Tensor '[^'\s]+:\d+' shape="""  # in a list
+    r"""|[\[(](?:\d+, )*(?:None|\?), (?:\d+|None|\?)(?:, (?:\d+|None|\?))*[\])]"""  # a shape
+    r"""|[\[(](?:\d+, )+(?:None|\?)[\])]"""
 )
 # Keras' progress, whose form is each Keras' own; its numbers are compared as history.
 _PROGRESS = re.compile(

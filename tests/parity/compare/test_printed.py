@@ -45,6 +45,8 @@ from migrate_mgpu.parity.compare import printed
         ("Train on 64 samples, validate on 8 samples\nx 1\n", "x 1\n"),
         # Parts of a graph, in a list too.
         ("[<tf.Tensor 'tower_0/a:0' shape=(2,) dtype=float32>]\nx 1\n", "x 1\n"),
+        # Shapes with sizes that are not known, as a graph has them.
+        ("[None, None, 128]\nthe shape: (?, 10)\n(3, None)\nx 1\n", "x 1\n"),
         # A callback's line, and one after an interruption, stand on the bar's line; a data
         # set's length may be unknown.
         (

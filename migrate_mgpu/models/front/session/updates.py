@@ -412,9 +412,7 @@ class UpdateReader(StatementReader):
         fed = {p for unit in units for p in unit.feeds}
         rates = [] if rate in fed or not isinstance(rate, Placeholder) else [rate]
         of_rates = [one.arguments["dtype"] for one in rates]
-        if any(
-            use.symbol.name in _DOUBLE and use.node not in of_rates for use in self.module.uses
-        ):
+        if any(use.symbol.name in _DOUBLE and use.node not in of_rates for use in self.module.uses):
             return True
         types = {self._type_of(p.arguments["dtype"]) for p in fed}
         if not types.isdisjoint(_DOUBLE):

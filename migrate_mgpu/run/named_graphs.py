@@ -6,7 +6,7 @@ They are planned with names for its parts, and with what is left as values.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
 
@@ -101,7 +101,9 @@ def with_named_graphs(
     named = _with_named_graphs(files, first, plan)
     for sharing in sharings(first.parts, _native(named.result)):
         again = sharing.part.graph.project.again
-        alone = partial(_alone, data=dict(files), plan=plan_sharing, again=again)
+        alone = partial(
+            _alone, data=dict(files), plan=plan_sharing, again=again, before=sharing.part.graph
+        )
         found, stays = agreed(sharing, alone)
         if found is None:
             said = list(_of_sharing(sharing, stays, named))
@@ -143,8 +145,12 @@ def _alone(
     data: Mapping[Path, bytes],
     plan: Callable[[Files, SharedGraph | None], Planned],
     again: Callable[[Files], Project],
+    before: CallGraph,
 ) -> Alone:
-    """What becomes of a program that is planned as if no other had its modules."""
+    """What becomes of a program that is planned as if no other had its modules.
+
+    ``before`` is the graph of all programs as they stand.
+    """
     codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
     entry = state.program.entry.path
     own = {one.path: data[one.path] for one in state.program.modules if one.path in data}
@@ -161,7 +167,23 @@ def _alone(
     found, left = _as_one(homes[0], entry, own, own.keys(), graph, planned, codes, shared)
     if found is None:
         return Alone(None, None, left)
+    _tell(found.result, _lost(state, before))
     return Alone(found.result, found.wanted)
+
+
+def _lost(state: State, graph: CallGraph) -> Iterator[Finding]:
+    """What TF1 told of a program besides, and goes where it becomes native."""
+    yield from _of_queues(state, graph)
+    yield from _of_monitored(state)
+    yield from _of_prints(state, graph)
+
+
+def _tell(result: RunResult, told: Iterable[Finding]) -> None:
+    """Adds findings to the files that they are about."""
+    every = list(told)
+    for file in result.files:
+        file.findings += (one for one in every if one.path == file.path)
+        file.findings.sort(key=lambda one: one.position)
 
 
 def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
@@ -186,9 +208,7 @@ def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Pla
             entry = state.program.entry.path
             if entry in before:
                 continue
-            lost += ((entry, one) for one in _of_queues(state, part.graph))
-            lost += ((entry, one) for one in _of_monitored(state))
-            lost += ((entry, one) for one in _of_prints(state, part.graph))
+            lost += ((entry, one) for one in _lost(state, part.graph))
             assert state.session is not None
             refused = state.session.refused
             home = refused.module.path if refused is not None else entry
@@ -245,10 +265,7 @@ def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Pla
             if apart and before | chosen.keys() <= _native(result):
                 for entry in choices.keys() & chosen.keys():
                     choices[entry].write(result)
-                told = [one for entry, one in lost if entry in chosen]
-                for file in result.files:
-                    file.findings += (one for one in told if one.path == file.path)
-                    file.findings.sort(key=lambda one: one.position)
+                _tell(result, (one for entry, one in lost if entry in chosen))
                 return first.with_result(renamed(result, said))
     return first.with_result(renamed(first.result, said))
 

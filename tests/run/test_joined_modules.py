@@ -158,6 +158,15 @@ STAYS = {
 }
 
 
+def test_what_goes_of_a_class_that_programs_share_is_told_once() -> None:
+    model = MODEL.replace("        self.loss", "        print(self.out)\n        self.loss", 1)
+    files = (("main.py", MAIN), ("other.py", OTHER), ("model.py", model))
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native", "native"], said(result)
+    told = [one for one in result.findings if "it is left out" in one.message]
+    assert [one.path.name for one in told] == ["model.py"], said(result)
+
+
 @pytest.mark.parametrize("case", STAYS)
 def test_it_stays_where_the_files_cannot_be_one(case: str) -> None:
     files = {"main.py": MAIN, "model.py": MODEL, **STAYS[case]}

@@ -175,6 +175,8 @@ def _around(
 class _Lines:
     """The lines of one module that only print what parts of a graph are."""
 
+    asked = _ASKED
+
     def __init__(self, module: Module, graph: CallGraph, alone: bool) -> None:
         """``alone``: lines that mention nothing go as well, in a block with one that does."""
         self.module = module
@@ -228,13 +230,15 @@ class _Lines:
         for part in (part for one in call.args for part in ast.walk(one)):
             if isinstance(part, ast.Call):
                 method = isinstance(part.func, ast.Attribute) and part.func.attr in _METHODS
-                if not method and self.names.qualname(part.func) not in _ASKED:
+                if not method and self.names.qualname(part.func) not in self.asked:
                     return False
             elif not isinstance(part, _SHOWN):
                 return False
         names = [n for one in call.args for n in walk(one) if isinstance(n, ast.Name)]
-        asked = {n for n in names if (self.names.qualname(n) or "").startswith("builtins.")}
-        return all(map(self._is_part, (n for n in names if n not in asked)))
+        return all(self._is_builtin(name) or self._is_part(name) for name in names)
+
+    def _is_builtin(self, name: ast.Name) -> bool:
+        return (self.names.qualname(name) or "").startswith("builtins.")
 
     # -- what a name is ----------------------------------------------------------------
 
@@ -341,6 +345,8 @@ class _Lines:
 class _SureLines(_Lines):
     """Lines wherever they stand: what is printed is surely a part of the graph."""
 
+    asked = ("builtins.str", "builtins.type", "builtins.repr")  # `len` gives a number of Python's
+
     def __init__(self, module: Module, graph: CallGraph) -> None:
         super().__init__(module, graph, False)
 
@@ -357,6 +363,9 @@ class _SureLines(_Lines):
             else:
                 block = self.names.block(lines[0])
                 yield from (one for one in lines if one in block and len(lines) < len(block))
+
+    def _is_builtin(self, name: ast.Name) -> bool:
+        return self.names.qualname(name) in self.asked  # a name that nothing binds is none
 
     def _is_part(self, name: ast.Name, deep: int = 0) -> bool:
         attribute = self.names.parents.get(name)

@@ -76,6 +76,7 @@ def test_they_are_methods_of_tf2() -> None:
         ({"saved": "[tf.global_variables()[0]]"}, "what a saver saves cannot"),
         ({"session": "session"}, "`self`, which has parts of the graph, is used in another way"),
         ({"beside": "late = tf.Variable(1.0)"}, "`tf.Variable` is not supported"),
+        ({"shown": "print(self.answer, later)"}, "answer`, a part of the graph, is used"),
         ({"shown": "print(np.mean(self.answer))"}, "answer`, a part of the graph, is used"),
     ],
 )

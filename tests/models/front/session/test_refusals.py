@@ -214,9 +214,12 @@ REFUSED = {
         "it fetches something else between values",
     ),
     # what is built
-    "print": (program(before="print(out[0])\n"), "`out`, a part of the graph, is used outside"),
-    "print of a shape": (
-        program(before="print(out.get_shape())\n"),
+    "print of a number of parts": (
+        program(before="print(len(out.get_shape()))\n"),
+        "`out`, a part of the graph, is used outside",
+    ),
+    "print with more than parts": (
+        program(before="print(out[0], rows)\n"),
         "`out`, a part of the graph, is used outside",
     ),
     "loop": (
@@ -581,7 +584,7 @@ REFUSED = {
             MODEL.replace(
                 "loss =",
                 "some = []\nfor k in range(2):\n    one = out * k\n"
-                "    some.append(one)\nprint(one)\nloss =",
+                "    some.append(one)\nnp.shape(one)\nloss =",
             )
         ),
         "`out`, a part of the graph, is used outside",

@@ -175,7 +175,7 @@ def _around(
 class _Lines:
     """The lines of one module that only print what parts of a graph are."""
 
-    asked = _ASKED
+    asked: tuple[str, ...] = _ASKED
 
     def __init__(self, module: Module, graph: CallGraph, alone: bool) -> None:
         """``alone``: lines that mention nothing go as well, in a block with one that does."""

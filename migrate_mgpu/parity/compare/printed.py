@@ -12,6 +12,8 @@ none of the programs:
 * a dictionary of numbers is the same in any order: an Estimator's ``evaluate`` sorts its
   results, Keras gives the loss first;
 * an array of several lines is one line: where NumPy breaks them follows from the digits;
+* what a session says of its devices (``list_devices``) has a number of the run, their memory,
+  and in 1.15 each device once more for XLA;
 * a time by the clock (``0:00:01``, a ``timedelta``) is none of its results.
 """
 
@@ -34,6 +36,8 @@ _DIAGNOSTIC = re.compile(
     rf"|{_DEVICE} -> .*"  # the mapping's entries
     rf"|\S+: \(\w+\): ?{_DEVICE}"  # a placement
 )
+_XLA_DEVICE = re.compile(r"(?:, )?_DeviceAttributes\([^(),]*, XLA_\w+, [^()]*\)")
+_DEVICE_OF_RUN = re.compile(r"(_DeviceAttributes\([^(),]*, \w+), \d+, -?\d+\)")
 # What a part of a graph is called: it tells nothing of what that computes.
 _GRAPH = re.compile(
     r"""\bTensor\("[^"\s]+", (?:shape|dtype)=|<tf\.Variable '\S+' [^<>]*dtype=\w+>"""
@@ -102,7 +106,8 @@ def _own_lines(text: str) -> list[str]:
         if progress or (rest != line and not rest.strip()):
             continue
         if not _DIAGNOSTIC.fullmatch(rest.strip()) and not _GRAPH.search(rest):
-            line = _CLOCK.sub("h:mm:ss", _NUMPY_SCALAR.sub(r"\1", rest))
+            line = _DEVICE_OF_RUN.sub(r"\1)", _XLA_DEVICE.sub("", rest))
+            line = _CLOCK.sub("h:mm:ss", _NUMPY_SCALAR.sub(r"\1", line))
             line = re.sub(r"\s+", " ", line.strip())
             line = re.sub(r"(?<=[\[(]) | (?=[\]),])", "", line)
             kept.append(_DICTIONARY.sub(_in_order, line))

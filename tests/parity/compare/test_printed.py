@@ -6,6 +6,9 @@ import pytest
 
 from migrate_mgpu.parity.compare import printed
 
+CPU = "_DeviceAttributes(/job:localhost/replica:0/task:0/device:CPU:0, CPU"
+XLA = CPU.replace("CPU", "XLA_CPU")
+
 
 @pytest.mark.parametrize(
     ("reference", "target"),
@@ -21,6 +24,8 @@ from migrate_mgpu.parity.compare import printed
             "device\na/b: (MatMul): /job:localhost/replica:0/task:0/device:CPU:0\n7\n",
             "a/b: (MatMul): /job:localhost/replica:0/task:0/device:CPU:2\n7\n",
         ),
+        # `session.list_devices()`: memory, a number of the run, and in 1.15 XLA's own devices.
+        (f"seen: [{CPU}, 268435456, 77), {XLA}, 17179869184, 78)]\n", f"seen: [{CPU}, 9, -5)]\n"),
         ("inf -inf\n", "inf -inf\n"),
         # By the clock: two runs may take the same second, and the other program another one.
         ("loss 0.5, time 0:00:00\n", "loss 0.5, time 0:00:01\n"),
@@ -93,6 +98,7 @@ def test_equal(reference, target):
         ("1/4 [==>...] - ETA: 0s - loss: 0.9227failed\n", "", 1),
         ("step 4/4 - loss 0.5\n", "step 4/4 - loss 0.6\n", 1),
         ("my device /job:a\n", "my device /job:b\n", 1),
+        (f"[{CPU}, 1, 2)]\n", f"[{CPU}, 1, 2), {CPU.replace('CPU', 'GPU')}, 1, 3)]\n", 1),
     ],
 )
 def test_different(reference, target, line):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module, fact, fact_of_text
+from migrate_mgpu.analysis.ragged_arrays import MAKES_ARRAYS
 
 _ABSTRACT = (
     "Callable Container Hashable ItemsView Iterable Iterator KeysView Mapping MappingView "
@@ -65,6 +66,7 @@ CHANGES: dict[str, dict[str, str]] = {
         "scipy.misc.factorial": "scipy.special.factorial",
         "scipy.misc.logsumexp": "scipy.special.logsumexp",
     },
+    "SciPy 1.8": {"scipy.sparse.linalg.eigen.arpack": "scipy.sparse.linalg"},
     "Python 3": {
         "itertools.ifilter": "filter",
         "itertools.imap": "map",
@@ -119,6 +121,12 @@ _CHANGED = {
     for release, names in table.items()
     for name, instead in names.items()
 }
+# What SciPy's root has itself: until 1.12 it had NumPy's functions as well.
+_SCIPYS = (
+    "LowLevelCallable cluster constants datasets differentiate fft fftpack integrate interpolate "
+    "io linalg misc ndimage odr optimize show_config signal sparse spatial special stats test "
+    "version"
+)
 _LAST = {name.rpartition(".")[2] for names in CHANGES.values() for name in names if "." in name}
 _GIVEN = [name[:-1].partition("(")[::2] for names in ARGUMENTS.values() for name in names]
 # Methods by the number of their arguments: what has them no more, and what does the same.
@@ -133,12 +141,14 @@ METHODS = {
 _WORDS = "|".join(sorted(_LAST | METHODS.keys() | {"fromstring", "imp"}))
 _ARGUMENTS = "|".join(sorted({argument for _, argument in _GIVEN}))
 _MAY_HAVE = re.compile(
-    rf"\.(?:{_WORDS})\b|\bimport\b[^\n]*\b(?:{_WORDS})\b|\b(?:{_ARGUMENTS})\s*=".encode()
+    rf"\.(?:{_WORDS})\b|\bimport\b[^\n]*\b(?:{_WORDS})\b|\b(?:{_ARGUMENTS})\s*="
+    r"|\bimport[^\n]*\bscipy\b(?!\.)|\bfrom\s+scipy\s"
+    rf"|{MAKES_ARRAYS}".encode()
 )
 
 
 def may_have_changes(data: bytes) -> bool:
-    """Whether a file may have such a name, by its words."""
+    """Whether a file may have such a name, or make such arrays, by its words."""
     return _MAY_HAVE.search(data) is not None
 
 
@@ -164,6 +174,11 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
             name = names.qualname(node)
             if name in _CHANGED:
                 yield name, node
+    if "scipy" in module.source.text:
+        for nodes in names.attributes.values():
+            yield from (
+                (name, node) for node in nodes if _was_numpys(name := names.qualname(node) or "")
+            )
     for statement in names.imports:
         if isinstance(statement, ast.ImportFrom):
             base = names.absolute(statement)
@@ -174,6 +189,8 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
             top = name.partition(".")[0]
             if name in _CHANGED or top in _CHANGED:
                 yield (name if name in _CHANGED else top), statement
+            elif _was_numpys(name) and isinstance(statement, ast.ImportFrom):
+                yield name, statement
     for function, argument in _GIVEN:
         for node in names.attributes.get(function.rpartition(".")[2], ()):
             call = names.parents[node]
@@ -188,6 +205,14 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                     yield method, node
 
 
+def _was_numpys(name: str) -> bool:
+    """Whether a name of SciPy's root was NumPy's."""
+    root, _, rest = name.partition(".")
+    return (
+        root == "scipy" and rest.isidentifier() and rest[0] != "_" and rest not in _SCIPYS.split()
+    )
+
+
 def _gives(call: ast.Call, argument: str) -> bool:
     named = {keyword.arg for keyword in call.keywords}
     if argument == "bytes":
@@ -200,6 +225,9 @@ def _removed_name(place: Place, name: str) -> Diagnostic:
         _, owner, instead = METHODS[name]
         text, advice = f"no {owner} has `{name}`", f"write `{instead}`"
     else:
-        release, instead = _CHANGED[name]
+        if _was_numpys(name):
+            release, instead = "SciPy 1.12", name.replace("scipy", "numpy", 1)
+        else:
+            release, instead = _CHANGED[name]
         text, advice = f"`{name}` is gone in {release}", f"use {instead}"
     return Diagnostic("library-change", place, text, advice, symbol=name)

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.library_changes import library_changes
 from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.project import Program, Project, Unresolved
+from migrate_mgpu.analysis.ragged_arrays import ragged_arrays
 from migrate_mgpu.analysis.runs_on import gone_keras_names
 from migrate_mgpu.core.records import replaced
 
@@ -51,6 +52,7 @@ def limits(
 
         for module in program.modules:
             found += [replaced(why, code=CODE) for why in value_changes(module)]
+    found += [replaced(why, code=CODE) for why in ragged_arrays(program.needed)]
     found += [_implicit(one) for one in project.implicit(program)]
     for module in program.needed:
         for name in project.unresolved(module):

@@ -138,14 +138,14 @@ def migrate_copy(program: Path, copy: Path, native_sessions: bool = True) -> Mig
     result = run.migrate(contents, bridge=True, write=True, native_sessions=native_sessions)
     entry = copy / program
     own = {entry}
-    native = False
+    native = legacy_keras = False
     for file in result.files:
         if file.path == entry and file.error:
             raise NotMigrated(file.error)
     for state in result.programs:
         if state.entry == entry:
             own.update(state.paths)
-            native = state.state == NATIVE
+            native, legacy_keras = state.state == NATIVE, state.legacy_keras
             if state.state == REFUSED:
                 reasons = "; ".join(
                     f"{shown(one.path)}:{one.line}: {one.message}" for one in state.reasons
@@ -167,7 +167,7 @@ def migrate_copy(program: Path, copy: Path, native_sessions: bool = True) -> Mig
         for one in file.findings
     ]
     packages = sorted({name for path, name in result.packages if path in own})
-    return Migration("".join(map(diff.of, changed)), findings, packages, native)
+    return Migration("".join(map(diff.of, changed)), findings, packages, native, legacy_keras)
 
 
 def programs_of(folder: Path) -> list[Path]:

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -33,6 +33,9 @@ from migrate_mgpu import INSTALL, INSTALL_TENSORFLOW
 NEWEST_TENSORFLOW = "2.21.0"
 _STAMP = "migrate-mgpu.json"
 TF1, LAST_KERAS_2, NEWEST = "tf1.15", "tf2.15", "tf2-latest"
+# The package that has Keras 2 beside the newest TensorFlow, and the variable that chooses it.
+LEGACY_KERAS = f"tf-keras=={NEWEST_TENSORFLOW.rpartition('.')[0]}.*"
+TAKES_LEGACY_KERAS = "TF_USE_LEGACY_KERAS"
 CURRENT = "this-environment"  # that of this tool, when it has a TensorFlow
 
 
@@ -42,10 +45,12 @@ class RuntimeUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Runtime:
-    """An interpreter: a known name, or its path as given, and the executable."""
+    """An interpreter: a known name, or its path as given, the executable, and the environment
+    variables that programs have there."""
 
     name: str
     python: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -376,6 +381,12 @@ def _tensorflow(versions: Mapping[str, str]) -> tuple[int, int]:
     return int(major), int(minor)
 
 
+def has_keras_3(runtime: Runtime) -> bool:
+    """Whether the TensorFlow of an interpreter takes Keras 3."""
+    versions = describe(runtime)
+    return "tensorflow" in versions and _tensorflow(versions) >= (2, 16)
+
+
 def ability(versions: Mapping[str, str]) -> str:
     """What programs a runtime of these versions (``describe``) can run."""
     if "tensorflow" not in versions:
@@ -526,7 +537,7 @@ def _base_python(name: str, recipe: Recipe) -> str:
 
 
 # It requires the package `tensorflow`, also where `tensorflow-cpu` is there.
-_ALONE = "tf-keras"
+_ALONE = LEGACY_KERAS.partition("==")[0]
 
 # What uv says beside the Python that it takes, and what it downloads and installs.
 _NO_PROGRESS = (" + ", "Creating virtual environment", "Activate with", "Using Python")

@@ -55,14 +55,23 @@ def _keras_status(name: str) -> str:
 
 def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -> str:
     """The runtimes that a bridged program can run on, from its names and the new ones."""
-    statuses = {table().status(name) for name in new}
-    statuses.update(*(module.statuses for module in modules))
-    if "tf2.15_only" in statuses or any(map(_needs_addons, modules)):
+    if "tf2.15_only" in _statuses(modules, new) or any(map(_needs_addons, modules)):
         return "TF 2.15"
-    # Keras 3's models have no `updates` and other batch norms.
-    if "legacy_keras" in statuses or any(module.uses_keras_models for module in modules):
+    if needs_legacy_keras(modules, new):
         return "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"
     return "TF 2.15 and newest"
+
+
+def needs_legacy_keras(modules: list[Module], new: AbstractSet[str] = frozenset()) -> bool:
+    """Whether a bridged program runs beside Keras 2 only, which the newest TF has as tf-keras."""
+    # Keras 3's models have no `updates` and other batch norms.
+    keras = any(module.uses_keras_models for module in modules)
+    return keras or "legacy_keras" in _statuses(modules, new)
+
+
+def _statuses(modules: list[Module], new: AbstractSet[str]) -> set[str]:
+    statuses = {table().status(name) for name in new}
+    return statuses.union(*(module.statuses for module in modules))
 
 
 # What the name of a file of weights must end in for Keras 3, which raises otherwise.

@@ -55,7 +55,8 @@ class ProgramResult:
     """One program's state: ``native``, ``bridge``, ``kept`` (bridge, config kept) or ``refused``.
 
     ``runs_on`` names the runtimes that the migrated program can run on; ``next``
-    is what its owner does now.
+    is what its owner does now. With ``legacy_keras`` it runs on the newest TensorFlow beside
+    tf-keras only.
     """
 
     entry: Path
@@ -65,6 +66,7 @@ class ProgramResult:
     runs_on: str = ""
     next: str = ""
     paths: tuple[Path, ...] = ()  # of its modules
+    legacy_keras: bool = False
 
 
 @record()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import re
 import shlex
 import shutil
@@ -36,6 +37,7 @@ class Migration:
     findings: Sequence[Mapping[str, Any]]
     packages: Sequence[str] = ()
     native: bool = False  # it is no TF1 code any more
+    legacy_keras: bool = False  # on the newest TensorFlow it needs tf-keras
 
 
 class NotMigrated(Exception):
@@ -92,8 +94,10 @@ class Pair:
         """The packages that are added to a runtime."""
         lines = runtimes.required(self.requirements) if self.requirements else []
         if name != runtimes.TF1:
-            lines = [runtimes.unpinned(line) for line in lines]
-        return [*self.packages, *lines]
+            return [*self.packages, *(runtimes.unpinned(line) for line in lines)]
+        # There is none for TensorFlow 1, whose own Keras it has.
+        legacy = runtimes.LEGACY_KERAS.partition("==")[0]
+        return [one for one in [*self.packages, *lines] if not one.startswith(legacy)]
 
     @property
     def whole(self) -> Path:
@@ -135,7 +139,8 @@ def compare(
         packages = [] if migration is None else added(pair, migration, progress)
         names = wanted(pair, only_recorded, make, progress, packages)
         made = {name: runtimes.ensure(name, progress) for name in names if name is not None}
-        reference, target = made[names[0]] if names[0] else None, made[names[1]]
+        reference = made[names[0]] if names[0] else None
+        target = with_keras(made[names[1]], migration)
         if record:
             keep_reference(pair, make, progress)
         origin, bridge = None, None
@@ -403,11 +408,25 @@ def added(pair: Pair, migration: Migration, progress: TextIO | None) -> list[str
     if pair.target and pair.target not in runtimes.known():
         return []  # an interpreter of the user's, or one that has what it was named for
     asked = {re.split(r"[^\w.-]", one)[0] for one in pair.more("")}
-    added = [one for one in migration.packages if one.partition("==")[0] not in asked]
+    needed = [*migration.packages]
+    if migration.legacy_keras and pair.target == runtimes.NEWEST:
+        needed.append(runtimes.LEGACY_KERAS)
+    added = [one for one in needed if one.partition("==")[0] not in asked]
     if added and progress is not None:
         text = f"the migrated program needs {', '.join(added)}: added to its runtime"
         print(text, file=progress, flush=True)
     return added
+
+
+def with_keras(target: Runtime, migration: Migration | None) -> Runtime:
+    """The runtime of a new program, with the variable that chooses Keras 2 where it needs that, or
+    where the user has set it."""
+    chosen = os.environ.get(runtimes.TAKES_LEGACY_KERAS)
+    if migration is not None and migration.legacy_keras and runtimes.has_keras_3(target):
+        chosen = "1"
+    if chosen is None:
+        return target
+    return replace(target, environment={runtimes.TAKES_LEGACY_KERAS: chosen})
 
 
 def wanted(

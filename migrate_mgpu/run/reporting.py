@@ -318,6 +318,7 @@ def program(state: State) -> f.ProgramResult:
         state.runs_on if kind != REFUSED else "",
         NEXT.get(kind, _ON.get(state.left, "select MGPU201 (v1-behavior) too: it makes bridges")),
         tuple(module.path for module in state.program.modules),
+        state.legacy_keras and kind != REFUSED,
     )
 
 

@@ -34,7 +34,12 @@ from migrate_mgpu.analysis.module import Module, Use, fact_of_text
 from migrate_mgpu.analysis.options import Options
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
-from migrate_mgpu.analysis.runs_on import bridge_runs_on, gone_keras_names, native_runs_on
+from migrate_mgpu.analysis.runs_on import (
+    bridge_runs_on,
+    gone_keras_names,
+    native_runs_on,
+    needs_legacy_keras,
+)
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.taken_names import Taken
@@ -108,6 +113,7 @@ class State:
     flows: list[Flow] = field(default_factory=list)
     runs_on: str = ""
     limits: list[Diagnostic] = field(default_factory=list)  # what makes `runs_on` smaller
+    legacy_keras: bool = False  # on the newest TensorFlow it needs tf-keras
     estimators: list[Conversion] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
@@ -669,6 +675,7 @@ class ProgramStates:
         modules = state.program.modules
         named = set().union(*(self.lost.names(module) for module in modules))
         state.runs_on = bridge_runs_on(modules, named)
+        state.legacy_keras = needs_legacy_keras(modules, named)
 
     def _native(self, state: State) -> None:
         """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""

@@ -11,7 +11,7 @@ import pytest
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.cli import main, migrate_copy
-from migrate_mgpu.parity.pair import Pair, added, as_tf1_code
+from migrate_mgpu.parity.pair import Migration, Pair, added, as_tf1_code, with_keras
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -68,6 +68,18 @@ with tf.Session() as sess:
 """
 
 
+CELLS = """\
+import tensorflow as tf
+from tensorflow.contrib import rnn
+
+x = tf.placeholder(tf.float32, [None, 3, 2])
+out, _ = tf.nn.dynamic_rnn(rnn.BasicLSTMCell(4), x, dtype=tf.float32)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run(out, {x: [[[1.0, 2.0]] * 3]}), out.op.type)
+"""
+
+
 def test_what_the_migrated_copy_needs_is_added_to_its_runtime(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SLIM)
     migration = migrate_copy(Path("train.py"), tmp_path)
@@ -81,6 +93,33 @@ def test_what_the_migrated_copy_needs_is_added_to_its_runtime(tmp_path: Path) ->
     assert "needs tf-slim==1.1.0: added to its runtime" in said.getvalue()
     assert needed(packages=("tf-slim",)) == needed(packages=("tf-slim==1.1.0",)) == []
     assert needed(target="/usr/bin/python3") == needed(target="tf2.15+tf-slim==1.1.0") == []
+
+
+def test_cells_run_beside_the_legacy_keras_on_the_newest_tensorflow(tmp_path: Path) -> None:
+    """A bridge that is said to run there with tf-keras and TF_USE_LEGACY_KERAS=1 has both."""
+    place = tmp_path / "train.py"
+    place.write_text(CELLS)
+    migration = migrate_copy(Path("train.py"), tmp_path)
+    assert migration.legacy_keras and not migration.native
+
+    def needed(target: str | None) -> list[str]:
+        return added(replace(Pair(place), target=target), migration, None)
+
+    assert needed("tf2-latest") == [runtimes.LEGACY_KERAS]
+    assert needed(None) == needed("tf2.15") == []
+    asked = Pair(place, packages=("pandas", "tf-keras"))
+    assert asked.more("tf2-latest") == ["pandas", "tf-keras"] and asked.more("tf1.15") == ["pandas"]
+
+
+def test_keras_2_is_taken_where_the_program_needs_it_or_the_user_says_so(monkeypatch) -> None:
+    monkeypatch.delenv("TF_USE_LEGACY_KERAS", raising=False)
+    monkeypatch.setattr(runtimes, "describe", lambda runtime: {"tensorflow": runtime.name})
+    old, new = (runtimes.Runtime(version, Path("python")) for version in ("2.15.1", "2.21.0"))
+    cells, plain = Migration("", (), legacy_keras=True), Migration("", ())
+    assert with_keras(new, cells).environment == {"TF_USE_LEGACY_KERAS": "1"}
+    assert not with_keras(old, cells).environment and not with_keras(new, plain).environment
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "1")
+    assert with_keras(new, None).environment == {"TF_USE_LEGACY_KERAS": "1"}
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     found = {"python": ".".join(str(part) for part in sys.version_info[:3])}
-    for name in ("tensorflow", "keras", "numpy"):
+    for name in ("tensorflow", "keras", "tf_keras", "numpy"):
         module = sys.modules.get(name)
         version = getattr(module, "__version__", None) if module else None
         if isinstance(version, str):

@@ -285,6 +285,7 @@ def _process(
                 "PYTHONDONTWRITEBYTECODE": "1",
                 **({"PYTHONPATH": os.pathsep.join(path)} if path else {}),
                 **place.environment(),
+                **runtime.environment,
                 **(environment or {}),
             }
         ),

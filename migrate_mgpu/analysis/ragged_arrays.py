@@ -48,9 +48,14 @@ def _made(module: Module) -> Iterator[tuple[str, int, str, ast.Call]]:
     for method in ("array", "asarray"):
         for node in names.attributes.get(method, ()):
             call = names.parents[node]
-            if names.qualname(node) not in _ARRAYS or not _plain_call_of_name(call, node):
+            if not isinstance(call, ast.Call) or call.func is not node:
                 continue
-            parameter = call.args[0].id
+            if names.qualname(node) not in _ARRAYS or len(call.args) != 1 or call.keywords:
+                continue
+            given = call.args[0]
+            if not isinstance(given, ast.Name):
+                continue
+            parameter = given.id
             function = next(
                 (one for one in names.ancestors(call) if isinstance(one, ast.FunctionDef)), None
             )
@@ -61,12 +66,6 @@ def _made(module: Module) -> Iterator[tuple[str, int, str, ast.Call]]:
                 continue
             index = parameters.index(parameter) - (parameters[0] in ("self", "cls"))
             yield function.name, index, parameter, call
-
-
-def _plain_call_of_name(call: ast.AST, function: ast.AST) -> bool:
-    if not isinstance(call, ast.Call) or call.func is not function:
-        return False
-    return len(call.args) == 1 and isinstance(call.args[0], ast.Name) and not call.keywords
 
 
 def _changed_before(function: ast.FunctionDef, name: str, call: ast.Call) -> bool:

@@ -345,7 +345,11 @@ class _Lines:
 class _SureLines(_Lines):
     """Lines wherever they stand: what is printed is surely a part of the graph."""
 
-    asked = ("builtins.str", "builtins.type", "builtins.repr")  # `len` gives a number of Python's
+    asked: tuple[str, ...] = (
+        "builtins.str",
+        "builtins.type",
+        "builtins.repr",
+    )  # `len` gives a number of Python's
 
     def __init__(self, module: Module, graph: CallGraph) -> None:
         super().__init__(module, graph, False)

@@ -40,15 +40,21 @@ def _form(
     names: Mapping[str, str] | None = None,
     dropped: tuple[str, ...] = (),
     added: Mapping[str, str] | None = None,
+    stated: Mapping[str, str] | None = None,
 ) -> Row:
     """A function with other arguments in TF2.
 
     ``parameters`` are TF1's in order, ``order`` those that TF2 takes by position, ``names``
     new names, ``dropped`` arguments that TF2 has not (None is no loss), ``added`` what TF1
-    did unasked.
+    did unasked, ``stated`` TF1's defaults of what TF2 has none for.
     """
     every = tuple(
-        Parameter(name, target="" if name in dropped else (names or {}).get(name))
+        Parameter(
+            name,
+            (stated or {}).get(name, ""),
+            target="" if name in dropped else (names or {}).get(name),
+            stated=name in (stated or {}),
+        )
         for name in parameters
     )
     return Row((), target, every, target, order, tuple((added or {}).items()))
@@ -216,6 +222,9 @@ def _forms() -> dict[str, Row]:
             ("input", "out_type", "name"), {"string_tensor": "input"}),
         "image.resize_bilinear": _form("raw_ops.ResizeBilinear", _RESIZE),
         "image.resize_nearest_neighbor": _form("raw_ops.ResizeNearestNeighbor", _RESIZE),
+        "sparse_to_dense": _form(
+            "raw_ops.SparseToDense", ("sparse_indices", "output_shape", "sparse_values",
+            "default_value", "validate_indices", "name"), (), stated={"default_value": "0"}),
         "contrib.layers.one_hot_encoding": _form(
             "one_hot", ("labels", "num_classes", "on_value", "off_value", "outputs_collections",
             "scope"), ("indices", "depth", "on_value", "off_value"),

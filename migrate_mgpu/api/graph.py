@@ -30,7 +30,7 @@ cholesky qr diag diag_part self_adjoint_eig svd segment_sum segment_mean segment
 segment_prod unsorted_segment_sum unsorted_segment_max unsorted_segment_mean invert_permutation
 accumulate_n div_no_nan saturate_cast matrix_triangular_solve unravel_index histogram_fixed_width
 py_func Print check_numerics verify_tensor_all_finite multinomial random.categorical random_shuffle
-random_gamma
+random_gamma sparse_to_dense
 """
 _MATH = """
 reduce_std reduce_variance polyval xdivy xlogy
@@ -38,6 +38,7 @@ reduce_std reduce_variance polyval xdivy xlogy
 _NN = """
 avg_pool batch_normalization bias_add conv2d crelu dropout elu embedding_lookup in_top_k l2_loss
 l2_normalize leaky_relu log_softmax local_response_normalization max_pool moments relu relu6 selu
+max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool3d
 softmax softplus softsign top_k xw_plus_b zero_fraction atrous_conv2d conv1d conv3d
 conv2d_transpose depthwise_conv2d separable_conv2d swish
 """

@@ -26,6 +26,7 @@ from migrate_mgpu.models.normalize import (
     bidirectional,
     built_again,
     called_feeds,
+    called_initializers,
     early_constants,
     fed_dropout,
     graph_functions,
@@ -36,6 +37,7 @@ from migrate_mgpu.models.normalize import (
     late_parts,
     later_graphs,
     layer_loops,
+    loop_parts,
     made_before_towers,
     mixed_indents,
     monitored_sessions,
@@ -626,7 +628,9 @@ def _named(
                 or _each(own_modules, partial(called_feeds.normalize, graph=graph))
                 or _each(own_modules, run_names.normalize)
                 or _each(own_modules, early_constants.normalize)
+                or _each(own_modules, called_initializers.normalize)
                 or _each(own_modules, late_parts.normalize)
+                or _each(own_modules, loop_parts.normalize)
                 or _each(own_modules, partial(layer_loops.normalize, graph=graph))
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)

@@ -208,6 +208,9 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         # It asks for what Keras 3's variables have not.
         edit.wrap("params", f"{style.tensorflow}.convert_to_tensor(", ")")
     constants = [(key, style.code(text)) for key, text in row.constants]
+    for parameter in row.parameters:
+        if parameter.stated and edit.get(parameter.name) is None:
+            constants.append((parameter.new_name, parameter.default or ""))
     if row.target == "cast" and edit.get("name") is None:
         constants = [("", text) for _, text in constants]
     rename(edit, row)

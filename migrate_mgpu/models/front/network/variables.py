@@ -16,6 +16,7 @@ from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import FirstValue, Weight
 
 _ADVICE = "make it by tf.get_variable with a shape and an initializer, or a layer"
+_AROUND_ZERO = ("random_normal", "truncated_normal")
 _DRAWN = ("value", "mean", "minval", "maxval", "stddev", "seed")
 
 
@@ -148,6 +149,10 @@ def _first_value(given: NamedArguments, parameter: str) -> FirstValue:
         if shape is not None:
             _check_shape(module, shape)
             return FirstValue(parameter, "Constant", {"value": added[1]}, shape)
+    mean: ast.expr | None = None
+    shifted = _shifted(module, value)
+    if shifted is not None:
+        value, mean = shifted
     name = name_of(module, value) if isinstance(value, ast.Call) else ""
     if name not in FIRST_VALUES:
         text = "what this variable begins with cannot be determined"
@@ -163,11 +168,27 @@ def _first_value(given: NamedArguments, parameter: str) -> FirstValue:
         raise Refused(module, value, "a variable without a shape", _ADVICE)
     _check_shape(module, shape)
     drawn = {p: node for p in _DRAWN if (node := inner.given(p)) is not None}
+    if mean is not None:
+        drawn = {"mean": mean, **drawn}
     for name, node in drawn.items():
         if constant(node) is None:
             text = f"`{name}` of `{inner.shown}` is not a constant"
             raise Refused(module, node, text, _ADVICE)
     return FirstValue(parameter, kind, drawn, shape)
+
+
+def _shifted(module: Module, node: ast.expr | None) -> tuple[ast.Call, ast.expr] | None:
+    """`tf.random_normal([1, 10]) + 0.1`: the call that draws around zero, and the mean then."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+        return None
+    for call, value in ((node.left, node.right), (node.right, node.left)):
+        if not isinstance(call, ast.Call) or not isinstance(constant(value), float):
+            continue
+        if name_of(module, call) in _AROUND_ZERO:
+            given = NamedArguments(module, call, FIRST_VALUES[name_of(module, call)][1])
+            if given.given("mean") is None:
+                return call, value
+    return None
 
 
 def _added(module: Module, node: ast.expr | None) -> tuple[ast.Call, ast.expr] | None:

@@ -129,3 +129,34 @@ def test_variables_of_float64_keep_their_program() -> None:
     result = run(RATE.format(data="float64"), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert any("may be float64" in one for one in said(result)), said(result)
+
+
+WEIGHTS = """\
+import numpy as np
+import tensorflow as tf
+
+
+def weight(size):
+    return tf.Variable(np.ones([size, 1], {dtype}), name='w')
+"""
+TRAIN = """\
+import numpy as np
+import tensorflow as tf
+
+from weights import weight
+
+x = tf.placeholder(tf.int32, [None, 3])
+w = weight(3)
+loss = tf.reduce_mean(tf.square(tf.matmul(tf.cast(x, w.dtype.base_dtype), w)))
+train = tf.train.AdamOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for step in range(3):
+        print(sess.run([loss, train], {x: np.ones([4, 3])})[0])
+"""
+
+
+def test_a_variable_that_another_module_makes_may_be_of_float64() -> None:
+    files = (("train.py", TRAIN), ("weights.py", WEIGHTS.format(dtype="np.float64")))
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

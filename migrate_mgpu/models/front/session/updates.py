@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
@@ -37,6 +38,7 @@ from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.ir import (
     Collected,
     LearningRate,
+    Operation,
     Optimizer,
     OptimizerChoice,
     Placeholder,
@@ -396,7 +398,7 @@ class UpdateReader(StatementReader):
             raise Refused(self.module, call, text, "make one for each")
 
     def _is_double(self, placeholder: Placeholder) -> bool:
-        return self._type_of(placeholder.arguments["dtype"]) in _DOUBLE
+        return _type_of(placeholder.module, placeholder.arguments["dtype"]) in _DOUBLE
 
     def _may_be_double(
         self,
@@ -414,29 +416,13 @@ class UpdateReader(StatementReader):
         of_rates = [one.arguments["dtype"] for one in rates]
         if any(use.symbol.name in _DOUBLE and use.node not in of_rates for use in self.module.uses):
             return True
-        types = {self._type_of(p.arguments["dtype"]) for p in fed}
+        types = {_type_of(p.module, p.arguments["dtype"]) for p in fed}
         if not types.isdisjoint(_DOUBLE):
             return True
         if not types.isdisjoint(("float", "float32")):
             return False
         made = [o for v in trained for o in v.made]
-        parts = (part for o in made for value in o.arguments.values() for part in walk(value))
-        if any(self._type_of(one) in _DOUBLE for one in parts if isinstance(one, ast.Attribute)):
-            return True
-        values = [o.arguments.get("initial_value") for o in made]
-        return any(
-            (self.names.qualname(part) or "").startswith("numpy") or isinstance(part, ast.Name)
-            for value in values
-            if value is not None and not name_of(self.module, value)
-            for part in walk(value)
-            if isinstance(part, (ast.Name, ast.Attribute))
-        )
-
-    def _type_of(self, node: ast.expr) -> object:
-        """`float32`, of `tf.float32`, `np.float32`, or a text."""
-        numpy = (self.names.qualname(node) or "").startswith("numpy.")
-        last = node.attr if numpy and isinstance(node, ast.Attribute) else ""
-        return last or name_of(self.module, node) or constant(node)
+        return any(map(_makes_double, made))
 
     def every_of(self, node: ast.expr) -> AllVariables | None:
         """`tf.trainable_variables()`, perhaps by a name."""
@@ -476,6 +462,31 @@ class UpdateReader(StatementReader):
         if isinstance(found, Variables) and found.collected is Collected.ONE:
             return found
         raise Refused(self.module, node, "the global step is not a variable with a name")
+
+
+def _makes_double(made: Operation) -> bool:
+    """Whether what makes a variable may make one of float64: NumPy's arrays are, by themselves."""
+    module = made.module
+    parts = (part for value in made.arguments.values() for part in walk(value))
+    if any(_type_of(module, one) in _DOUBLE for one in parts if isinstance(one, ast.Attribute)):
+        return True
+    value = made.arguments.get("initial_value")
+    return (
+        value is not None
+        and not name_of(module, value)
+        and any(
+            (module.names.qualname(part) or "").startswith("numpy") or isinstance(part, ast.Name)
+            for part in walk(value)
+            if isinstance(part, (ast.Name, ast.Attribute))
+        )
+    )
+
+
+def _type_of(module: Module, node: ast.expr) -> object:
+    """`float32`, of `tf.float32`, `np.float32`, or a text."""
+    numpy = (module.names.qualname(node) or "").startswith("numpy.")
+    last = node.attr if numpy and isinstance(node, ast.Attribute) else ""
+    return last or name_of(module, node) or constant(node)
 
 
 def _is_of_gradients(node: ast.expr) -> bool:

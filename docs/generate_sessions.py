@@ -19,8 +19,8 @@ A program that drives a graph with a session becomes native where all of it is u
 ([MGPU205](rules.md#mgpu205) says how, and `migrate-mgpu explain MGPU205`). What makes variables and
 optimizers runs once, where it stood; each kind of `sess.run` becomes a `tf.function` with an
 `input_signature`, whose parameters are the placeholders that were fed; the loop, the feeds and the
-prints of values stay. The programs below are fixtures: `before` is TF1, `after` is what the tool wrote, to
-the byte, and both were run by the parity harness, on 1.15.5 against 2.15.1 and 2.21.0.
+prints of values stay. The programs below are fixtures: `before` is TF1, `after` is what the tool
+wrote, to the byte, and both were run by the parity harness, on 1.15.5 against 2.15.1 and 2.21.0.
 
 A program that is not understood stays on the bridge as a whole, and its finding names the
 statement and the reason; `migrate-mgpu --no-native-sessions` keeps all of them there. By judgement
@@ -96,7 +96,7 @@ stay, and the findings say which.
 | `saver = tf.train.Saver()` in a method | `self.saver`, made once, which deletes no file either |
 | `def test(self, sess, x)`, which nobody calls | `def test(self, x)`, where others get `sess` |
 | `if name == "adam": opt = ...` / `elif ...` | the same chain, with TF2's optimizer in each arm |
-| `print(logits)`, `print(x.get_shape())` | nothing: TF2 has no such tensors, and a finding says so |
+| `print(logits)`, `print(x.get_shape())` | nothing: TF2 has no such tensors; a finding says so |
 | `[tf.assign(t, e) for t, e in zip(target, evaluated)]` | a step that goes through both lists |
 | `collections=` of the author's own, and `tf.get_collection` of those | lists of the variables |
 | a layer with the name of an earlier one, and `reuse=True` | the same layer |

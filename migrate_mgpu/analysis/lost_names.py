@@ -287,7 +287,12 @@ _SEQ2SEQ = {
     "sequence_loss": "sequence_loss",
 }
 # Names that modules of ``WRITTEN`` need of a TensorFlow that has them.
-READS = {"estimator_heads": "estimator.Estimator"}
+READS = {
+    "estimator_heads": "estimator.Estimator",
+    "attention_cells": "nn.rnn_cell.RNNCell",
+    "legacy_seq2seq": "nn.rnn_cell.RNNCell",
+    "recurrent_cells": "nn.rnn_cell.RNNCell",
+}
 # What the modules of ``WRITTEN`` have.
 _WRITTEN = {
     **{

@@ -31,9 +31,10 @@ def test_what_is_the_same_each_time_is_made_once() -> None:
     [
         ("out - 1.0), 0.5)", "out - 1.0), 0.5 / (step + 1))"),
         ("tf.abs(out - 1.0)", "tf.random_uniform([2, 1])"),
+        ("tf.abs(out - 1.0)", "tf.nn.dropout(out, 0.5)"),
         ("        share =", "        near = tf.logical_not(near)\n        share ="),
     ],
-    ids=["of what the loop counts", "drawn anew", "a name with two values"],
+    ids=["of what the loop counts", "drawn anew", "dropped anew", "a name with two values"],
 )
 def test_what_differs_from_time_to_time_stays(old: str, new: str) -> None:
     assert LOOP.count(old) == 1

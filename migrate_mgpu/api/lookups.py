@@ -24,6 +24,7 @@ _TO_WORDS = {
     "index_to_string_table_from_file": ("vocabulary_file", "vocab_size", "default_value", "name"),
     "index_to_string_table_from_tensor": ("mapping", "default_value", "name"),
 }
+_PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
 _KNOWN = {"vocabulary_file", "mapping", "num_oov_buckets", "vocab_size", "default_value", "name"}
 
 
@@ -54,7 +55,9 @@ def lookup_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] 
         raise Refused(module, call, f"what `tf.{name}` is given")
     start, end = module.source.span(call)
     indent = style.indent  # a line's own indentation is not known here: what follows is fitted
-    return [Edit(start, end, style.fitted(text, indent, len(indent), nested=True))]
+    if not text.startswith("("):
+        text = style.fitted(text, indent, len(indent), nested=True)
+    return [Edit(start, end, text)]
 
 
 def _is_plain(module: Module, node: ast.expr) -> bool:
@@ -113,13 +116,30 @@ class _Written:
             made += f"{self.tf}.string, {self.tf}.int64)"
         else:
             return None
-        buckets = constant(self.given.get("num_oov_buckets"))
-        if "num_oov_buckets" not in self.given or buckets == 0:
-            other = self._code("default_value") if "default_value" in self.given else "-1"
-            return f"{lookup}.StaticHashTable({made}, {other})"
-        if not isinstance(buckets, int) or buckets < 0:
+        node = self.given.get("num_oov_buckets")
+        other = self._code("default_value") if "default_value" in self.given else "-1"
+        plain = f"{lookup}.StaticHashTable({made}, {other})"
+        if node is None or constant(node) == 0:
+            return plain
+        buckets = self._code("num_oov_buckets")
+        hashing = f"{lookup}.StaticVocabularyTable({made}, {buckets})"
+        if isinstance(node, ast.Constant):
+            known = isinstance(node.value, int) and node.value > 0
+            return hashing if known else None
+        if not all(isinstance(part, _PLAIN) for part in ast.walk(node)):
             return None
-        return f"{lookup}.StaticVocabularyTable({made}, {buckets})"
+        # TF2's table has one bucket at least.
+        return self._either(hashing, buckets, plain)
+
+    def _either(self, first: str, condition: str, second: str) -> str:
+        """A conditional expression, each part on lines of its own."""
+        unit = self.style.indent
+        inner = unit * 2
+        one, other = (
+            self.style.fitted(text, inner, len(inner) + len(word), nested=True)
+            for text, word in ((first, ""), (second, "else "))
+        )
+        return f"(\n{inner}{one}\n{inner}if {condition}\n{inner}else {other}\n{unit})"
 
     def words(self) -> str | None:
         """A table of numbers' words."""

@@ -47,7 +47,8 @@ class MetricRow(Row):
     ``symmetric``: it is all the same which of the two the labels are. ``boolean``: TF1 asks of
     both only whether they are zero. ``by_number`` is the value of one of ``labels`` and
     ``values``, where Keras's class averages over the last axis first.
-    ``weights``: why it takes none that differ.
+    ``weights``: why it takes none that differ. ``definition`` is the class that is given what
+    TF1's was, where Keras has none.
     """
 
     forms: _Forms = field(default_factory=dict)
@@ -55,6 +56,7 @@ class MetricRow(Row):
     boolean: bool = False
     by_number: str = ""
     weights: str = ""
+    definition: Definition | None = None
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
@@ -131,10 +133,36 @@ def _confusion(name: str, keras: str) -> MetricRow:
     )
 
 
-def _own(
-    kind: str, outputs: Derived, form: MetricForm, constants: tuple[tuple[str, str], ...] = ()
-) -> MetricRow:
-    return MetricRow((), kind, constants=constants, forms={(Derived.ITSELF, outputs): form})
+def _own(kind: str, form: MetricForm, definition: Definition | None = None) -> MetricRow:
+    forms: _Forms = {(Derived.ITSELF, Derived.ITSELF): form}
+    return MetricRow((), kind, forms=forms, definition=definition)
+
+
+def _area(curve: str, methods: tuple[str, ...], reason: str) -> tuple[Parameter, ...]:
+    """The parameters of `tf.metrics.auc`, for one curve and the ways to sum up that Keras has."""
+    return (
+        _LABELS,
+        _PREDICTIONS,
+        _WEIGHTS,
+        Parameter("num_thresholds", "200"),
+        *_COLLECTIONS,
+        Parameter("curve", "'ROC'", target="", only=(curve,), reason=reason),
+        _NAME,
+        Parameter(
+            "summation_method",
+            "'trapezoidal'",
+            target="",
+            only=methods,
+            reason="Keras computes the area under the curve by another formula",
+        ),
+        Parameter(
+            "thresholds",
+            "None",
+            target="",
+            only=(None,),
+            reason="the thresholds of the curve are given",
+        ),
+    )
 
 
 _BASELINE = '''\
@@ -143,6 +171,13 @@ class {name}({tf}.keras.metrics.Mean):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         return super().update_state(y_true, sample_weight)
+
+    def result(self):
+        labels = super().result()
+        return {tf}.maximum(labels, 1 - labels)'''
+_BASELINE_OF_VALUES = '''\
+class {name}({tf}.keras.metrics.Mean):
+    """How often the class is right that most examples have."""
 
     def result(self):
         labels = super().result()
@@ -165,6 +200,7 @@ class {name}({tf}.keras.metrics.AUC):
         recall = hits / (hits + self.false_negatives)
         precision = hits / (hits + self.false_positives)
         return {tf}.reduce_sum((recall[:-1] - recall[1:]) * (precision[:-1] + precision[1:]) / 2)'''
+_CURVES = Definition("PrecisionRecallAUC", _PRECISION_RECALL)
 _TOP = MetricForm("keras.metrics.SparseTopKCategoricalAccuracy")
 _IOU = "keras.metrics.MeanIoU"
 _OF_OUTPUT = ("sparse_y_pred", "False")
@@ -217,36 +253,7 @@ METRICS = Table(
     MetricRow(
         ("metrics.auc",),
         "auc",
-        (
-            _LABELS,
-            _PREDICTIONS,
-            _WEIGHTS,
-            Parameter("num_thresholds", "200"),
-            *_COLLECTIONS,
-            Parameter(
-                "curve",
-                "'ROC'",
-                target="",
-                only=("ROC",),
-                reason="TF1's area under the curve of precision and recall is not "
-                "computed as Keras's is",
-            ),
-            _NAME,
-            Parameter(
-                "summation_method",
-                "'trapezoidal'",
-                target="",
-                only=("trapezoidal", "careful_interpolation"),
-                reason="Keras computes the area under the curve by another formula",
-            ),
-            Parameter(
-                "thresholds",
-                "None",
-                target="",
-                only=(None,),
-                reason="the thresholds of the curve are given",
-            ),
-        ),
+        _area("ROC", ("trapezoidal", "careful_interpolation"), "which curve this is of"),
         "keras.metrics.AUC",
         forms={
             (Derived.ITSELF, Derived.ITSELF): MetricForm("keras.metrics.AUC"),
@@ -254,6 +261,19 @@ METRICS = Table(
                 "keras.metrics.AUC", (("from_logits", "True"),)
             ),
         },
+    ),
+    MetricRow(
+        (),
+        "auc_precision_recall",
+        _area("PR", ("trapezoidal",), "which curve this is of"),
+        constants=(("curve", "{quote}PR{quote}"),),
+        forms={
+            (Derived.ITSELF, Derived.ITSELF): MetricForm(definition=_CURVES),
+            (Derived.ITSELF, Derived.SIGMOID): MetricForm(
+                constants=(("from_logits", "True"),), definition=_CURVES
+            ),
+        },
+        definition=_CURVES,
     ),
     MetricRow(
         ("metrics.mean_iou",),
@@ -295,26 +315,15 @@ METRICS = Table(
     ),
     _own(
         "accuracy_baseline",
-        Derived.ITSELF,
         MetricForm(definition=Definition("AccuracyBaseline", _BASELINE)),
-    ),
-    _own(
-        "auc_precision_recall",
-        Derived.SIGMOID,
-        MetricForm(
-            constants=(("from_logits", "True"),),
-            definition=Definition("PrecisionRecallAUC", _PRECISION_RECALL),
-        ),
-        constants=(("curve", "{quote}PR{quote}"),),
+        Definition("AccuracyBaseline", _BASELINE_OF_VALUES),
     ),
     _own(
         "sigmoid_cross_entropy",
-        Derived.ITSELF,
         MetricForm(definition=Definition("AverageLoss", _AVERAGE_LOSS)),
     ),
     _own(
         "sparse_softmax_cross_entropy",
-        Derived.ITSELF,
         MetricForm("keras.metrics.SparseCategoricalCrossentropy", (("from_logits", "True"),)),
     ),
 )

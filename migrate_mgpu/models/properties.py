@@ -152,7 +152,9 @@ def result_fits_compile(result: Result) -> bool:
     """Whether `compile` takes a metric: it is given nothing but labels and output."""
     if result.metric.weights is not None:
         return False
-    return result.values is not None or form_of(result) is not None
+    if result.values is not None:
+        return METRICS.by_kind[result.metric.kind].definition is None
+    return form_of(result) is not None
 
 
 # -- devices and driving --------------------------------------------------------

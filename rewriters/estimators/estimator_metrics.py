@@ -12,8 +12,9 @@ TF2 has no ``tf.metrics`` of this kind; ``compile(metrics=...)`` takes Keras met
 Equal to 1e-6 over several batches (the docs' table names the measurement). The squared and
 absolute errors of a list of numbers are averaged number by number, which Keras's own classes do
 not: of a batch they make one number. ``weights`` become a ``sample_weight``, which the model's
-own step hands over. The
-curve ``PR`` of ``auc`` (TF1 has straight lines between its points, Keras interpolates), and
+own step hands over. The curve ``PR`` of ``auc`` has straight lines between its points as in TF1, by
+a small class, where Keras interpolates; ``(tf.maximum(m[0], 1 - m[0]), m[1])`` of a mean ``m`` of
+labels is one as well. Pairs of the author's own besides that one, and
 what Keras does not have (``mean_per_class_accuracy``, ``precision_at_k``, ...) keep the program
 as it is.
 

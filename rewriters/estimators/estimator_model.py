@@ -16,7 +16,11 @@ with layers in `__init__`: it becomes a Keras model. Sizes that are those of a t
 (`get_shape_list(x)[2]`) are known in `build`; what follows a tensor whose width a variable has
 becomes a layer of its own. It may be chosen by an `if`, or from a
 dictionary of functions. A Keras model that is the whole network is used as it is.
-`tf.feature_column.input_layer` becomes the tensors that its columns make.
+`tf.feature_column.input_layer` becomes the tensors that its columns make. Where a head says what a
+`model_fn` returns (`tf.contrib.estimator.binary_classification_head`, `multi_class_head` or
+`regression_head`, `head.create_estimator_spec(...)`), its loss, all of its metrics and its
+predictions are the model's, by TF1's names; a head with weights, texts for classes, a loss or a name
+of its own keeps its program.
 
 `tf.train.init_from_checkpoint`, with what computes its map, becomes a method of the model, which
 is called where no checkpoint of its own is restored; each class gives its variables with the

@@ -156,6 +156,11 @@ est.train(words_fn)
         ("index_table_from_file('w.txt', num_oov_buckets=2)",
          "StaticVocabularyTable(tf.lookup.TextFileInitializer('w.txt', tf.string, "
          "tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER), 2)"),
+        ("index_table_from_tensor(WORDS, num_oov_buckets=SIZE['other'])",  # there may be none
+         "(tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(WORDS, "
+         "range(len(WORDS)), tf.string, tf.int64), SIZE['other']) if SIZE['other'] "
+         "else tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(WORDS, "
+         "range(len(WORDS)), tf.string, tf.int64), -1))"),
     ],
 )  # fmt: skip
 def test_tables_of_words(table: str, written: str) -> None:
@@ -165,6 +170,8 @@ def test_tables_of_words(table: str, written: str) -> None:
 
 @pytest.mark.parametrize(
     "table", ["index_table_from_tensor(tf.constant(list(WORDS)))", "HashTable(None, 0)",
+              "index_table_from_file('w.txt', num_oov_buckets=drawn())",
+              "index_table_from_file('w.txt', num_oov_buckets=-1)",
               "index_table_from_file('w.txt', hasher_spec=None or X)"],
 )  # fmt: skip
 def test_tables_that_stay(table: str) -> None:

@@ -744,4 +744,11 @@ MUTANTS: dict[str, Mutant] = {
         2,
         "not-trained",
     ),
+    # Heads whose spec is written out.
+    "head_sum_for_mean": _one(
+        "head_spec", "return tf.reduce_mean(", "return 8 * tf.reduce_mean(", 4, "loss-reduction"
+    ),
+    "head_class_by_its_chance": _one(
+        "head_spec", "tf.greater(logits, 0.0)", "tf.greater(logistic, 0.0)", 9, "metric"
+    ),
 }

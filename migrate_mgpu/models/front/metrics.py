@@ -27,6 +27,9 @@ def read_metric(module: Module, node: ast.AST) -> Metric | None:
     if row is None:
         raise Refused(module, node, f"no Keras metric equals tf.metrics.{short}")
     edit = BoundCall(module, node, row.signature)
+    curve = edit.get("curve") if row.kind == "auc" else None
+    if curve is not None and constant(curve) == "PR":
+        row = METRICS.by_kind["auc_precision_recall"]
     given = {name: value for name in row.signature if (value := edit.get(name)) is not None}
     for parameter in row.parameters:
         value = given.get(parameter.name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.api.metrics import METRICS, MetricForm
+from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.models.ir import Metric, Result
 from migrate_mgpu.models.properties import form_of
 from migrate_mgpu.source.style import FileStyle
@@ -16,7 +17,8 @@ def metric_object(metric: Metric, name: str, style: FileStyle) -> str:
     """The Keras metric that is given what its author compares."""
     row = METRICS.by_kind[metric.kind]
     if not row.by_number:
-        return _constructor(metric, MetricForm(row.target), name, style)
+        form = MetricForm(row.target, definition=row.definition)
+        return _constructor(metric, form, name, style)
     value = style.code(row.by_number)
     return _wrapper(f"lambda labels, values: {value}", name, style)
 
@@ -42,11 +44,14 @@ def _constructor(metric: Metric, form: MetricForm, name: str, style: FileStyle) 
     if form.definition is not None:
         called = _free_name(metric.module, form.definition.name)
     code = metric.module.source.code
-    settings = METRICS.by_kind[metric.kind].settings
+    row = METRICS.by_kind[metric.kind]
     given = [
-        (p.new_name, code(metric.arguments[p.name])) for p in settings if p.name in metric.arguments
+        (p.new_name, code(metric.arguments[p.name]))
+        for p in row.settings
+        if p.name in metric.arguments
     ]
-    arguments = [*given, *form.constants, ("name", style.string(name))]
+    fixed = [(key, value.format(quote=style.quote)) for key, value in row.constants]
+    arguments = [*given, *fixed, *form.constants, ("name", style.string(name))]
     return f"{called}({', '.join(f'{key}={value}' for key, value in arguments)})"
 
 
@@ -60,9 +65,23 @@ def metric_classes(results: Iterable[Result], style: FileStyle) -> list[str]:
     for result in results:
         form = form_of(result)
         if form is not None and form.definition is not None:
-            name = _free_name(result.metric.module, form.definition.name)
-            found[name] = form.definition.written(name, style)
+            found.update(_class(result.metric, form.definition, style))
     return list(found.values())
+
+
+def own_classes(metrics: Iterable[Metric], style: FileStyle) -> list[str]:
+    """The classes of metrics that are given what their author compares, where Keras has none."""
+    found: dict[str, str] = {}
+    for metric in metrics:
+        definition = METRICS.by_kind[metric.kind].definition
+        if definition is not None:
+            found.update(_class(metric, definition, style))
+    return list(found.values())
+
+
+def _class(metric: Metric, definition: Definition, style: FileStyle) -> dict[str, str]:
+    name = _free_name(metric.module, definition.name)
+    return {name: definition.written(name, style)}
 
 
 def function_names(module: Module, scope: Scope, results: Mapping[str, Result]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL
 from migrate_mgpu.api.metrics import METRICS, Derived
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.metrics import read_metric
 from migrate_mgpu.models.front.model_fn.label_use import read_label_use
 from migrate_mgpu.models.front.model_fn.losses import settings_of
@@ -36,6 +37,10 @@ def read_metrics(reading: Reading) -> dict[str, Metric]:
         if metric is None:
             text = f"the metric {name!r} is not one of tf.metrics"
             raise Refused(reading.module, value, text, "use a metric of tf.metrics")
+        if name in reading.baselines:
+            if metric.kind != "mean" or metric.weights is not None:
+                raise Refused(reading.module, value, f"which mean the metric {name!r} is of")
+            metric = replaced(metric, kind="accuracy_baseline")
         found[name] = metric
     return found
 

@@ -63,6 +63,8 @@ class Reading:
         self.module = module
         self.function = function
         self.layers = LayerCalls()
+        # Metrics that are the larger one of a mean and what it lacks to one: read as that mean.
+        self.baselines: set[str] = set()
         arguments = function.args
         self.parameters = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
         known = {*_ROLES, *bound, *with_default(function)}
@@ -159,7 +161,7 @@ class Reading:
 
     @cached_property
     def metrics(self) -> dict[str, tuple[ast.expr, ast.stmt | None]]:
-        """``eval_metric_ops`` by name, each with its statement.
+        """``eval_metric_ops`` by name, each with its statement; see ``baselines``.
 
         Raises:
             Refused: they are not written out as a dictionary.
@@ -175,6 +177,11 @@ class Reading:
             for key, metric in entries.items():
                 resolved, where = self.flows[EVAL].resolve(metric, place)
                 assert resolved is not None
+                mean = _mean_of_baseline(resolved)
+                if mean is not None:
+                    resolved, where = self.flows[EVAL].resolve(mean, where)
+                    assert resolved is not None
+                    self.baselines.add(str(key))
                 found[str(key)] = (resolved, where)
         return found
 
@@ -300,3 +307,19 @@ def _added(statement: ast.stmt) -> ast.expr | None:
         return None
     keys: list[ast.expr | None] = [ast.Constant(k.arg) for k in call.keywords]
     return ast.copy_location(ast.Dict(keys, [k.value for k in call.keywords]), call)
+
+
+def _mean_of_baseline(node: ast.expr) -> ast.Name | None:
+    """The `m` in ``(tf.maximum(m[0], 1 - m[0]), m[1])``."""
+    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
+        return None
+    value, update = node.elts
+    mean = update.value if isinstance(update, ast.Subscript) else None
+    if not isinstance(mean, ast.Name) or not isinstance(value, ast.Call) or value.keywords:
+        return None
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else ""
+    one = f"{mean.id}[0]"
+    wanted = {f"1 - {one}", f"1.0 - {one}"}
+    given = [ast.unparse(part) for part in value.args]
+    same = name == "maximum" and len(given) == 2 and given[0] == one and given[1] in wanted
+    return mean if same and ast.unparse(update) == f"{mean.id}[1]" else None

@@ -41,7 +41,7 @@ from migrate_mgpu.models.front.own_optimizers import elsewhere
 from migrate_mgpu.models.front.variable_names import check_names
 from migrate_mgpu.models.ir import Objective, Predictions, Result, Training, Variation
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
-from migrate_mgpu.models.keras.metrics import metric_classes
+from migrate_mgpu.models.keras.metrics import metric_classes, own_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
 from migrate_mgpu.models.keras.model.first_values import (
     INIT_FROM_CHECKPOINT,
@@ -335,6 +335,8 @@ class _Conversion:
         """The classes that stand above the function."""
         weighted = definitions(self.module, self._computed(), self.style)
         metrics = metric_classes(self.results.values(), self.style)
+        if self.steps is not None:
+            metrics = own_classes((kept.metric for kept in self.steps.metrics), self.style)
         first = [INIT_FROM_CHECKPOINT.written(self._initializer(), self.style)] * bool(self.first)
         own = [*self._columns(), *self._callbacks(plan)]
         return [*own, *compiling.classes, *metrics, *weighted, *first]

@@ -29,6 +29,7 @@ from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
 LOSS, MEAN = "batch_loss", "mean_loss"
+_LONGEST = 100  # columns of a statement that is left on one line
 _METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}
 
 
@@ -271,6 +272,7 @@ class Steps:
             line = f"{head}{', '.join(given)})"
             if weight:
                 line = f"{line[:-1]}, sample_weight={weight[0]})"
+            if weight or len(base + line) > _LONGEST:
                 line = self.style.fitted(line, base, len(base), nested=True)
             block.line(line, 1)
         if flat:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ from migrate_mgpu.analysis.runs_on import (
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.taken_names import Taken
+from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.findings import NUMBERS
@@ -62,6 +63,7 @@ from migrate_mgpu.session_config.sessions import Session, goes_away, is_opened, 
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.style import FileStyle
 from migrate_mgpu.source.suppressions import file_suppressed
 
 if TYPE_CHECKING:
@@ -449,6 +451,25 @@ class ProgramStates:
         state.runs_on = "TF 2.15 and newest"
         return True
 
+    def _structures(
+        self, state: State, module: Module, style: FileStyle, written: Sequence[Edit]
+    ) -> ast.Attribute | None:
+        """Has functions say what TF1's Datasets say; the first attribute that may be one's."""
+        from migrate_mgpu.models.keras.inputs.structure import STRUCTURE, is_own, structure_edit
+
+        values = ValueFlow(self.graph)
+        for name in STRUCTURE:
+            for node in module.names.attributes.get(name, ()):
+                start, end = module.source.span(node)
+                if any(e.start <= start and end <= e.end for e in written):
+                    continue
+                edit = structure_edit(module, node, values, style)
+                if edit is not None:
+                    state.rest.edit(module, edit)
+                elif not is_own(module, node):
+                    return node
+        return None
+
     def _unconverted(self, state: State) -> Diagnostic | None:
         """What keeps a program from running on TF2 once its Estimators are converted, or that
         TF1 ran eagerly."""
@@ -510,6 +531,12 @@ class ProgramStates:
                         text = f"`{method}` of a Dataset is TF1 API{outside}"
                         advice = "iterate over the dataset"
                         return Diagnostic(_TF1_NAME, Place(module, node), text, advice)
+            if state.estimators:
+                lost = self._structures(state, module, style, written)
+                if lost is not None:
+                    text = f"`{lost.attr}` of a Dataset is TF1 API{outside}"
+                    advice = "ask tf.compat.v1.data.get_output_types and its like"
+                    return Diagnostic(_TF1_NAME, Place(module, lost), text, advice)
             for why in self._incompatibilities(module):
                 if is_inside(module, why.node, gone | moved):
                     continue

@@ -19,8 +19,8 @@ dictionary of functions. A Keras model that is the whole network is used as it i
 `tf.feature_column.input_layer` becomes the tensors that its columns make. Where a head says what a
 `model_fn` returns (`tf.contrib.estimator.binary_classification_head`, `multi_class_head` or
 `regression_head`, `head.create_estimator_spec(...)`), its loss, all of its metrics and its
-predictions are the model's, by TF1's names; a head with weights, texts for classes, a loss or a name
-of its own keeps its program.
+predictions are the model's, by TF1's names; a head with weights, texts for classes, a loss or a
+name of its own keeps its program.
 
 `tf.train.init_from_checkpoint`, with what computes its map, becomes a method of the model, which
 is called where no checkpoint of its own is restored; each class gives its variables with the
@@ -35,7 +35,7 @@ become the same for all. Where programs that stay TF1's need such a module as it
 Where loss or metrics look at several values of the network, or at the features, `call`
 returns those values, and the model has a `train_step` and a `test_step` of its own. So does
 one whose network is called again, by `reuse`, to test: its evaluation's loss stays the
-training network's.
+training network's. An evaluation whose loss is another one than training's has a method for it.
 
 ## Why
 TF 2.16 and later have no Estimator, and `tensorflow_estimator` does not import there. Keras

@@ -749,6 +749,6 @@ MUTANTS: dict[str, Mutant] = {
         "head_spec", "return tf.reduce_mean(", "return 8 * tf.reduce_mean(", 4, "loss-reduction"
     ),
     "head_class_by_its_chance": _one(
-        "head_spec", "tf.greater(logits, 0.0)", "tf.greater(logistic, 0.0)", 9, "metric"
+        "head_spec", "tf.greater(logits, 0.0)", "tf.greater(logistic, 0.0)", 9
     ),
 }

@@ -408,11 +408,21 @@ def test_regularization_that_no_loss_takes_up_is_left_out() -> None:
     assert "regularizer" not in after
 
 
-def test_regularization_of_the_training_loss_alone_is_refused() -> None:
+def test_regularization_of_the_training_loss_alone_is_its() -> None:
     train = "    if mode == tf.estimator.ModeKeys.TRAIN:\n"
+    after, said = migrated(
+        with_loss(LOSS + train + "        loss += tf.losses.get_regularization_loss()\n")
+    )
+    trained, _, tested = after.partition("    def test_loss(")
+    assert "return loss + sum(self.losses)" in trained, said
+    assert "self.losses" not in tested and "self.update_state(self.test_loss(" not in trained
+
+
+def test_regularization_of_an_evaluation_alone_is_refused() -> None:
+    test = "    if mode == tf.estimator.ModeKeys.EVAL:\n"
     stays(
-        with_loss(LOSS + train + "        loss += tf.losses.get_regularization_loss()\n"),
-        "evaluation has a different loss",
+        with_loss(LOSS + test + "        loss += tf.losses.get_regularization_loss()\n"),
+        "an evaluation's loss has another regularization",
     )
 
 

@@ -154,7 +154,7 @@ def test_a_spec_that_an_inner_function_returns_stays() -> None:
     inner = "\n".join("    " + line for line in body.split("\n"))
     stays(
         program((body, f"    def spec():\n{inner}\n\n    return spec()")),
-        "what model_fn returns cannot be analyzed",
+        "model_fn returns a value that cannot be analyzed",
     )
 
 

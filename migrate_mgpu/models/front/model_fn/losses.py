@@ -29,10 +29,12 @@ OTHER_WAY = "evaluation computes its loss differently from training"
 class LossReader:
     """Finds out what the loss is."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, mode: str = "") -> None:
+        """``mode`` is the one whose loss it is, where that is not training's."""
         self.reading = reading
         self.module = reading.module
-        self.flow = reading.flow
+        self.mode = mode or reading.base
+        self.flow = reading.flows[self.mode]
         self.terms: set[ast.stmt] = set()
         self.regularized = False
         self.decay: WeightDecay | None = None
@@ -40,11 +42,13 @@ class LossReader:
     def read(self) -> Objective:
         """What is minimized, and what it is of the labels and the network's output.
 
+        Where an evaluation has a loss of its own, `compile` has no place for the two.
+
         Raises:
-            Refused: training and evaluation do not share one loss, or it is several.
+            Refused: it is several.
         """
         objective = self.term()
-        if self.reading.end is None:
+        if self.reading.end is None or self._is_apart():
             return objective
         value, unit, objective.averaged = self._mean(objective.value, objective.unit)
         known = read_loss(self.module, value)
@@ -68,11 +72,27 @@ class LossReader:
             objective.batch_mean = averages(self.reading, value, unit)
         return objective
 
+    def evaluated(self, trained: Objective) -> Objective | None:
+        """An evaluation's own loss; None where it is training's.
+
+        Raises:
+            Refused: it is regularized otherwise, or several.
+        """
+        if not self._is_apart():
+            return None
+        found = LossReader(self.reading, EVAL).term()
+        decays = [one.decay.node if one.decay is not None else None for one in (found, trained)]
+        added = found.regularized or found.decay is not None
+        if added and (found.regularized, decays[0]) != (trained.regularized, decays[1]):
+            text = "an evaluation's loss has another regularization than training's"
+            raise Refused(self.module, found.value, text, "use one loss for both")
+        return found
+
     def term(self) -> Objective:
         """The loss as its author's expression, without regularization.
 
         Raises:
-            Refused: training and evaluation do not share one loss, or it is several.
+            Refused: it is several.
         """
         value, unit = self._term()
         regularized, decay, terms = self.regularized, self.decay, self.terms
@@ -80,11 +100,10 @@ class LossReader:
 
     def _term(self) -> tuple[ast.expr, ast.stmt | None]:
         reading = self.reading
-        spec = reading.specs[reading.base]
-        loss, unit = reading.argument(reading.base, "loss"), spec.unit
+        spec = reading.specs[self.mode]
+        loss, unit = reading.argument(self.mode, "loss"), spec.unit
         if loss is None:
             raise Refused(self.module, spec.call, "the EstimatorSpec has no loss")
-        self._same_in_evaluation()
         parts = self._data(loss, unit)
         if len(parts) != 1:
             text = "the loss is a sum" if parts else "the loss has no term of labels and outputs"
@@ -110,18 +129,16 @@ class LossReader:
                 return call
         return None
 
-    def _same_in_evaluation(self) -> None:
+    def _is_apart(self) -> bool:
+        """Whether an evaluation has another loss than training."""
         loss, unit = self.reading.resolved(self.reading.base, "loss")
         other, where = self.reading.resolved(EVAL, "loss")
-        if other is not None and (other is not loss or where is not unit):
-            assert loss is not None
-            same = ast.dump(other) == ast.dump(loss)
-            if isinstance(loss, ast.Name) and isinstance(other, ast.Name):
-                mine = self.flow.definitions(loss.id, unit)
-                same = self.reading.flows[EVAL].definitions(other.id, where) == mine
-            if not same:
-                text = "evaluation has a different loss than training"
-                raise Refused(self.module, other, text, "use one loss for both")
+        if other is None or loss is None or (other is loss and where is unit):
+            return False
+        if isinstance(loss, ast.Name) and isinstance(other, ast.Name):
+            mine = self.flow.definitions(loss.id, unit)
+            return self.reading.flows[EVAL].definitions(other.id, where) != mine
+        return ast.dump(other) != ast.dump(loss)
 
     # -- terms --------------------------------------------------------------
 

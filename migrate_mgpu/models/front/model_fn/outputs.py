@@ -30,16 +30,25 @@ _OWN = {"data", "gradients", "share", "tape", "self"}  # names that the steps us
 class Outputs:
     """The statements of the network, the names that it returns, and the statements behind it.
 
-    ``network`` goes into `call`, whose value ``names`` are. ``loss``, ``metrics`` and
-    ``predictions`` are the statements between those names and what is asked for, ``settings``
-    statements among them that only say what is known when the model is made.
+    ``network`` goes into `call`, whose value ``names`` are. ``loss``, ``metrics``, ``predictions``
+    and ``tested`` (an evaluation's own loss) are the statements between those names and what is
+    asked for, ``settings`` statements among them that only say what is known when the model is
+    made.
 
     Raises:
         Refused: what is asked for cannot be parted from the network.
     """
 
-    def __init__(self, reading: Reading, loss: Objective, helpers: Helpers, predicts: bool) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        loss: Objective,
+        helpers: Helpers,
+        predicts: bool,
+        tested: Objective | None = None,
+    ) -> None:
         self.reading = reading
+        self.is_apart = tested is not None
         self.module = reading.module
         self.helpers = helpers
         metrics: list[Place] = [
@@ -53,6 +62,7 @@ class Outputs:
             (reading.base, [(loss.value, loss.unit)]),
             (EVAL, metrics),
             (PREDICT, [(value, reading.specs[PREDICT].unit)] if value is not None else []),
+            (EVAL, [(tested.value, tested.unit)] if tested is not None else []),
         ]
         unpredicted = {PREDICT} if value is None else set()
         self.modes = [mode for mode in MODES if mode in reading.specs.keys() - unpredicted]
@@ -82,12 +92,15 @@ class Outputs:
         self._found: dict[str, tuple[ast.stmt, ...]] = {}
         self._problem: Refused | None = None
         self.settings: set[ast.stmt] = set()
-        self.loss, self.metrics, self.predictions = (self._units(*one) for one in self.asked)
-        self._check_evaluation()
+        self.loss, self.metrics, self.predictions, self.tested = (
+            self._units(*one) for one in self.asked
+        )
+        if not self.is_apart:
+            self._check_evaluation()
 
     def _shared(self) -> set[ast.stmt]:
         """Statements about the network's values that several of the steps would have."""
-        steps = (self.loss, self.metrics, self.predictions)
+        steps = (self.loss, self.metrics, self.predictions, self.tested)
         found = {unit for step in steps for unit in step if sum(unit in s for s in steps) > 1}
         flow = self.reading.flow
         return {

@@ -224,16 +224,28 @@ class _Conversion:
         if TRAIN in modes:
             self.training = TrainingReader(self.reading, graph).read()
         self.loss = Objective(ast.Constant(None), None)  # predictions alone need none
+        tested = None
         if {TRAIN, EVAL} & modes:
-            self.loss = LossReader(self.reading).term()
+            reader = LossReader(self.reading)
+            self.loss = reader.term()
+            tested = reader.evaluated(self.loss)
         self.results = {}
         self.helpers = Helpers(graph, self.reading.layers, self.loss.regularized, self.told)
-        outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts)
+        outputs = Outputs(self.reading, self.loss, self.helpers, self.predicts, tested)
         if {TRAIN, EVAL} & modes:
             self.steps = Steps(
-                self.reading, outputs, self.loss, self.style, self.distributed, self.uncounted
+                self.reading,
+                outputs,
+                self.loss,
+                tested,
+                self.style,
+                self.distributed,
+                self.uncounted,
             )
-        self.loss.units = [*outputs.loss, *outputs.metrics, *outputs.settings]
+        if tested is not None:
+            self.loss.terms |= tested.terms
+        units = [*outputs.loss, *outputs.metrics, *outputs.tested]
+        self.loss.units = [*units, *outputs.settings]
         self.outputs = outputs
         self.network = outputs.network | outputs.settings
         self.predictions = read_predictions(self.reading, outputs) if self.predicts else None

@@ -28,9 +28,9 @@ from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
-LOSS, MEAN = "batch_loss", "mean_loss"
+LOSS, TESTED, MEAN = "batch_loss", "test_loss", "mean_loss"
 _LONGEST = 100  # columns of a statement that is left on one line
-_METHODS = {LOSS, MEAN, "predict_step", "test_step", "train_step"}
+_METHODS = {LOSS, TESTED, MEAN, "predict_step", "test_step", "train_step"}
 
 
 @record(frozen=True)
@@ -55,6 +55,7 @@ class Steps:
         reading: Reading,
         outputs: Outputs,
         loss: Objective,
+        tested: Objective | None,
         style: FileStyle,
         distributed: bool,
         uncounted: bool,
@@ -63,6 +64,7 @@ class Steps:
         self.module = reading.module
         self.outputs = outputs
         self.loss = loss
+        self.tested = tested  # an evaluation's own loss
         self.style = style
         self.tf = style.tensorflow
         self.distributed = distributed
@@ -77,6 +79,9 @@ class Steps:
                 "the examples"
             )
             raise Refused(self.module, loss.value, text, "let the loss be a mean")
+        if distributed and tested is not None:
+            text = "evaluation has a different loss than training, on several replicas"
+            raise Refused(self.module, tested.value, text, "use one loss for both")
         taken = RESERVED | _METHODS | set(reading.settings)
         self.metrics: list[_Kept] = []
         for name, metric in read_metrics(reading).items():
@@ -113,6 +118,8 @@ class Steps:
         network.members += [self._property, self._loss]
         if TRAIN in self.reading.specs:
             network.members.append(self._train)
+        if self.tested is not None:
+            network.members.append(self._tested)
         if EVAL in self.reading.specs:
             network.members.append(self._test)
 
@@ -161,22 +168,44 @@ class Steps:
         network.reads(context)
 
     def _loss(self, network: Network, indent: str) -> str:
-        plan, source = self.loss, self.module.source
-        value, units = plan.value, list(self.outputs.loss)
+        text, self.given = self._method(
+            network, indent, LOSS, self.loss, self.outputs.loss, self.reading.base
+        )
+        return text
+
+    def _tested(self, network: Network, indent: str) -> str:
+        assert self.tested is not None
+        text, self.given = self._method(
+            network, indent, TESTED, self.tested, self.outputs.tested, EVAL
+        )
+        return text
+
+    def _method(
+        self,
+        network: Network,
+        indent: str,
+        called: str,
+        plan: Objective,
+        between: Sequence[ast.stmt],
+        mode: str,
+    ) -> tuple[str, list[str]]:
+        """A method that gives a loss, and what it must be given."""
+        source = self.module.source
+        value, units = plan.value, list(between)
         last = units[-1] if units else None
         if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
             if value.id in stored(last)[0] and len(last.targets) == 1:
                 value = last.value
                 units.pop()
         places: list[Place] = [*((unit, unit) for unit in units), (value, plan.unit)]
-        context = self._context(network, places, self.reading.base)
+        context = self._context(network, places, mode)
         block = self._block(indent)
         self._statements(network, block, units, context)
         above = plan.unit if plan.unit is not None and plan.unit not in units else None
         if above is not None:
             block.comments(above, 1)
         adds = plan.regularized or plan.decay is not None
-        name = self.loss.name or "loss"
+        name = plan.name or "loss"
         head = f"{name} = " if adds else "return "
         base = block.indent + source.indent_unit
         text = context.render(value, len(base) + len(head), base)
@@ -185,11 +214,11 @@ class Steps:
         if adds:
             block.line(f"return {name} + sum(self.losses)", 1)
         self._done(network, context, value)
-        self.given = self._free_names([*units, value], context)
+        given = self._free_names([*units, value], context)
         head_block = self._block(indent)
-        head_block.line(f"def {LOSS}({', '.join(['self', *self.given])}):")
+        head_block.line(f"def {called}({', '.join(['self', *given])}):")
         head_block.lines += block.lines
-        return head_block.text()
+        return head_block.text(), given
 
     def _free_names(self, nodes: Sequence[ast.AST], context: Context) -> list[str]:
         """What a method must be given: names that it reads before it makes them."""
@@ -287,7 +316,8 @@ class Steps:
             head_block.line(self._forward(True), 1)
         if twins is None or flat:
             head_block.line(self._forward(False), 1)
-        loss = f"self.{LOSS}({', '.join(self.given)})"
+        called = LOSS if self.tested is None else TESTED
+        loss = f"self.{called}({', '.join(self.given)})"
         if self.uncounted:
             unit = self.module.source.indent_unit
             head_block.line(f"loss = {loss}", 1)

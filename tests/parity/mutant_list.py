@@ -751,4 +751,7 @@ MUTANTS: dict[str, Mutant] = {
     "head_class_by_its_chance": _one(
         "head_spec", "tf.greater(logits, 0.0)", "tf.greater(logistic, 0.0)", 9
     ),
+    "evaluated_as_trained": _one(
+        "evaluated_otherwise", "self.test_loss(labels", "self.batch_loss(labels", 9
+    ),
 }

@@ -21,7 +21,7 @@ from migrate_mgpu.api.heads import HEADS, HeadRow, Task
 from migrate_mgpu.api.losses import LOSSES, REDUCTIONS, Reduction
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.source.blocks import bracketed, outermost, render
+from migrate_mgpu.source.blocks import bracketed, leading, outermost, render, trailing
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments, without_function, without_paragraph
 
@@ -43,12 +43,11 @@ _KNOWN = {"n_classes", "thresholds", "loss_reduction", "label_dimension"}
 
 @record(frozen=True, eq=False)
 class _Head:
-    """A head: the statement that makes it and no more, and what is known of it.
+    """What is known of a head that a statement makes, which does no more.
 
     ``thresholds`` are the numbers, as they are written, that metrics are taken at besides.
     """
 
-    statement: ast.Assign | None
     row: HeadRow
     classes: ast.expr | None
     reduction: Reduction
@@ -130,13 +129,12 @@ class _Spec:
         """The statements in place of the one that returns it; None where there are none."""
         if not self.layout.owns_lines or "labels" not in self.given:
             return None
-        if comments(self.module.source.code(self.statement)):
-            return None
         trained = self._train_op()
         if trained is None:
             return None
         self.gone.add(self.call.func)
-        lines = [*self._predict(), *self._evaluate(), *trained]
+        said = [one.text for one in comments(self.module.source.code(self.statement))]
+        lines = [*said, *self._predict(), *self._evaluate(), *trained]
         return self.layout.replace([line for text in lines for line in text.split("\n")])
 
     # -- the three modes ---------------------------------------------------------
@@ -360,14 +358,19 @@ class _Spec:
             return None
         *body, last = function.body
         scope = names.scopes[function]
-        if not isinstance(last, ast.Return) or last.value is None or comments_in(module, function):
+        if not isinstance(last, ast.Return) or last.value is None:
             return None
         own = set(scope.bindings) - {plain[0].arg}
         outer = names.scopes[self.function]
         known = any(name in outer.bindings for name in own)
         if known or not all(isinstance(s, (ast.Assign, ast.Expr)) for s in body):
             return None
-        lines = [self._renamed(s, function, plain[0].arg, loss) for s in body]
+        lines: list[str] = []
+        for statement in body:
+            lines += [text for text in leading(module.source, statement) if text]
+            text = self._renamed(statement, function, plain[0].arg, loss)
+            lines.append(text + trailing(module.source, statement))
+        lines += [text for text in leading(module.source, last) if text]
         return lines, self._renamed(last.value, function, plain[0].arg, loss)
 
     def _renamed(self, node: ast.AST, function: ast.AST, parameter: str, loss: str) -> str:
@@ -380,10 +383,6 @@ class _Spec:
             if module.names.defining_scope(name.id, module.names.scope_of_name[name]) is scope
         ]
         return self._code(node, edits)
-
-
-def comments_in(module: Module, node: ast.AST) -> bool:
-    return bool(comments(module.source.code(node)))
 
 
 def _head(module: Module, node: ast.expr) -> _Head | None:
@@ -401,7 +400,10 @@ def _head(module: Module, node: ast.expr) -> _Head | None:
         kind, signature = _OWN[own]
         arguments = arguments_of(module, made, signature)
         if not kind:
-            kind = "two_classes" if constant(arguments.get("n_classes")) == 2 else "classes"
+            count = constant(arguments.get("n_classes"))
+            if not isinstance(count, int):
+                return None
+            kind = "two_classes" if count == 2 else "classes"
         row = HEADS.by_kind[kind]
     elif row is not None and name.startswith("contrib."):
         arguments = arguments_of(module, made, row.signature)
@@ -420,7 +422,16 @@ def _head(module: Module, node: ast.expr) -> _Head | None:
     thresholds = _thresholds(module, arguments.get("thresholds"))
     if thresholds is None:
         return None
-    return _Head(statement, row, arguments.get("n_classes"), reduction, thresholds)
+    classes = arguments.get("n_classes")
+    if row.task is Task.CLASSES and (classes is None or not _is_steady(module, classes)):
+        return None
+    return _Head(row, classes, reduction, thresholds)
+
+
+def _is_steady(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is the same wherever a function reads it."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return all(len(module.names.bindings_of(name)) < 2 for name in names)
 
 
 def _thresholds(module: Module, node: ast.expr | None) -> tuple[tuple[float, str], ...] | None:

@@ -52,7 +52,8 @@ def test_an_optimizer_trains(train: str) -> None:
 def test_a_function_of_several_statements_trains() -> None:
     function = """\
     def train_op_fn(value):
-        step = tf.train.get_global_step()
+        step = tf.train.get_global_step()  # counted by the Estimator
+        # Half of it after four steps.
         rate = tf.train.exponential_decay(params["rate"], step, 4, 0.5, staircase=True)
         return tf.train.AdagradOptimizer(rate).minimize(value, global_step=step)
 
@@ -65,6 +66,7 @@ def test_a_function_of_several_statements_trains() -> None:
         )
     )
     assert "ExponentialDecay(" in after and "train_op_fn" not in after, said
+    assert "# Half of it after four steps." in after
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,19 @@ def test_heads_of_canned_estimators_sum_up(made: str, loss: str) -> None:
         )
     )
     assert f"return tf.reduce{loss}" in after, said
+
+
+@pytest.mark.parametrize("count", ["params['kinds']", "kinds"])
+def test_a_head_of_how_many_classes_stays(count: str) -> None:
+    made = f"head_lib._binary_logistic_or_multi_class_head({count}, None, None)"
+    text = program(("import tensorflow as tf\n", CANNED), (HEAD, made))
+    stays(text, STAYS)
+
+
+def test_a_number_of_classes_that_changes_stays() -> None:
+    kinds = "tf.contrib.estimator.multi_class_head(kinds)\n    kinds = 5"
+    body = "    net = tf.layers.dense("
+    stays(program((HEAD, kinds), (body, f"    kinds = 3\n{body}")), STAYS)
 
 
 def test_a_summed_loss_stays_under_a_strategy() -> None:

@@ -147,7 +147,8 @@ def test_functions(code: str, after: str) -> None:
         ("tf.metrics.mean_per_class_accuracy(a, b, 3)", "no Keras metric"),
         ("tf.metrics.accuracy(a, b, weights=0.5)", "the same weight"),
         ("tf.metrics.mean_iou(a, b, 3, weights=w)", "whole numbers"),
-        ("tf.metrics.auc(a, b, curve='PR')", "not computed as Keras's is"),
+        ("tf.metrics.auc(a, b, curve='PR', summation_method='minoring')", "by another formula"),
+        ("tf.metrics.auc(a, b, curve=c)", "which curve"),
     ],
 )  # fmt: skip
 def test_refused(code: str, reason: str) -> None:

@@ -37,6 +37,8 @@ UNKNOWN = (
     "half_of_the_data",
     "clipped_by_each_replica",
     "one_iterator_for_all_replicas",
+    "head_class_by_its_chance",
+    "evaluated_as_trained",
 )
 # The numbers do not speak against their cause, and prove no more.
 POSSIBLE = (

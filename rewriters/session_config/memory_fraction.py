@@ -13,11 +13,12 @@ it is called. Without a GPU the loop does nothing; a TensorFlow for other GPUs (
 Metal) has no such driver to ask, and runs without the limit.
 
 ## Safety
-Exact for fractions up to 1. A larger one asked TF1 for unified memory: such a
-config stays. ``0`` means TF1's default, no limit; where the fraction is not a
-constant, the loop is guarded for that. With ``allow_growth`` in the same config
-the limit wins, because TF2 takes only one of the two; where the fraction is a variable
-or an attribute, memory growth holds when that is 0 or None.
+Exact to a MiB for fractions up to 1: TensorFlow drops what a logical device's limit has
+beyond whole ones ([measured](semantics.md#on-a-real-gpu)). A larger fraction asked TF1
+for unified memory: such a config stays. ``0`` means TF1's default, no limit; where
+the fraction is not a constant, the loop is guarded for that. With ``allow_growth``
+in the same config the limit wins, because TF2 takes only one of the two; where the
+fraction is a variable or an attribute, memory growth holds when that is 0 or None.
 
 ## References
 ``tf.config.set_logical_device_configuration``, ``tf.config.LogicalDeviceConfiguration``

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import os
 import re
 from typing import Any, Callable
@@ -67,6 +68,16 @@ def parse(gpus: int | None, memory: str | None) -> Machine | None:
     if gpus < 0 or min(totals) <= 0 or (gpus and len(totals) > gpus):
         raise ValueError(f"--gpu-memory {memory} does not fit --gpus {gpus}")
     return Machine((totals + [totals[-1]] * gpus)[:gpus])
+
+
+def use_cpus(machine: Machine, config: Any) -> None:
+    """Bring a ConfigProto to the logical CPUs that stand in for the GPUs that it makes visible.
+
+    A GPU that the machine really has is left out: TensorFlow would place there what names no
+    device.
+    """
+    config.device_count["CPU"] = cpus_for(machine, config)
+    config.device_count["GPU"] = 0
 
 
 def cpus_for(machine: Machine, config: Any) -> int:
@@ -128,14 +139,21 @@ def add_to_context(module: Any, machine: Machine) -> None:
     # _initialize_physical_devices ends with this call: the lists are filled, and no
     # option has been applied to them yet.
     def _import_config(self: Any) -> None:
-        if not any(device.device_type == "GPU" for device in self._physical_devices):
+        there = [d for d in self._physical_devices if d.device_type == "GPU"]
+        if len(there) != len(machine.shown()):
+            for device in there:  # the machine's own: a split one, or not to be used
+                self._physical_devices.remove(device)
+                self._visible_device_list.remove(device)
+                del self._memory_growth_map[device]
             for i in range(len(machine.shown())):
                 device = module.PhysicalDevice(f"/physical_device:GPU:{i}", "GPU")
                 self._physical_devices.append(device)
                 self._visible_device_list.append(device)
                 self._memory_growth_map[device] = None
-                if hasattr(self, "_physical_device_to_index"):  # not in 1.15
-                    self._physical_device_to_index[device] = len(self._physical_devices) - 1
+            if hasattr(self, "_physical_device_to_index"):  # not in 1.15
+                self._physical_device_to_index = {
+                    device: i for i, device in enumerate(self._physical_devices)
+                }
         import_config(self)
 
     context._import_config = _import_config
@@ -177,7 +195,13 @@ def add_to_device_lib(module: Any, machine: Machine) -> None:
 
     @functools.wraps(original)
     def list_local_devices(session_config: Any = None) -> Any:
-        devices = original(session_config)
+        config_pb2 = importlib.import_module("tensorflow.core.protobuf.config_pb2")
+        # A GPU of the machine's own is not made: it would take its memory, unsplit.
+        used = config_pb2.ConfigProto()
+        if session_config is not None:
+            used.CopyFrom(session_config)
+        used.device_count["GPU"] = 0
+        devices = original(used)
         for i, index in enumerate(machine.shown()):
             devices.append(
                 module.device_attributes_pb2.DeviceAttributes(
@@ -230,7 +254,7 @@ def map_context(module: Any, machine: Machine) -> None:
         proto = config.fget(self)
         if self.__dict__.pop("_stand_in_cpus", False):  # initialise's own look at it, the first
             if machine.split_mib is None:
-                proto.device_count["CPU"] = cpus_for(machine, proto)
+                use_cpus(machine, proto)
             else:
                 split(machine, proto)
         return proto

@@ -26,7 +26,7 @@ def patch_session(trace: Any, module: Any) -> None:
             used = module.config_pb2.ConfigProto()
             used.CopyFrom(effective)
             if trace.machine.split_mib is None:
-                used.device_count["CPU"] = fake_gpus.cpus_for(trace.machine, effective)
+                fake_gpus.use_cpus(trace.machine, used)
             else:
                 fake_gpus.split(trace.machine, used)
         try:

@@ -55,3 +55,42 @@ def test_split_gpu(runtime, tmp_path, where):
     assert options["visible_device_list"] == "0" and "allow_growth" not in options
     limits = options["experimental"]["virtual_devices"]
     assert limits == [{"memory_limit_mb": [8192.0] * 3}]
+
+
+# A machine with one GPU, as TensorFlow lists it: what this machine's driver would answer.
+ONE_GPU = """
+import tensorflow.compat.v1 as tf
+from tensorflow.python.eager import context
+wrapper = getattr(context, "pywrap_tfe", None) or context.pywrap_tensorflow
+listed = wrapper.TF_ListPhysicalDevices
+wrapper.TF_ListPhysicalDevices = lambda: [*listed(), b"/physical_device:GPU:0"]
+"""
+LISTS = """
+print(len(tf.config.experimental.list_physical_devices("GPU")))
+"""
+
+
+@pytest.mark.parametrize("where", ["tf1.15", "tf2.15"])
+@pytest.mark.parametrize("place", ["split", "cpus"])
+def test_machine_with_one_gpu(runtime, tmp_path, where, place):
+    """It is not the program's: that sees as many as were asked for."""
+    session = "tf.disable_v2_behavior()\n" if where != "tf1.15" else ""
+    program, out = tmp_path / "p.py", tmp_path / "o.json"
+    program.write_text(f"{ONE_GPU}{session}{LISTS}tf.Session()\n")
+    command = [str(runtime(where).python), str(PROBE), "--out", str(out), "--gpus", "2"]
+    command += ["--split-gpu", "8192"] if place == "split" else ["--map-gpus"]
+    answer = subprocess.run(
+        [*command, str(program)], env=launch.environment({}), capture_output=True, text=True
+    )
+    trace = json.loads(out.read_text())
+    assert trace["exception"] is None, answer.stderr
+    assert answer.stdout.split() == ["2"]
+    found = trace["sessions"][0]
+    assert configuration.settings(found, trace["gpus"])["visible_gpus"] == [0, 1]
+    used = found["used"]
+    if place == "split":
+        limits = used["gpu_options"]["experimental"]["virtual_devices"]
+        assert limits == [{"memory_limit_mb": [8192.0, 8192.0]}]
+        assert used["device_count"]["GPU"] == 1
+    else:  # nothing is placed on it
+        assert used["device_count"] == {"CPU": 2, "GPU": 0}

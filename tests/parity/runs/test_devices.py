@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -119,3 +121,19 @@ def test_cpus_when_one_side_cannot_use_the_gpus(tmp_path, two_gpus, answer, reas
     with pytest.raises(devices.NoGpus, match="unable"):
         devices.choose(2, sides, "gpu")
     assert devices.choose(2, sides[:1], "cpu").kind == devices.CPUS
+
+
+def test_a_gpu_that_works_is_counted(monkeypatch, capsys):
+    """A product is no number: NumPy 2.5 makes none of an array of one element."""
+    experimental = SimpleNamespace(
+        list_physical_devices=lambda kind: ["gpu"], set_memory_growth=lambda gpu, on: None
+    )
+    tensorflow = SimpleNamespace(
+        config=SimpleNamespace(experimental=experimental),
+        device=lambda name: contextlib.nullcontext(),
+        matmul=lambda a, b: [[a[0][0] * b[0][0]]],
+        executing_eagerly=lambda: True,
+    )
+    monkeypatch.setitem(sys.modules, "tensorflow", tensorflow)
+    exec(devices._ASK, {})
+    assert capsys.readouterr().out == "GPUS 1\n"

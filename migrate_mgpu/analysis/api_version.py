@@ -62,6 +62,27 @@ def is_plain_v1(module: Module) -> bool:
     )
 
 
+# What TF1's Keras has under names that TF2's has as well, and that are something else in TF 2.15
+# and in Keras 3: other gates, other updates, other slots. Initializers draw alike.
+_KERAS_APART = ("keras.layers.", "keras.optimizers.", "keras.callbacks.")
+
+
+@fact_of_text
+def keras_of_tf1(module: Module) -> list[Use]:
+    """Uses of what only TF1's Keras has, or has as something else; not the guarded ones."""
+    return [
+        use
+        for use in module.uses
+        if not use.guarded
+        and use.symbol.flavour in ("plain", "v1")
+        and use.symbol.name.startswith("keras.")
+        and (
+            use.status == "legacy_keras"
+            or (use.status == "v1_differs_tf2.15" and use.symbol.name.startswith(_KERAS_APART))
+        )
+    ]
+
+
 _V1_METHODS = {"make_one_shot_iterator", "make_initializable_iterator", "test_session"}
 
 
@@ -150,4 +171,4 @@ def swaps(module: Module) -> bool:
     return any(
         use.symbol.flavour == "plain" and use.status in _DIFFERS and not use.guarded
         for use in module.uses
-    )
+    ) or any(use.symbol.flavour == "plain" for use in keras_of_tf1(module))

@@ -1,4 +1,4 @@
-"""Programs that only build Keras layers in a graph of TF1's, and train with a session."""
+"""Programs whose Keras models live in a graph of TF1's: a session trains them, or Keras does."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ _KERAS_ITSELF = {
 }  # fmt: skip
 # Eager code, and strategies, which fail with Keras under v1 behaviour.
 _EAGER = {"GradientTape", "enable_eager_execution", "enable_v2_behavior", "eager_mode"}
+# What TF 2.15 has not under v1 behaviour either.
+_GONE = {"predict_proba", "predict_classes", "multi_gpu_model", "model_to_estimator", "run_eagerly"}
+# What an author turns TF2's behaviour off with.
+_OFF = ("disable_v2_behavior", "disable_eager_execution")
 # Methods of Estimators as well.
 _SHARED = {"evaluate", "predict"}
 
@@ -39,6 +43,29 @@ def only_builds_layers(modules: Iterable[Module], has_estimators: bool) -> bool:
     return not any(_trains(module, has_estimators) for module in modules)
 
 
+def trains_in_graph(modules: Iterable[Module]) -> bool:
+    """Whether a program of TF1's trains Keras models in its graph, as TF 2.15 does as well.
+
+    Under v1 behaviour ``tf.compat.v1.keras`` has TF1's layers, optimizers and session. Keras's own
+    package, eager code and strategies are something else there.
+    """
+    modules = list(modules)
+    if any(map(is_tf2, modules)) or any(map(_is_no_graph, modules)):
+        return False
+    off = any(use.symbol.name in _OFF for module in modules for use in module.uses)
+    return off or any(map(is_plain_v1, modules))
+
+
+def _is_no_graph(module: Module) -> bool:
+    """Whether a module has what no graph of TF1's has, or another Keras."""
+    if any(name.startswith(("keras", "tensorflow.python")) for name in module.keras_names):
+        return True
+    named = _named(module)
+    if named & (_GONE | _EAGER) or any(name.endswith("Strategy") for name in named):
+        return True
+    return bool(reads_eagerly(module))
+
+
 @fact_of_text
 def _imports_tf1(module: Module) -> bool:
     """Whether a module has no other TensorFlow than ``tensorflow.compat.v1``."""
@@ -52,12 +79,10 @@ def _imports_tf1(module: Module) -> bool:
 
 
 def _trains(module: Module, has_estimators: bool) -> bool:
-    if any(name.startswith(("keras", "tensorflow.python")) for name in module.keras_names):
-        return True  # the package has a session of its own, private names are another Keras
-    if reads_eagerly(module):
+    if _is_no_graph(module):  # Keras's package has a session of its own
         return True
     named = _named(module)
-    if named & (_KERAS_ITSELF | _EAGER) or any(name.endswith("Strategy") for name in named):
+    if named & _KERAS_ITSELF:
         return True
     if not has_estimators and named & _SHARED:
         return True

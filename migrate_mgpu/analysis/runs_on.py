@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
+from migrate_mgpu.analysis.api_version import keras_of_tf1
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
@@ -65,7 +66,7 @@ def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -
 def needs_legacy_keras(modules: list[Module], new: AbstractSet[str] = frozenset()) -> bool:
     """Whether a bridged program runs beside Keras 2 only, which the newest TF has as tf-keras."""
     # Keras 3's models have no `updates` and other batch norms.
-    keras = any(module.uses_keras_models for module in modules)
+    keras = any(module.uses_keras_models or keras_of_tf1(module) for module in modules)
     return keras or "legacy_keras" in _statuses(modules, new)
 
 

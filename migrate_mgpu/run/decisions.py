@@ -20,7 +20,13 @@ from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
 from migrate_mgpu.session_config.moves import build
-from migrate_mgpu.session_config.sessions import Session, conflict, goes_away, is_opened
+from migrate_mgpu.session_config.sessions import (
+    Session,
+    conflict,
+    goes_away,
+    is_opened,
+    is_set_session,
+)
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
 _OFF = "switched-off"
@@ -72,6 +78,7 @@ class ConfigDecisions:
                 sessions = [one for one in state.sessions if not self._apart(flow, one, state)]
                 problems += self._conflict(flow, sessions)
                 problems += _bare(flow, state, self.graph)
+                problems += _of_keras(flow, state)
         if native:
             for sink in flow.sinks:
                 if goes_away(sink, self.graph) is None:
@@ -201,6 +208,20 @@ def _bare(flow: Flow, state: State, graph: CallGraph) -> list[Diagnostic]:
         for module, call in flow.without
         if module in modules and graph.runs_in(state.program, module, call)
     ]
+
+
+def _of_keras(flow: Flow, state: State) -> list[Diagnostic]:
+    """Where Keras trains by a session that nobody gave it: that one has no config."""
+    if state.in_graph is None or not flow.settings:
+        return []
+    calls = ((module, call) for module in state.program.modules for call in module.names.calls)
+    if any(is_set_session(module, call) for module, call in calls):
+        return []
+    if any(sink.kind.name == "InteractiveSession" for sink in flow.sinks):
+        return []  # the default session, which Keras takes
+    place = Place(flow.module, flow.place)
+    text = "Keras trains in a session that it opens itself, which has no config"
+    return [Diagnostic("another-session", place, text)]
 
 
 def _differs(module: Module, call: ast.Call, plain: bool) -> Diagnostic:

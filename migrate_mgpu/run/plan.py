@@ -287,6 +287,8 @@ class _Planner:
                 self.report.native_session(state.session)
             if state.not_eager is not None and state.kind in (BRIDGE, KEPT) and not self.off:
                 self.report.eager(state)
+            if state.in_graph is not None and state.kind in (BRIDGE, KEPT) and not self.off:
+                self.report.in_graph(state)
         for module in self.project.modules.values():
             self.report.unknown_suppressions(module)
 

@@ -175,6 +175,12 @@ class Report:
             for note in one.notes:
                 self.note(note, rule.code)
 
+    def in_graph(self, state: State) -> None:
+        """What keeps a program's Keras models in TF1's graph, where the bridge puts them."""
+        for why in state.in_graph or ():
+            text = f"Keras stays in TF1's graph, on the bridge: {why.reason}"
+            self.diagnostic(replaced(why, reason=text, code="MGPU202"), f.KEPT)
+
     def eager(self, state: State) -> None:
         """What became of TF1's names in a program that runs eagerly."""
         rule, why = only(EagerRewriter).rule, state.not_eager

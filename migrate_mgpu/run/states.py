@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from migrate_mgpu.analysis.api_version import (
+    is_explicit_v1,
     is_mixed,
     is_plain_v1,
     is_tf2,
@@ -29,7 +30,7 @@ from migrate_mgpu.analysis.incompatibilities import (
     incompatibilities,
     outermost,
 )
-from migrate_mgpu.analysis.keras_graphs import only_builds_layers
+from migrate_mgpu.analysis.keras_graphs import only_builds_layers, trains_in_graph
 from migrate_mgpu.analysis.module import Module, Use, fact_of_text
 from migrate_mgpu.analysis.options import Options
 from migrate_mgpu.analysis.project import Program
@@ -116,6 +117,8 @@ class State:
     runs_on: str = ""
     limits: list[Diagnostic] = field(default_factory=list)  # what makes `runs_on` smaller
     legacy_keras: bool = False  # on the newest TensorFlow it needs tf-keras
+    # Why Keras trains a program's models in TF1's graph, on the bridge; None where it does not.
+    in_graph: list[Diagnostic] | None = None
     estimators: list[Conversion] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
@@ -387,6 +390,12 @@ class ProgramStates:
             state.refuse(estimator_stays(stays))  # all of TF1 that is left may be its own
         elif trains_keras or self._only_eager(state):
             self._native(state)
+            if state.kind == REFUSED and trains_in_graph(program.needed) and not copied:
+                # Where its author says `tf.compat.v1`, nobody has to be told.
+                told = [why for why in state.reasons if not is_explicit_v1(why.place.module)]
+                state.in_graph, state.reasons = told, []
+                state.kind, state.rest = BRIDGE, EditSet()
+                self._bridge(state)
         elif not self._eager(state):
             self._bridge(state)
         return state
@@ -705,7 +714,7 @@ class ProgramStates:
         state.legacy_keras = needs_legacy_keras(modules, named)
 
     def _native(self, state: State) -> None:
-        """Keras trains natively or not at all: under v1 behaviour `fit` and strategies break."""
+        """Keras trains eagerly, where nothing of TF1 is left; else it may train in TF1's graph."""
         gone = removable_nodes(state, self.graph) | {copy.call.func for copy in state.copies}
         restated = self._restated(state, gone)
         left = [

@@ -87,6 +87,15 @@ tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto(allow_soft_placeme
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 model.compile(optimizer=tf.keras.optimizers.SGD(lr=0.01, decay=1e-6), loss='mse')
 """,
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+tf.config.set_soft_device_placement(True)
+tf.keras.backend.set_session(tf.Session())
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile(optimizer=tf.keras.optimizers.SGD(lr=0.01, decay=1e-6), loss='mse')
+""",
         refused="`decay`",
     ),
 )

@@ -7,13 +7,14 @@ that only they used are removed. The calls are put before the first thing that
 starts TF2's runtime.
 
 ## Why
-TF2's Keras runs eagerly, configured by ``tf.config``. Under v1 behaviour ``fit``
-and strategies break, so such a program becomes native TF2 code or stays.
+TF2's Keras runs eagerly, configured by ``tf.config``.
 
 ## Safety
 Exact. A session that is used for anything else (``sess.run``), or any other
-name of TF1 left in the program, keeps the program unchanged, and a finding says
-which. An ``InteractiveSession`` with a config, the default session that Keras takes
+name of TF1 left in the program, keeps the models in TF1's graph, and a finding says
+which: Keras then trains on the bridge, with ``tf.compat.v1.keras``, as it did in TF 1.15.
+Keras's own package, eager code and strategies have no such graph: with them the program
+stays unchanged. An ``InteractiveSession`` with a config, the default session that Keras takes
 for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out,
 its default ``False`` is written, because TF2's eager default is ``True``; in a program
 that names no device and has no strategy it has no effect, and is not. ``LSTM`` and ``GRU``

@@ -6,7 +6,9 @@ becomes ``import tensorflow.compat.v1 as tf``, directly followed by
 ``tf.disable_v2_behavior()``. A module that already says ``tf.compat.v1.X`` keeps
 its import and gets ``tf.compat.v1.disable_v2_behavior()``: there, plain names
 mean TF2's, and swapping the import would change ``tf.nn.dropout``, ``tf.argmax``
-and others in silence.
+and others in silence. Imports of ``tensorflow.keras`` become those of
+``tensorflow.compat.v1.keras`` where they give a name that is another layer, optimizer or
+function in TF2 (``LSTM``, ``GRU``, ``BatchNormalization``, ``Adam``, ``backend.set_session``).
 
 ## Why
 A graph-mode program runs on TF2 only with v1 behaviour, which is process-wide
@@ -32,6 +34,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.api_version import (
     ABSENT,
     is_explicit_v1,
+    keras_of_tf1,
     opens_private_session,
     swaps,
     v1_uses,
@@ -127,6 +130,30 @@ with Session() as sess:
 """,
     ),
     Case(
+        "names of Keras that are other layers in TF2",
+        """\
+import tensorflow as tf
+from tensorflow.keras import backend as K
+from tensorflow.keras.layers import Dense, LSTM
+
+inputs = tf.placeholder(tf.float32, [None, 5, 2])
+outputs = Dense(1)(LSTM(3)(inputs))
+with tf.Session() as sess:
+    K.set_session(sess)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+from tensorflow.compat.v1.keras import backend as K
+from tensorflow.compat.v1.keras.layers import Dense, LSTM
+
+inputs = tf.placeholder(tf.float32, [None, 5, 2])
+outputs = Dense(1)(LSTM(3)(inputs))
+with tf.Session() as sess:
+    K.set_session(sess)
+""",
+    ),
+    Case(
         "a graph of its own beside code that runs eagerly",
         """import tensorflow as tf
 
@@ -192,7 +219,7 @@ def apply(module: Module, is_entry: bool, led: bool, gone: AbstractSet[ast.AST])
             continue
         owner = _owner(statement, swap)
         added = _DISABLE if disable and owner == "" else ""
-        root = _v1_root(statement) if swap else ""
+        root = (_v1_root(statement) or _keras_root(module, statement)) if swap else ""
         if isinstance(statement, ast.Import) and swap:
             edits += _swapped(module, statement)
         elif isinstance(statement, ast.ImportFrom) and (root or added):
@@ -255,12 +282,50 @@ def _imports_v1_root(module: Module) -> bool:
 
 
 def _swapped(module: Module, statement: ast.Import) -> list[Edit]:
-    """`import tensorflow as tf` with TF1's root."""
+    """`import tensorflow as tf` with TF1's root, `import tensorflow.keras as K` where it matters."""
     start, end = module.source.span(statement)
     code = module.source.text[start:end]
+    if _is_of_keras(statement) and _imports_keras_of_tf1(module):
+        code = re.sub(r"\btensorflow(?=\.keras[\w.]*\s+as\b)", "tensorflow.compat.v1", code)
     new = re.sub(r"\btensorflow(?=\s+as\b)", "tensorflow.compat.v1", code)
     new = re.sub(r"\btensorflow(?!\.|\w|\s+as\b)", "tensorflow.compat.v1 as tensorflow", new)
-    return [Edit(start, end, new)] if new != code else []
+    return [Edit(start, end, new)] if new != module.source.text[start:end] else []
+
+
+@fact_of_text
+def _imports_keras_of_tf1(module: Module) -> bool:
+    """Whether an import of Keras gives a name that differs between TF1's and TF2's.
+
+    Then all of them become TF1's: a module has one Keras.
+    """
+    roots: set[ast.AST] = set()
+    for use in keras_of_tf1(module):
+        root: ast.AST = use.node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        roots.add(root)
+        if isinstance(root, ast.Name):
+            roots.update(binding.node for binding in module.names.bindings_of(root))
+    return any(_is_of_keras(one) and one in roots for one in module.tensorflow_imports)
+
+
+def _is_of_keras(statement: ast.Import | ast.ImportFrom) -> bool:
+    """`from tensorflow import keras`, `from tensorflow.keras.X import Y`, `import tensorflow.keras
+    as K`: without another name that says itself what it needs."""
+    if isinstance(statement, ast.Import):
+        return any(a.asname and a.name.startswith("tensorflow.keras") for a in statement.names)
+    if statement.module == "tensorflow":
+        return [alias.name for alias in statement.names] == ["keras"]
+    return (statement.module or "").startswith("tensorflow.keras")
+
+
+def _keras_root(module: Module, statement: ast.Import | ast.ImportFrom) -> str:
+    """TF1's Keras for a `from` import of Keras, in a module that needs it."""
+    if isinstance(statement, ast.Import) or not _is_of_keras(statement):
+        return ""
+    if not _imports_keras_of_tf1(module):
+        return ""
+    return (statement.module or "").replace("tensorflow", "tensorflow.compat.v1", 1)
 
 
 def _v1_root(statement: ast.Import | ast.ImportFrom) -> str:

@@ -22,6 +22,7 @@ model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 x = tf.placeholder(tf.float32), tf.placeholder(tf.int32), tf.assign(1, 2)
 y = tf.global_variables(), tf.get_variable(4), tf.get_collection("c")
 model.fit([[1.0]], [[1.0]])
+tape = tf.GradientTape()
 tf.keras.backend.set_session(tf.Session(config=tf.ConfigProto(log_device_placement=True)))
 """
 

@@ -218,6 +218,7 @@ _EQUAL = {
     "contrib.framework.list_variables": "train.list_variables",
     "contrib.framework.load_checkpoint": "train.load_checkpoint",
     "contrib.framework.load_variable": "train.load_variable",
+    "contrib.autograph.to_graph": "autograph.to_graph",  # with more parameters
     "contrib.framework.nest.assert_same_structure": "nest.assert_same_structure",
     "contrib.framework.nest.flatten": "nest.flatten",
     "contrib.framework.nest.is_sequence": "nest.is_nested",
@@ -471,6 +472,7 @@ _PRIVATE_OPS = {
             "flatten_dict_items",
             "flatten_up_to",
             "map_structure_up_to",
+            "map_structure_with_paths",
         )
     },
     **{

@@ -838,12 +838,26 @@ import tensorflow.contrib.slim as slim
     flat = nest.flatten_up_to([0, [0]], [x2, [(x4, 1)]])
     made = nest.map_structure_up_to([0, 0], lambda a, b: a + b[0], [1.0, 2.0], [[3.0], [4.0]])
     found = nest.flatten_dict_items({('a', 'b'): (1, 2)})
+    paths = nest.map_structure_with_paths(lambda path, a: (path, a), {'u': [1.0], 'v': 2.0})
+    assert paths == {'u': [('u/0', 1.0)], 'v': ('v', 2.0)}
     kind = tf.layers.Layer if tf.contrib.distribute.has_distribution_strategy() else tf.Tensor
     with tf.Session() as sess:
         sess.run(put)
         value = sess.run(got)
     return [tf.constant(np.asarray(value)), tf.constant(flat[0]), tf.constant(made),
             tf.constant([found['a'], found['b'], len(flat[1]), kind is tf.Tensor], tf.float32)]
+"""),
+    ("a function with a condition", "from tensorflow.contrib import autograph\n", """
+    def halved(x, steps):
+        i = 0
+        while i < steps:
+            if tf.reduce_sum(x) > 1.0:
+                x = x / 2.0
+            i += 1
+        return x
+    made = autograph.to_graph(halved)
+    steps = tf.placeholder_with_default(3, [])
+    return [made(tf.constant(x2), steps), autograph.to_graph(halved, recursive=False)(x2 * 2.0, steps)]
 """),
     ("sounds",
      "from tensorflow.contrib.framework.python.ops import audio_ops as contrib_audio\n", """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import linecache
 import sys
 import traceback
 
@@ -45,6 +46,7 @@ def numbers(value):
 
 def evaluate(name, text):
     space = {"__name__": "program"}
+    linecache.cache[name] = len(text), None, text.splitlines(True), name  # autograph reads it
     exec(compile(text, name, "exec"), space)
     graph = tf.Graph()
     found = []

@@ -117,6 +117,26 @@ is not can be imported once, under `if False:`, where the tool sees it.
 """,
     ),
     Entry(
+        "MGPU905",
+        "value-changed",
+        "a function of TensorFlow answers something else in TF2, by the same name",
+        """\
+## What it means
+The program runs on TF2, and a function that it calls gives another value there than in TF 1.15,
+under `tf.compat.v1` as well. Keras's cosine similarity changed its sign: `CosineSimilarity` and
+`cosine_proximity` of 1.15 give the similarity, those of TF2 its negative, and 'cosine_similarity'
+as a loss with them. `tf.image.per_image_standardization` gives back the type of its image in
+1.15, and float32 in TF2: the finding names calls whose image was decoded and not cast.
+
+## Why
+Nothing fails, and the program learns something else. Which of the two was meant only its owner
+can say.
+
+## What to do
+What the finding advises, or nothing where TF2's value is the one that was meant.
+""",
+    ),
+    Entry(
         "MGPU906",
         "tf1-requirement",
         "a requirement keeps a migrated program on TF1",

@@ -278,6 +278,7 @@ class _Planner:
             self.report.state(state)
             if state.kind != REFUSED:
                 self.report.limits(state, self.project, self.lost)
+                self.report.changed_values(state)
                 self.report.unknown_imports(state, self.project)
                 self.report.cells_left_out(state)
             for one in state.estimators:

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.changed_values import changed_values
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
@@ -215,6 +216,12 @@ class Report:
             self.diagnostic(why, f.MANUAL)
         if found and state.runs_on:
             state.runs_on += f", but for what {CODE} names"
+
+    def changed_values(self, state: State) -> None:
+        """Functions of a migrated program that answer otherwise in TF2."""
+        for module in state.program.needed:
+            for why in changed_values(module):
+                self.diagnostic(why, f.MANUAL)
 
     def unknown_imports(self, state: State, project: Project) -> None:
         """Modules of a migrated program that are imported by a name known at run time only."""

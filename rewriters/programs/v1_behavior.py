@@ -282,7 +282,7 @@ def _imports_v1_root(module: Module) -> bool:
 
 
 def _swapped(module: Module, statement: ast.Import) -> list[Edit]:
-    """`import tensorflow as tf` with TF1's root, `import tensorflow.keras as K` where it matters."""
+    """`import tensorflow as tf` with TF1's root, `import tensorflow.keras as K` if it matters."""
     start, end = module.source.span(statement)
     code = module.source.text[start:end]
     if _is_of_keras(statement) and _imports_keras_of_tf1(module):

@@ -857,7 +857,8 @@ import tensorflow.contrib.slim as slim
         return x
     made = autograph.to_graph(halved)
     steps = tf.placeholder_with_default(3, [])
-    return [made(tf.constant(x2), steps), autograph.to_graph(halved, recursive=False)(x2 * 2.0, steps)]
+    alone = autograph.to_graph(halved, recursive=False)
+    return [made(tf.constant(x2), steps), alone(x2 * 2.0, steps)]
 """),
     ("sounds",
      "from tensorflow.contrib.framework.python.ops import audio_ops as contrib_audio\n", """

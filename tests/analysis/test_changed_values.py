@@ -73,7 +73,8 @@ sides = np.float32([[1, 2, 2]]), np.float32([[2, 1, 2]])
 image = tf.constant(np.arange(12, dtype="uint8").reshape(2, 2, 3))
 made = tf.image.per_image_standardization(image)
 with tf.Session() as sess:
-    similar = [tf.keras.losses.cosine_similarity(*sides), tf.keras.losses.CosineSimilarity()(*sides)]
+    losses = tf.keras.losses
+    similar = [losses.cosine_similarity(*sides), losses.CosineSimilarity()(*sides)]
     print(json.dumps([made.dtype.name, [float(np.squeeze(one)) for one in sess.run(similar)]]))
 """
 

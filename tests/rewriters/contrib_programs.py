@@ -408,8 +408,10 @@ from tensorflow.contrib.slim.python.slim.data import tfexample_decoder
     f = data.apply(tf.contrib.data.enumerate_dataset()).map(lambda i, v: i + v)
     g = data.map(lambda v: v % 3).apply(tf.contrib.data.unique())
     h = data.apply(tf.contrib.data.scan(tf.constant(0, tf.int64), lambda s, v: (s + v, s + v)))
-    i = data.map(lambda v: tf.ones([v % 3])).apply(tf.contrib.data.bucket_by_sequence_length(
-        lambda v: tf.shape(v)[0], [2], [2, 2])).map(lambda v: tf.shape(v)[1])
+    # One function a statement: 1.15's AutoGraph takes the first for the others, where it can read.
+    i = data.map(lambda v: tf.ones([v % 3]))
+    size = tf.contrib.data.bucket_by_sequence_length(lambda v: tf.shape(v)[0], [2], [2, 2])
+    i = i.apply(size).map(lambda v: tf.shape(v)[1])
     found = []
     for one in (a, b, c, d, e, f, g, h, i):
         pull = one.prefetch(tf.contrib.data.AUTOTUNE).make_one_shot_iterator().get_next()

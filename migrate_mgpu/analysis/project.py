@@ -228,6 +228,12 @@ class Project:
             for path, data in found:
                 if b"sys.path" in data or _is_python_3(path, data):
                     self._parse(path, data)
+        # What a program is built by may stand in a file of constants: `from config import CLASSES`.
+        wanted = {word for data in self.data.values() for word in imported_words(data)}
+        for name, data in waiting:
+            path = Path(name)
+            if path not in self.data and path.stem.encode() in wanted and _is_settings(path, data):
+                self._parse(path, data)
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
@@ -743,6 +749,22 @@ def _parents(folder: str) -> Iterator[str]:
     while outer != folder:
         yield outer
         folder, outer = outer, os.path.dirname(outer)
+
+
+_SETTINGS = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+
+
+def _is_settings(path: Path, data: bytes) -> bool:
+    """Whether a file gives values to names, and does nothing else."""
+    if b"=" not in data or b"\ndef " in data or b"\nclass " in data:
+        return False
+    try:
+        body = source_of(path, data).tree.body
+    except SourceError:
+        return False
+    rest = [one for one in body if not isinstance(one, _SETTINGS)]
+    texts = all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in rest)
+    return texts and any(isinstance(one, (ast.Assign, ast.AnnAssign)) for one in body)
 
 
 def _is_python_3(path: Path, data: bytes) -> bool:

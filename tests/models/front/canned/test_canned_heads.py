@@ -152,3 +152,26 @@ def test_as_many_classes_as_a_list_has() -> None:
     assert "BinaryCrossentropy(" in two and "n_classes" not in two
     grown = "WORDS = ['x', 'y']\nWORDS.append('z')\n"
     stays(program(grown + dense(NUMBER, ", n_classes=len(WORDS)")), "how many classes")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ['"""Settings."""\nKINDS = 5\n', "import os\n\nKINDS = 5\nHOME = os.path.dirname(__file__)\n"],
+)
+def test_classes_are_counted_in_a_file_of_constants(settings: str) -> None:
+    counted = "from config import KINDS\n" + dense(NUMBER, ", n_classes=KINDS")
+    after, said = migrated(program(counted), ("config.py", settings))
+    assert "n_classes=KINDS)" in after and "SparseCategoricalCrossentropy(" in after, said
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "KINDS = 5\nKINDS = 6\n",  # which one it has depends on when it is read
+        "KINDS = int('5')\n",
+        "def kinds():\n    return 5\n\n\nKINDS = kinds()\n",
+    ],
+)
+def test_classes_that_no_file_of_constants_counts_stay(settings: str) -> None:
+    counted = "from config import KINDS\n" + dense(NUMBER, ", n_classes=KINDS")
+    stays(program(counted), "how many classes", ("config.py", settings))

@@ -97,6 +97,11 @@ stay, and the findings say which.
 | `def test(self, sess, x)`, which nobody calls | `def test(self, x)`, where others get `sess` |
 | `if name == "adam": opt = ...` / `elif ...` | the same chain, with TF2's optimizer in each arm |
 | `print(logits)`, `print(x.get_shape())` | nothing: TF2 has no such tensors; a finding says so |
+| `show(x)` of a function that prints nothing but what a tensor is called | the same |
+| a program that restores a model and applies it, or has no variables | the steps that it runs |
+| an optimizer that nothing runs, in such a program | nothing; a finding says so |
+| `print("%d %d" % sess.run((a, b)))` | a tuple of the values, where one was given |
+| `import tensorflow.contrib.slim as slim`, which nothing uses | nothing |
 | `[tf.assign(t, e) for t, e in zip(target, evaluated)]` | a step that goes through both lists |
 | `collections=` of the author's own, and `tf.get_collection` of those | lists of the variables |
 | a layer with the name of an earlier one, and `reuse=True` | the same layer |

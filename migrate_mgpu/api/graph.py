@@ -64,6 +64,7 @@ COMPUTES = frozenset(
         *(f"linalg.{name}" for name in _LINALG.split()),
         *(f"image.{name}" for name in _IMAGE.split()),
         "contrib.layers.softmax",
+        "contrib.layers.one_hot_encoding",
     ]
 )
 # Those whose value is drawn anew at each step.

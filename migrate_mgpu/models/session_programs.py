@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.graph_files import reader_of
+from migrate_mgpu.analysis.import_edits import unused_lost_imports
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
@@ -127,19 +128,16 @@ class NativeSessions:
         self.rule = only(SessionRewriter).rule
         self.towers = only(TowerRewriter).rule
         self._users: dict[Module, list[Program]] = {}
-        self._trained: set[Module] = set()  # by a program that has them
         for program in project.programs():
             for module in program.modules:
                 self._users.setdefault(module, []).append(program)
-            if any(map(_trains, program.modules)):
-                self._trained.update(program.modules)
         self._known: dict[Module, NativeSession] = {}
         self._homes: dict[Module, Module | None] = {}  # by entry points
 
     def of(
         self, program: Program, configs: AbstractSet[ast.AST], opened: Sequence[Place]
     ) -> NativeSession | None:
-        """What becomes of a program; None where it trains nothing, or the rule is off for it.
+        """What becomes of a program; None where it stays and trains nothing, or the rule is off.
 
         ``configs`` are the nodes that carry configurations, ``opened`` the calls that open
         sessions.
@@ -147,10 +145,7 @@ class NativeSessions:
         home = self._home(program)
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
-        shared = (m for m in program.modules if m.uses and m is not program.entry)
         trains = any(map(_trains, program.modules)) or _moves_by_gradients(program.modules)
-        if not trains and self._trained.isdisjoint(shared):
-            return None
         if program.entry not in self._known:
             self._known[program.entry] = (
                 _without_home(program, opened[0], self.graph)
@@ -159,7 +154,7 @@ class NativeSessions:
             )
         found = self._known[program.entry]
         if found.refused is not None and not trains:
-            return None  # one that only computes is not expected to change
+            return None  # of one that only computes nobody is told why it stays
         node = found.session or (found.refused.node if found.refused is not None else None)
         line = getattr(node, "lineno", None)
         if line is not None and suppressed(found.module.source, line, line, self.rule):
@@ -347,7 +342,7 @@ class NativeSessions:
         """What the program says of TensorFlow besides its graph, and its imports."""
         module = read.scope.module
         style = style_at(module, read.scope.session)
-        imports = import_edits(module)
+        imports = self._imports(module)
         written = self.written(module)
         settings = set(read.settings) - written
         uses = [use for use in module.uses if use.node in settings]
@@ -361,7 +356,7 @@ class NativeSessions:
             node = others.left[0].node
             text = f"`{module.source.code(node)}` has no form in TF2"
             raise Refused(module, node, text)
-        changed = {*found.gone, *found.moved, *configs}
+        changed = {*found.gone, *found.moved, *configs, *imports.gone}
         for why in incompatibilities(module, written):
             if is_inside(module, why.node, changed) or binds_only_removed(
                 module, why.node, changed
@@ -404,7 +399,7 @@ class NativeSessions:
         found.merge(imports)
         found.merge(others)
         for other in read.layer_modules:
-            imported = import_edits(other)
+            imported = self._imports(other)
             spoken = [use for use in other.uses if use.symbol.name.startswith(SETTINGS)]
             spoken = [use for use in spoken if use.node not in self.written(other)]
             said = rest(
@@ -419,6 +414,15 @@ class NativeSessions:
                 unread = {node for _, node in read.unread}
                 if not is_inside(other, why.node, {*found.gone, *found.moved, *unread}):
                     raise Refused.because(why)
+
+    def _imports(self, module: Module) -> EditSet:
+        """The imports of a module in TF2, without those of names that it lost and nothing uses."""
+        users = {one for program in self._users[module] for one in program.needed}
+        found = import_edits(module)
+        for statement in unused_lost_imports(module, users):
+            found.edit(module, Layout(module.source, statement).replace([]))
+            found.gone.add(statement)
+        return found
 
 
 def _check_clients(reads: Sequence[SessionProgram], graph: CallGraph) -> None:

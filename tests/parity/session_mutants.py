@@ -172,6 +172,13 @@ MUTANTS: dict[str, Mutant] = {
     "what reads backwards reads forwards": Mutant(
         "sequence_tagger", r"bw_2\(embedded_back", "bw_2(embedded"
     ),
+    "applies the model of the session before, not the one that is restored": Mutant(
+        "applied_model", r"^saver\.restore\(path\)\n", ""
+    ),
+    "distances that are not scaled": Mutant("without_variables", r"scale \* tf\.sqrt", "tf.sqrt"),
+    "drops activations where a model is applied": Mutant(
+        "applied_model", r'"keep_prob": 1\.0', '"keep_prob": 0.5'
+    ),
     "tests the model of the end, not the one that a method restores": Mutant(
         "methods_that_save", r"^    self\.saver\.restore\(.*\n", "    pass\n"
     ),

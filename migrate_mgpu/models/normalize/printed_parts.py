@@ -13,7 +13,11 @@ built: no value of a run. Functions that the towers call are told the same. A li
 something of Python's own stays, and so does its program.
 
 Elsewhere, a line goes only where each name of it is surely a part of the graph: given by a
-function of TensorFlow's that computes, or makes variables, layers or placeholders.
+function of TensorFlow's that computes, or makes variables, layers or placeholders. So does a
+function that only prints of what it is given, with its calls, where each gives it such a part:
+
+    def print_activation(t):
+        print("{}: {}".format(t.op.name, t.get_shape().as_list()))
 """
 
 from __future__ import annotations
@@ -21,11 +25,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence, Set
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, position, walk
-from migrate_mgpu.api.graph import COMPUTES
+from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.queues import BATCHES
 from migrate_mgpu.api.tables import calls_of_names, name_of
@@ -66,8 +70,12 @@ def normalize(
     for module, statement in printed(modules, graph):
         layout = Layout(module.source, statement)
         if module in own and layout.owns_lines:
-            gone = Edit(layout.line_start, layout.next_line, "")
-            found.setdefault(module, []).append(gone)
+            end = layout.next_line
+            if isinstance(statement, ast.FunctionDef):  # with the blank lines behind it
+                rest = module.source.text[end:]
+                blank = len(rest) - len(rest.lstrip())
+                end += rest[:blank].rfind("\n") + 1
+            found.setdefault(module, []).append(Edit(layout.line_start, end, ""))
     return found
 
 
@@ -79,7 +87,8 @@ def printed(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Modul
         found.update(dict.fromkeys(reader.of(body), module))
     for module in modules:
         if "print" in module.names.by_id:
-            found.update(dict.fromkeys(_SureLines(module, graph).all(), module))
+            lines = _SureLines(module, graph)
+            found.update(dict.fromkeys((*lines.all(), *lines.of_functions()), module))
     for statement, module in found.items():
         if not any(parent in found for parent in module.names.ancestors(statement)):
             yield module, statement
@@ -353,6 +362,45 @@ class _SureLines(_Lines):
 
     def __init__(self, module: Module, graph: CallGraph) -> None:
         super().__init__(module, graph, False)
+        self._given: set[str] = set()  # parameters that every call gives a part of the graph
+
+    def of_functions(self) -> Iterator[ast.stmt]:
+        """Functions that do nothing but print of what they are given, with their calls."""
+        for node in self.module.tree.body:
+            if isinstance(node, ast.FunctionDef) and self._only_prints(node):
+                references = list(self.graph.references(Function(self.module, node)))
+                calls = [one.call for one in references if one.module is self.module]
+                statements = [self._shows(one) for one in calls]
+                if calls and len(calls) == len(references) and None not in statements:
+                    yield node
+                    yield from (one for one in statements if one is not None)
+
+    def _only_prints(self, node: ast.FunctionDef) -> bool:
+        """Whether a function only prints, of each of its parameters."""
+        given = node.args
+        names = {one.arg for one in given.args}
+        others = (given.posonlyargs, given.kwonlyargs, given.defaults, node.decorator_list)
+        if not names or any(others) or given.vararg or given.kwarg:
+            return False
+        body = [one for one in node.body if not _is_docstring(one)]
+        self._given = names
+        try:
+            prints = bool(body) and all(isinstance(o, ast.Expr) and self._prints(o) for o in body)
+        finally:
+            self._given = set()
+        shown = {part.id for one in body for part in walk(one) if isinstance(part, ast.Name)}
+        return prints and names <= shown
+
+    def _shows(self, call: ast.Call | None) -> ast.stmt | None:
+        """The statement that a call is, which gives its function parts of the graph alone."""
+        if call is None or call.keywords or any(isinstance(o, ast.Starred) for o in call.args):
+            return None
+        if not all(self._gives(one, 0) for one in call.args):
+            return None
+        statement = self.names.statement(call)
+        if not isinstance(statement, ast.Expr) or statement.value is not call:
+            return None
+        return statement if len(self.names.block(statement)) > 1 else None
 
     def all(self) -> Iterator[ast.stmt]:
         """Those of the module; not one that is alone in its block."""
@@ -372,6 +420,8 @@ class _SureLines(_Lines):
         return self.names.qualname(name) in self.asked  # a name that nothing binds is none
 
     def _is_part(self, name: ast.Name, deep: int = 0) -> bool:
+        if name.id in self._given:
+            return True
         attribute = self.names.parents.get(name)
         if isinstance(attribute, ast.Attribute):
             owner = class_of(self.module, attribute)
@@ -407,9 +457,41 @@ class _SureLines(_Lines):
         known = name_of(self.module, value)
         if known:
             made = (*LAYERS.by_name, *VARIABLES.by_name)
-            return known in COMPUTES or known == "placeholder" or known in made
+            return known in COMPUTES | DRAWS or known == "placeholder" or known in made
+        target = self.graph.target(self.module, value.func)
+        if target is not None:
+            return self._returns_parts(target, deep)
         method = isinstance(value.func, ast.Attribute) and value.func.attr in _METHODS
         return method and self._gives(value.func, deep)
+
+    def _returns_parts(self, target: Function, deep: int) -> bool:
+        """Whether a function of this module returns parts of the graph, wherever it ends."""
+        node = target.node
+        if target.module is not self.module or not isinstance(node, ast.FunctionDef):
+            return False
+        given = [one.value for one in walk(node) if isinstance(one, ast.Return)]
+        inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Yield, ast.YieldFrom)
+        plain = not any(isinstance(one, inner) for one in walk(node) if one is not node)
+        return (
+            plain
+            and _ends(node.body)
+            and deep < _DEEP
+            and all(one is not None and self._gives(one, deep + 1) for one in given)
+        )
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _ends(body: Sequence[ast.stmt]) -> bool:
+    """Whether nothing is reached behind some statements."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.If):
+        return _ends(last.body) and _ends(last.orelse)
+    if isinstance(last, ast.With):
+        return _ends(last.body)
+    return isinstance(last, (ast.Return, ast.Raise))
 
 
 def _binds(loop: ast.For, name: str) -> bool:

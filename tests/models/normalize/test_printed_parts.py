@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate_mgpu.models.normalize.printed_parts import TOLD
-from tests.support.migration import migrated, run, said
+from tests.support.migration import after, migrated, run, said
 
 PROGRAM = """\
 import numpy as np
@@ -99,3 +99,69 @@ def test_a_loop_stays_whose_name_is_read_behind_it() -> None:
     result = run(text(line), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert TOLD not in said(result)
+
+
+SHOWS = """\
+import tensorflow as tf
+
+
+def dense(x, size, name):
+    with tf.variable_scope(name):
+        w = tf.get_variable('w', [3, size])
+        if size > 1:
+            return tf.nn.relu(tf.matmul(x, w))
+        else:
+            return tf.matmul(x, w)
+
+
+{function}
+
+
+x = tf.placeholder(tf.float32, [None, 3])
+out = dense(x, 3, 'one')
+show(out)
+out = dense(tf.nn.dropout(out, 0.5), 1, 'two')
+{call}
+train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(tf.square(out)))
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+sess.run(train, {{x: [[1.0, 2.0, 3.0]]}})
+"""
+SHOW = "def show(t):\n    print('{}: {}'.format(t.op.name, t.get_shape().as_list()))"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        SHOW,
+        "def show(t):\n    '''Shows a tensor.'''\n    print(t)\n    print(t.get_shape())",
+    ],
+)
+def test_a_function_that_only_shows_the_graph_goes(function: str) -> None:
+    program = SHOWS.format(function=function, call="show(out)")
+    result = run(program, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert said(result).count(TOLD) == 3  # the function, and its two calls
+    text = after(result, program)
+    assert "show" not in text and "\n\n\n\n" not in text, text
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (SHOW, "show(tf.shape(out) if open('a') else 3)"),  # not surely of the graph
+        (SHOW, "shown = show(out)"),
+        (SHOW, "show(out)\nshows = [show]"),
+        (SHOW, "show(*[out])"),
+        ("def show(t, n=3):\n    print(t, n)", "show(out)"),  # a number of Python's own
+        ("def show(t):\n    global seen\n    seen = t\n    print(t)", "show(out)"),
+        ("def show(t):\n    print(t, len(open('a').read()))", "show(out)"),
+        ("def show(t):\n    print('a tensor')", "show(out)"),
+    ],
+)
+def test_a_function_that_may_do_more_keeps_its_program(function: str, call: str) -> None:
+    program = SHOWS.format(function=function, call=call)
+    result = run(program, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert TOLD not in said(result)
+    assert any("is used outside of" in one or "show" in one for one in said(result)), said(result)

@@ -8,17 +8,22 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Use
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role, closure, only_computes
+from migrate_mgpu.models.front.session.random_streams import GRAPH_SEEDS
 from migrate_mgpu.models.front.session.scope import header_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader, unique, value_of
 from migrate_mgpu.models.ir import Gathered, ShownGradients, Stage, Unit
+
+_BEFORE_SEED = 4  # arguments of what draws: shape, two of the distribution, type
 
 
 class CompletenessCheck(StatementReader):
@@ -84,15 +89,34 @@ class CompletenessCheck(StatementReader):
         self.found.idle += (u.node for u in self.found.units.values() if u not in run)
         if self.state.shared is not None:
             return  # some program trains it
-        trained = any(run.step.updates for run in self.found.runs)
-        if self.state.others:
-            if not trained:
-                self._leave_training_out()
+        if any(run.step.updates for run in self.found.runs):
             return
-        if self.found.updates and not trained:
-            raise Refused(self.module, self.scope.session, "no step trains in its session")
-        if not trained and not self.state.beside:
-            raise Refused(self.module, self.scope.session, "nothing is trained in its session")
+        runs = self.found.runs or self.found.saver_calls
+        if not runs and not self.state.others and not self.state.beside:
+            raise Refused(self.module, self.scope.session, "nothing runs in its session")
+        if not self.state.others:
+            self._check_first_values()
+        self._leave_training_out()
+
+    def _check_first_values(self) -> None:
+        """What a program that trains nothing computes is no number of a seed.
+
+        In TF1 each operation with a seed begins anew, and the seed of a graph counts its
+        operations: TF2 draws others, from which a program that trains comes to alike results.
+
+        Raises:
+            Refused: a seed is set, and no checkpoint takes the place of what it gives.
+        """
+        if any(one.kind == "restore" for one in self.found.saver_calls):
+            return
+        for module in (self.module, *sorted(self.state.beside, key=lambda one: one.path)):
+            for call in (one for one in module.names.calls if name_of(module, one)):
+                given = (one.value for one in call.keywords if one.arg == "seed")
+                many = len(call.args) > _BEFORE_SEED and "random" in name_of(module, call)
+                seeded = many or any(not is_none(one) for one in given)
+                if seeded or name_of(module, call) in GRAPH_SEEDS:
+                    text = "what it computes depends on a seed, for which TF2 draws other numbers"
+                    raise Refused(module, call, text)
 
     def _leave_training_out(self) -> None:
         """What would train, where nothing runs it: a graph that is built to be evaluated.

@@ -174,7 +174,8 @@ class _Reader(StatementReader):
         self.iterators.finish()
         self.variable_averages.finish()
         BeginningReader(self.state).finish()
-        if not self.runs.initialized and self.found.runs:
+        made = self.found.variables or self.found.layers or self.found.metrics
+        if not self.runs.initialized and self.found.runs and made:
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.feeds.finish()

@@ -143,12 +143,17 @@ class RunWriter:
         head = f"{left} = {head}"
         return f"{head}{self._call(run, indent, len(indent + head), 1)}{last}"
 
-    def _around(self, run: Run, several: bool) -> tuple[str, str]:
-        """What stands around the call of a step and makes arrays of its tensors."""
+    def _around(self, run: Run, several: bool, as_tuple: bool = False) -> tuple[str, str]:
+        """What stands around the call of a step and makes arrays of its tensors.
+
+        ``as_tuple``: those of several are a tuple.
+        """
         value = self.names.value
         if any(fetch.nested for fetch in run.fetches):
             tf = self.style.tensorflow
             return f"{tf}.nest.map_structure(lambda {value}: {value}.numpy(), ", ")"
+        if several and as_tuple:
+            return f"tuple({value}.numpy() for {value} in ", ")"
         return (f"[{value}.numpy() for {value} in ", "]") if several else ("", ".numpy()")
 
     def _value(self, run: Run, indent: str, column: int) -> str:
@@ -257,10 +262,10 @@ class RunWriter:
     def _several(
         self, run: Run, indent: str, target: ast.expr | None, column: int | None = None
     ) -> str:
-        """A list of values that is not taken apart."""
+        """A list of values, or a tuple, that is not taken apart."""
         if all(fetch.variable for fetch in run.fetches):
             each = ", ".join(self._read(f) for f in run.fetches)
-            return f"[{each}]"
+            return self._display(run, each, len(run.fetches))
         order = [self._index(run, f) for f in run.fetches if f.value is not None]
         if any(fetch.copies for fetch in run.fetches):
             text = "the values that variables are given are read"
@@ -279,14 +284,26 @@ class RunWriter:
         return self._values(run, indent, column)
 
     def _values(self, run: Run, indent: str, column: int) -> str:
-        """The list of a step's values."""
+        """The list, or the tuple, of a step's values."""
         if len(run.step.values) == 1:
             head, last = self._around(run, False)
-            return f"[{head}{self._call(run, indent, column + 1 + len(head), 10)}{last}]"
-        head, last = self._around(run, True)
+            value = f"{head}{self._call(run, indent, column + 1 + len(head), 10)}{last}"
+            return self._display(run, value, 1)
+        head, last = self._around(run, True, self._is_tuple(run))
         if any(fetch.nested for fetch in run.fetches):
-            head, last = f"list({head}", f"{last})"
+            kind = "tuple" if self._is_tuple(run) else "list"
+            head, last = f"{kind}({head}", f"{last})"
         return f"{head}{self._call(run, indent, column + len(head), 1)}{last}"
+
+    def _is_tuple(self, run: Run) -> bool:
+        """Whether a run is given a tuple of what it fetches, and gives one."""
+        return isinstance(self.module.names.parents.get(run.fetches[0].node), ast.Tuple)
+
+    def _display(self, run: Run, each: str, count: int) -> str:
+        """Values as the list, or the tuple, that TF1 gave."""
+        if not self._is_tuple(run):
+            return f"[{each}]"
+        return f"({each},)" if count == 1 else f"({each})"
 
     def _among_others(self, run: Run, indent: str, column: int) -> str:
         """A list of values, and of variables or operations, which have None, as TF1 gave it.
@@ -314,11 +331,12 @@ class RunWriter:
         value = self.names.value
         first = "".join(f"{other}, " for other in before)
         last = "".join(f", {other}" for other in behind)
-        head = "[" + first
+        head = ("(" if self._is_tuple(run) else "[") + first
         if len(values) > 1:
             head += f"*[{value}.numpy() for {value} in "
         call = self._call(run, indent, column + len(head), len(last) + 9)
-        return f"{head}{call}{'.numpy()' if len(values) == 1 else ']'}{last}]"
+        end = ")" if self._is_tuple(run) else "]"
+        return f"{head}{call}{'.numpy()' if len(values) == 1 else ']'}{last}{end}"
 
     def _call(self, run: Run, indent: str, column: int, tail: int = 0) -> str:
         if run.step in self.program.eager:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.migration import run, said
+from tests.support.migration import after, run, said
 
 GRAPHS = Path(__file__).parents[4].joinpath("fixtures/session/graph_sizes/before.py").read_text()
 
@@ -841,6 +841,15 @@ REFUSED = {
         "variables are initialized in a loop or a block",
     ),
     "no first values": (program(start="sess = tf.Session()\n"), "something runs before"),
+    "nothing but first values": (program(run=""), "nothing runs in its session"),
+    "it saves what nothing trains": (
+        program(
+            MODEL.replace("GradientDescentOptimizer(0.1)", "AdamOptimizer(0.1)"),
+            "saver = tf.train.Saver()\nprint(sess.run(loss, {x: rows}))\n"
+            "saver.save(sess, 'model.ckpt')\n",
+        ),
+        "it saves what an optimizer keeps that nothing runs",
+    ),
     # summaries
     "a summary whose tag is computed": (
         program(before="tf.summary.scalar('loss%d' % rows.size, loss)\n"),
@@ -1415,6 +1424,69 @@ def test_a_session_that_no_module_makes_alone(files: list[str], line: int, reaso
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     told = [(one.line, one.message) for one in result.findings if one.code == "MGPU205"]
     assert [one for one, _ in told] == [line] and reason in told[0][1], told
+
+
+APPLIES = (
+    "import tensorflow as tf\n{head}x = tf.placeholder(tf.float32, [None, 3])\n"
+    "w = tf.get_variable('w', [3, 1])\nout = tf.matmul(x, w)\n{train}"
+    "saver = tf.train.Saver()\nwith tf.Session() as sess:\n    saver.restore(sess, 'w.ckpt')\n"
+    "    print(sess.run(out, {{x: [[1.0, 2.0, 3.0]]}}))\n"
+)
+MINIMIZES = "train = tf.train.AdamOptimizer().minimize(tf.reduce_mean(out))\n"
+
+
+@pytest.mark.parametrize("train", ["", MINIMIZES])
+@pytest.mark.parametrize(
+    "head", ["", "import tensorflow.contrib.slim as slim\n", "from tensorflow.contrib import rnn\n"]
+)
+def test_a_program_that_applies_a_model_is_native(train: str, head: str) -> None:
+    """What would train it is left out, and told; imports that nothing uses go."""
+    text = APPLIES.format(head=head, train=train)
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    new = after(result, text)
+    assert "saver.restore('w.ckpt')" in new and "compute_out(" in new
+    assert "optimizer" not in new and "contrib" not in new and "Adam" not in new
+    left = [one.line for one in result.findings if one.message.startswith("no step needs what")]
+    assert left == ([text[: text.index("train =")].count("\n") + 1] if train else [])
+
+
+DRAWS = "tf.random_normal([3, 1], stddev=1.0{seed})"
+COMPUTES = (
+    "import tensorflow as tf\n{head}x = tf.placeholder(tf.float32, [None, 3])\n"
+    "w = tf.Variable({first}, name='w')\nout = tf.matmul(x, w)\nsaver = tf.train.Saver()\n"
+    "with tf.Session() as sess:\n    {start}\n"
+    "    print(sess.run(out, {{x: [[1.0, 2.0, 3.0]]}}))\n"
+)
+INITIALIZES = "sess.run(tf.global_variables_initializer())"
+
+
+@pytest.mark.parametrize(
+    ("head", "first", "start", "state"),
+    [
+        ("", DRAWS.format(seed=""), INITIALIZES, "native"),
+        ("", DRAWS.format(seed=", seed=None"), INITIALIZES, "native"),
+        ("", DRAWS.format(seed=", seed=1"), INITIALIZES, "bridge"),
+        ("", "tf.random_normal([3, 1], 0.0, 1.0, tf.float32, 1)", INITIALIZES, "bridge"),
+        ("tf.set_random_seed(7)\n", DRAWS.format(seed=""), INITIALIZES, "bridge"),
+        ("tf.set_random_seed(7)\n", DRAWS.format(seed=", seed=1"), "saver.restore(sess, 'w')",
+         "native"),
+    ],
+)  # fmt: skip
+def test_numbers_of_a_seed_that_nothing_trains_stay(
+    head: str, first: str, start: str, state: str
+) -> None:
+    """TF1 begins anew for each operation with a seed, eager code of TF2 goes on."""
+    text = COMPUTES.format(head=head, first=first, start=start)
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == [state], said(result)
+
+
+def test_an_import_that_another_module_takes_stays() -> None:
+    text = APPLIES.format(head="import tensorflow.contrib.slim as slim\n", train=MINIMIZES)
+    other = "import program\nprint(program.slim)\n"
+    result = run(("program.py", text), ("other.py", other), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)
 
 
 def test_a_program_that_only_computes_is_not_expected_to_change() -> None:

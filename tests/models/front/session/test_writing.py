@@ -33,6 +33,26 @@ def test_values_are_of_before_and_variables_of_after_the_update() -> None:
     assert "value = train_step(rows).numpy()\na = w.numpy()\nprint(a, value)\n" in native(text)
 
 
+@pytest.mark.parametrize(
+    ("fetched", "written"),
+    [
+        ("(loss, out)", "tuple(value.numpy() for value in compute_loss_and_out(rows))"),
+        ("[loss, out]", "[value.numpy() for value in compute_loss_and_out(rows)]"),
+        ("(loss,)", "(compute_loss(rows).numpy(),)"),
+        ("[loss]", "[compute_loss(rows).numpy()]"),
+        ("(w, w)", "(w.numpy(), w.numpy())"),
+        ("(loss, w)", "(compute_loss(rows).numpy(), w.numpy())"),
+        ("[loss, w]", "[compute_loss(rows).numpy(), w.numpy()]"),
+        ("(out, out + 1, w)", "(*[value.numpy() for value in evaluate(rows)], w.numpy())"),
+    ],
+)
+def test_a_tuple_of_fetches_gives_a_tuple(fetched: str, written: str) -> None:
+    """It was a list: `"%d %d" % sess.run((a, b))` crashed."""
+    feed = "" if fetched == "(w, w)" else ", {x: rows}"
+    text = program(run=STEP + f"print(str(sess.run({fetched}{feed})))\n")
+    assert f"print(str({written}))" in native(text), native(text)
+
+
 def test_a_list_of_tensors_gives_a_list_of_arrays() -> None:
     several = "def several(x):\n    return [x, x * 2]\n\n\nsome = several(out)\nloss ="
     fetched = "a, value, _ = sess.run([some, loss, train], {x: rows})\n"

@@ -186,6 +186,8 @@ class NativeSessions:
             found.read, found.unread, found.wanted = read.read, read.unread, read.wanted
             found.merge(*write_programs([read]))
             self._others(read, found, configs)
+            for changed, edits in found.edits.items():
+                changed.source.apply(edits)  # they do not overlap
         except Refused as refused:
             return NativeSession(module, refused.diagnostic, towers=loop)
         except Exception as error:
@@ -447,13 +449,13 @@ def _check_clients(reads: Sequence[SessionProgram], graph: CallGraph) -> None:
 def _first_maker(read: SessionProgram) -> Entry:
     """The first statement of the scope that builds the graph.
 
-    One that is written anew goes with the blocks that it begins.
+    One that is written anew goes with what is gone above it.
     """
     entries, roles = read.scope.entries, read.roles
     builds = (at for at, role in enumerate(roles) if role not in (Role.HOST, Role.GONE))
     first = next(builds, 0)
     if roles[first] is Role.UNIT:
-        while first and roles[first - 1] is Role.GONE and entries[first - 1].opens:
+        while first and roles[first - 1] is Role.GONE:
             first -= 1
     return entries[first]
 

@@ -53,6 +53,18 @@ def test_a_tuple_of_fetches_gives_a_tuple(fetched: str, written: str) -> None:
     assert f"print(str({written}))" in native(text), native(text)
 
 
+def test_what_a_session_without_variables_sets_stands_above_its_steps() -> None:
+    """It stood inside of what its first step becomes, and the run ended with that."""
+    after = native(
+        "import tensorflow as tf\n\nsess = tf.InteractiveSession()\n# A number\n"
+        "x = tf.random_uniform([])\nprint(tf.cond(x > 0.5, lambda: x, lambda: -x).eval())\n"
+        "with tf.device('/cpu:0'):\n    y = x + 1\nprint(sess.run(y))\n"
+    )
+    growth = after.index("set_memory_growth")
+    assert after.index("set_soft_device_placement(False)") < growth < after.index("@tf.function")
+    assert after.count("# A number") == 2
+
+
 def test_a_list_of_tensors_gives_a_list_of_arrays() -> None:
     several = "def several(x):\n    return [x, x * 2]\n\n\nsome = several(out)\nloss ="
     fetched = "a, value, _ = sess.run([some, loss, train], {x: rows})\n"

@@ -98,7 +98,7 @@ stay, and the findings say which.
 | `if name == "adam": opt = ...` / `elif ...` | the same chain, with TF2's optimizer in each arm |
 | `print(logits)`, `print(x.get_shape())` | nothing: TF2 has no such tensors; a finding says so |
 | `show(x)` of a function that prints nothing but what a tensor is called | the same |
-| a program that restores a model and applies it, or has no variables | the steps that it runs |
+| a program that applies a model, or only computes with what is fed | the steps that it runs |
 | an optimizer that nothing runs, in such a program | nothing; a finding says so |
 | `print("%d %d" % sess.run((a, b)))` | a tuple of the values, where one was given |
 | `import tensorflow.contrib.slim as slim`, which nothing uses | nothing |

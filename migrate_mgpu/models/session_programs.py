@@ -58,6 +58,8 @@ for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
 SEVERAL_MAKE_IT = "several-modules-make-sessions"  # a diagnostic's key
 
 _ASSIGNED = {"assign", "assign_add", "assign_sub"}
+# Names of what steps take.
+_INPUTS = ("placeholder", "Variable", "get_variable", "layers.", "contrib.layers.", "contrib.slim")
 # What a dataset of TF2 has not.
 _LOST = (
     "make_one_shot_iterator", "make_initializable_iterator", "output_types", "output_shapes",
@@ -146,6 +148,8 @@ class NativeSessions:
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
         trains = any(map(_trains, program.modules)) or _moves_by_gradients(program.modules)
+        if not trains and not any(map(_has_inputs, program.modules)):
+            return None
         if program.entry not in self._known:
             self._known[program.entry] = (
                 _without_home(program, opened[0], self.graph)
@@ -486,6 +490,12 @@ def _moves_by_gradients(modules: Iterable[Module]) -> bool:
     return any(use.symbol.name == "gradients" for one in known for use in one.uses) and any(
         not one.names.attributes.keys().isdisjoint(_ASSIGNED) for one in known if one.uses
     )
+
+
+@fact_of_text
+def _has_inputs(module: Module) -> bool:
+    """Whether a module makes variables, layers or placeholders: constants alone are no steps."""
+    return any(use.symbol.name.startswith(_INPUTS) for use in module.uses)
 
 
 @fact_of_text

@@ -92,7 +92,7 @@ class CompletenessCheck(StatementReader):
         if any(run.step.updates for run in self.found.runs):
             return
         runs = self.found.runs or self.found.saver_calls
-        if not runs and not self.state.others and not self.state.beside:
+        if not runs and not self.state.others:
             raise Refused(self.module, self.scope.session, "nothing runs in its session")
         if not self.state.others:
             self._check_first_values()

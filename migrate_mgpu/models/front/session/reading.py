@@ -174,8 +174,10 @@ class _Reader(StatementReader):
         self.iterators.finish()
         self.variable_averages.finish()
         BeginningReader(self.state).finish()
-        made = self.found.variables or self.found.layers or self.found.metrics
-        if not self.runs.initialized and self.found.runs and made:
+        # Without variables there is nothing to initialize; constants alone are no step.
+        begin = any((self.found.variables, self.found.layers, self.found.metrics))
+        early = self.found.runs and not self.runs.initialized
+        if early and (begin or not self.found.placeholders):
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.feeds.finish()

@@ -57,8 +57,9 @@ def test_what_a_session_without_variables_sets_stands_above_its_steps() -> None:
     """It stood inside of what its first step becomes, and the run ended with that."""
     after = native(
         "import tensorflow as tf\n\nsess = tf.InteractiveSession()\n# A number\n"
-        "x = tf.random_uniform([])\nprint(tf.cond(x > 0.5, lambda: x, lambda: -x).eval())\n"
-        "with tf.device('/cpu:0'):\n    y = x + 1\nprint(sess.run(y))\n"
+        "x = tf.random_uniform([])\nout = tf.cond(x > 0.5, lambda: x, lambda: -x)\n"
+        "print(out.eval())\nfed = tf.placeholder(tf.float32, [])\n"
+        "with tf.device('/cpu:0'):\n    y = x + fed\nprint(sess.run(y, {fed: 1.0}))\n"
     )
     growth = after.index("set_memory_growth")
     assert after.index("set_soft_device_placement(False)") < growth < after.index("@tf.function")

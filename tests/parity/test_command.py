@@ -8,10 +8,12 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from migrate_mgpu.parity.pair import NotMigrated
+from migrate_mgpu.parity.probe import probe
 from migrate_mgpu.parity.runs import supervise
 from tests.support.parity import run
 
@@ -230,6 +232,27 @@ def test_a_program_without_training_has_two_rungs(live, served, tmp_path):
     assert found["status"] == 0
     compared = [rung["rung"] for rung in found["rungs"] if rung["status"] != "not compared"]
     assert compared == [1, 9]
+
+
+@pytest.mark.parametrize(("old", "rung"), [("", None), ("Adam(0.01", 6)], ids=["equal", "broken"])
+def test_keras_in_a_graph_has_all_rungs(live, served, tmp_path, old, rung):
+    """TF 2.15's Keras trains there by other classes than eagerly."""
+    folder = FIXTURES.parent / "keras" / "graph_training"
+    before, after = ((folder / f"{one}.py").read_text("utf-8") for one in ("before", "after"))
+    found = judge(tmp_path, before, after.replace(old, "Adam(0.02") if old else after)
+    compared = [one["rung"] for one in found["rungs"] if one["status"] != "not compared"]
+    assert compared == [*range(1, 10)]
+    assert found["status"] == (0 if rung is None else 1)
+    assert rung in (None, *(one["rung"] for one in found["rungs"] if one["status"] == "differs"))
+
+
+def test_keras_2_by_its_other_name_is_watched():
+    trace = SimpleNamespace(more_patches={"keras.src.engine.training_v1": lambda module: 1})
+    patched = [
+        probe._patch_for(trace, f"{name}.src.engine.training_v1")
+        for name in ("keras", "tf_keras", "other")
+    ]
+    assert [one is not None for one in patched] == [True, True, False]
 
 
 def test_times_that_are_printed_are_found_by_running_again(live, served, tmp_path):

@@ -232,7 +232,10 @@ def _place(file: str, line: int | None, shown: str) -> tuple[str, int | None]:
 def _patch_for(trace: Trace, name: str) -> Any:
     """What is to be done to a module, as one function, or None."""
     package, dot, rest = name.partition(".")
-    key = dot + rest if package in ("tensorflow", "tensorflow_core") else name
+    if package == "tf_keras":  # Keras 2, by another name
+        key = f"keras{dot}{rest}"
+    else:
+        key = dot + rest if package in ("tensorflow", "tensorflow_core") else name
     first, second = configuration.PATCHES.get(key), trace.more_patches.get(key)
     if first is None and second is None:
         return None

@@ -142,7 +142,7 @@ class ResultsWatch:
     def _evaluate(self, model: Any, found: Any) -> None:
         if isinstance(found, dict):
             values = found
-        elif hasattr(model, "get_metrics_result"):
+        elif hasattr(model, "get_metrics_result") and not _is_in_graph(model):
             values = dict(model.get_metrics_result())
             first = found[0] if isinstance(found, (list, tuple)) else found
             values.setdefault("loss", first)
@@ -159,6 +159,11 @@ class ResultsWatch:
         else:
             values = {"predictions": found}
         self.recorder.output("predict", {n: v[: self._most] for n, v in values.items()})
+
+
+def _is_in_graph(model: Any) -> bool:
+    """Whether TF2's Keras trains a model under v1 behaviour: its metrics are parts of a graph."""
+    return any(cls.__module__.endswith(".training_v1") for cls in type(model).__mro__)
 
 
 def _is_canned(estimator: Any) -> bool:

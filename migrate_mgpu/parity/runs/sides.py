@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from migrate_mgpu import runtimes
 from migrate_mgpu.parity.runs.supervise import Process
 
 if TYPE_CHECKING:
@@ -147,6 +148,11 @@ def _advice(kind: str, message: str) -> str:
     """What to do about an exception that comes from how a program is run here."""
     missing = re.search(r"No module named '([\w.]+)'", message)
     if missing and kind in ("ModuleNotFoundError", "ImportError"):
+        if missing[1].startswith("tensorflow.compat.v1.keras"):
+            return (
+                f"TF1's Keras is there beside tf-keras only: --with '{runtimes.LEGACY_KERAS}', with "
+                f"{runtimes.TAKES_LEGACY_KERAS}=1 in the environment"
+            )
         name = missing[1].partition(".")[0]
         package = _PACKAGES.get(name, name)
         return (

@@ -150,8 +150,8 @@ def _advice(kind: str, message: str) -> str:
     if missing and kind in ("ModuleNotFoundError", "ImportError"):
         if missing[1].startswith("tensorflow.compat.v1.keras"):
             return (
-                f"TF1's Keras is there beside tf-keras only: --with '{runtimes.LEGACY_KERAS}', with "
-                f"{runtimes.TAKES_LEGACY_KERAS}=1 in the environment"
+                f"TF1's Keras is there beside tf-keras only: --with '{runtimes.LEGACY_KERAS}', "
+                f"with {runtimes.TAKES_LEGACY_KERAS}=1 in the environment"
             )
         name = missing[1].partition(".")[0]
         package = _PACKAGES.get(name, name)

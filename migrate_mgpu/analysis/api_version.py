@@ -69,18 +69,39 @@ _KERAS_APART = ("keras.layers.", "keras.optimizers.", "keras.callbacks.")
 
 @fact_of_text
 def keras_of_tf1(module: Module) -> list[Use]:
-    """Uses of what only TF1's Keras has, or has as something else; not the guarded ones."""
+    """Uses of what only TF1's Keras has, or has as something else, wherever TF2 comes to them.
+
+    An import in a function is no guard here, and neither is a `try` for its absence: TF2 has the
+    name, for another layer.
+    """
     return [
         use
         for use in module.uses
-        if not use.guarded
-        and use.symbol.flavour in ("plain", "v1")
-        and use.symbol.name.startswith("keras.")
-        and (
-            use.status == "legacy_keras"
-            or (use.status == "v1_differs_tf2.15" and use.symbol.name.startswith(_KERAS_APART))
+        if use.symbol.flavour in ("plain", "v1") and use.symbol.name.startswith("keras.")
+        if (use.status == "legacy_keras" and (use.lazy or not use.guarded))
+        or (
+            use.status == "v1_differs_tf2.15"
+            and use.symbol.name.startswith(_KERAS_APART)
+            and (use.lazy or not use.guarded or _is_given(module, use.node))
         )
     ]
+
+
+def _is_given(module: Module, node: ast.AST) -> bool:
+    """Whether a name that an author tries to import is there, in code that TF2 runs."""
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return is_tried(module, node)
+    bindings = module.names.bindings_of(root)
+    return not module.is_guarded(node) and any(is_tried(module, b.node) for b in bindings)
+
+
+def is_tried(module: Module, statement: ast.AST) -> bool:
+    """Whether a statement stands directly in a `try` for its failure, with no guard around it."""
+    block = module.names.parents.get(statement)
+    return isinstance(block, ast.Try) and statement in block.body and not module.is_guarded(block)
 
 
 _V1_METHODS = {"make_one_shot_iterator", "make_initializable_iterator", "test_session"}

@@ -34,6 +34,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.api_version import (
     ABSENT,
     is_explicit_v1,
+    is_tried,
     keras_of_tf1,
     opens_private_session,
     swaps,
@@ -215,7 +216,7 @@ def apply(module: Module, is_entry: bool, led: bool, gone: AbstractSet[ast.AST])
             edits.append(place.insert_after([f"{name}.disable_v2_behavior()"]))
         return edits
     for statement in module.tensorflow_imports:
-        if module.is_guarded(statement):
+        if module.is_guarded(statement) and not _is_tried_keras(module, statement):
             continue
         owner = _owner(statement, swap)
         added = _DISABLE if disable and owner == "" else ""
@@ -317,6 +318,11 @@ def _is_of_keras(statement: ast.Import | ast.ImportFrom) -> bool:
     if statement.module == "tensorflow":
         return [alias.name for alias in statement.names] == ["keras"]
     return (statement.module or "").startswith("tensorflow.keras")
+
+
+def _is_tried_keras(module: Module, statement: ast.Import | ast.ImportFrom) -> bool:
+    """`try: from tensorflow.keras.layers import LSTM`: TF2 has another one."""
+    return is_tried(module, statement) and _is_of_keras(statement) and _imports_keras_of_tf1(module)
 
 
 def _keras_root(module: Module, statement: ast.Import | ast.ImportFrom) -> str:

@@ -181,15 +181,16 @@ class NativeSessions:
             idle = [node for one in beside for node in self._not_run(program, one)]
             graph = graph.without(idle) if idle else graph
             if graph_owners(module):
-                return self._several(program, module, graph, configs, beside)
-            read = read_program(module, graph, configs, beside, shared=self.shared)
-            self._check_graph_files(program, read)
-            read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
-            self._check_unread(read.unread)
-            found = NativeSession(module, None, read.scope.session, loop)
-            found.read, found.unread, found.wanted = read.read, read.unread, read.wanted
-            found.merge(*write_programs([read]))
-            self._others(read, found, configs)
+                found = self._several(program, module, graph, configs, beside)
+            else:
+                read = read_program(module, graph, configs, beside, shared=self.shared)
+                self._check_graph_files(program, read)
+                read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
+                self._check_unread(read.unread)
+                found = NativeSession(module, None, read.scope.session, loop)
+                found.read, found.unread, found.wanted = read.read, read.unread, read.wanted
+                found.merge(*write_programs([read]))
+                self._others(read, found, configs)
             for changed, edits in found.edits.items():
                 changed.source.apply(edits)  # they do not overlap
         except Refused as refused:

@@ -89,13 +89,18 @@ def keras_of_tf1(module: Module) -> list[Use]:
 
 def _is_given(module: Module, node: ast.AST) -> bool:
     """Whether a name that an author tries to import is there, in code that TF2 runs."""
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    root = root_of(node)
     if not isinstance(root, ast.Name):
         return is_tried(module, node)
     bindings = module.names.bindings_of(root)
     return not module.is_guarded(node) and any(is_tried(module, b.node) for b in bindings)
+
+
+def root_of(node: ast.AST) -> ast.AST:
+    """What stands before all dots of a name: `K` of `K.layers.LSTM`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
 
 
 def is_tried(module: Module, statement: ast.AST) -> bool:

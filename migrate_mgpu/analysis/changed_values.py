@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.reaching_definitions import reaching
 
 CODE = "MGPU905"
 _NEGATIVE = (
@@ -82,8 +83,10 @@ def _whole_numbers(
 ) -> bool:
     """Whether an image is surely as it was decoded: bytes, not yet cast."""
     if isinstance(image, ast.Name):
-        value = _last_value(module, image)
-        return value is not None and depth < 8 and _whole_numbers(module, value, named, depth + 1)
+        home = module.names.defining_scope(image.id, module.names.scope_of_name[image])
+        given = reaching(module, image, home) if home is not None and depth < 8 else []
+        value = given[0].value if len(given) == 1 else None
+        return value is not None and _whole_numbers(module, value, named, depth + 1)
     if not isinstance(image, ast.Call):
         return False
     name = named.get(image.func, "")
@@ -94,22 +97,3 @@ def _whole_numbers(
         and bool(image.args)
         and _whole_numbers(module, image.args[0], named, depth)
     )
-
-
-def _last_value(module: Module, name: ast.Name) -> ast.expr | None:
-    """What a variable holds in straight-line code: the assignment before, in the same block."""
-    names = module.names
-    statement = names.statement(name)
-    parent = names.parents.get(statement)
-    block = getattr(parent, "body", None)
-    if not isinstance(block, list) or statement not in block:
-        return None
-    for before in reversed(block[: block.index(statement)]):
-        if isinstance(before, ast.Assign) and len(before.targets) == 1:
-            target = before.targets[0]
-            if isinstance(target, ast.Name) and target.id == name.id:
-                return before.value
-        bound = {n.id for n in ast.walk(before) if isinstance(n, ast.Name)}
-        if name.id in bound and not isinstance(before, (ast.Expr, ast.Assign)):
-            return None
-    return None

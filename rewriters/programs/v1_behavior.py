@@ -37,6 +37,7 @@ from migrate_mgpu.analysis.api_version import (
     is_tried,
     keras_of_tf1,
     opens_private_session,
+    root_of,
     swaps,
     v1_uses,
 )
@@ -301,9 +302,7 @@ def _imports_keras_of_tf1(module: Module) -> bool:
     """
     roots: set[ast.AST] = set()
     for use in keras_of_tf1(module):
-        root: ast.AST = use.node
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of(use.node)
         roots.add(root)
         if isinstance(root, ast.Name):
             roots.update(binding.node for binding in module.names.bindings_of(root))

@@ -55,6 +55,21 @@ def test_not_told(line: str) -> None:
     assert _told(line) == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "image, size = cast(image)",
+        "image /= 255",
+        "if given:\n    image = cast(image)",
+        "for image in images:\n    pass",
+        "with tf.name_scope('cast'):\n    image = cast(image)",
+    ],
+)
+def test_another_image(line: str) -> None:
+    """What a variable holds by then is not surely what was decoded."""
+    assert _told(f"{line}\nimage = tf.image.per_image_standardization(image)") == []
+
+
 def test_what_lies_between() -> None:
     kept = "image = tf.image.random_flip_left_right(image)"
     assert _told(f"{kept}\nimage = tf.image.per_image_standardization(image)") == [

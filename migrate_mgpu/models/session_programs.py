@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.graph_files import reader_of
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.import_edits import unused_lost_imports
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module, fact_of_text
@@ -71,15 +72,16 @@ _LOST = (
 class NativeSession(EditSet):
     """What becomes of one program; with ``refused`` nothing. ``session`` is the call that goes.
 
-    ``towers`` is the loop that builds copies of its model, if there is one. ``read`` are the
-    functions that build the graph, ``unread`` mentions of TensorFlow in modules that other
-    programs import as well: one of those has to read them. ``wanted`` is what the program wants of
-    the class that builds its graph.
+    ``sessions`` are all such calls. ``towers`` is the loop that builds copies of its model, if
+    there is one. ``read`` are the functions that build the graph, ``unread`` mentions of TensorFlow
+    in modules that other programs import as well: one of those has to read them. ``wanted`` is what
+    the program wants of the class that builds its graph.
     """
 
     module: Module
     refused: Diagnostic | None = None
     session: ast.Call | None = None
+    sessions: set[ast.Call] = field(default_factory=set)
     towers: ast.For | None = None
     read: set[ast.AST] = field(default_factory=set)
     unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
@@ -178,7 +180,8 @@ class NativeSessions:
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
             graph = self.graph.within(program.modules)
-            idle = [node for one in beside for node in self._not_run(program, one)]
+            idle = [node for one in program.modules for node in _guarded(program, one)]
+            idle += (node for one in beside for node in self._not_run(program, one))
             graph = graph.without(idle) if idle else graph
             if graph_owners(module):
                 found = self._several(program, module, graph, configs, beside)
@@ -187,7 +190,8 @@ class NativeSessions:
                 self._check_graph_files(program, read)
                 read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
                 self._check_unread(read.unread)
-                found = NativeSession(module, None, read.scope.session, loop)
+                found = NativeSession(module, None, read.scope.session, towers=loop)
+                found.sessions.update(read.scope.sessions)
                 found.read, found.unread, found.wanted = read.read, read.unread, read.wanted
                 found.merge(*write_programs([read]))
                 self._others(read, found, configs)
@@ -244,6 +248,7 @@ class NativeSessions:
         reads[0].unread[:] = unread
         self._check_unread(unread)
         found = NativeSession(module, None, reads[0].scope.session)
+        found.sessions.update(call for read in reads for call in read.scope.sessions)
         found.unread = unread
         for read, written in zip(reads, write_programs(reads)):
             found.read |= read.read
@@ -430,6 +435,13 @@ class NativeSessions:
             found.edit(module, Layout(module.source, statement).replace([]))
             found.gone.add(statement)
         return found
+
+
+def _guarded(program: Program, module: Module) -> Iterator[ast.AST]:
+    """What stands under the main guard of a module that a program only imports."""
+    for statement in module.tree.body if module is not program.entry else ():
+        if is_main_guard(statement) and isinstance(statement, ast.If):
+            yield from (node for one in statement.body for node in walk(one))
 
 
 def _check_clients(reads: Sequence[SessionProgram], graph: CallGraph) -> None:

@@ -144,3 +144,48 @@ def test_what_classes_have_together_stays(text: str, reason: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("the session stays" in one and reason in one for one in said(result)), said(result)
+
+
+GUARDED = """\
+import tensorflow as tf
+
+
+class Net:
+    def __init__(self, size):
+        self.x = tf.placeholder(tf.float32, [None, size])
+        with tf.variable_scope('net'):
+            self.w = tf.get_variable('w', [size, 1])
+        every = tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, scope='net')
+        self.norm = tf.add_n([tf.nn.l2_loss(v) for v in every])
+        self.loss = tf.reduce_mean(tf.square(tf.matmul(self.x, self.w))) + self.norm
+        self.train = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+        self.sess = tf.Session()
+        self.sess.run(tf.global_variables_initializer())
+
+    def fit(self, rows):
+        return self.sess.run([self.loss, self.train], {self.x: rows})[0]
+
+
+if __name__ == '__main__':
+    print(Net(3).fit([[1.0, 2.0, 3.0]]))
+"""
+USER = "from net import Net\n\nnet = Net(2)\nprint(net.fit([[1.0, 2.0]]))\n"
+
+
+def test_what_a_main_guard_makes_is_no_object_of_an_importer() -> None:
+    files = (("net.py", GUARDED), ("main.py", USER))
+    result = run(*files, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native", "native"], said(result)
+
+
+@pytest.mark.parametrize(
+    ("guard", "user"),
+    [
+        (GUARDED, USER + "other = Net(2)\nprint(other.fit([[1.0, 2.0]]))\n"),
+        (GUARDED.replace("if __name__ == '__main__':\n    ", ""), USER),
+    ],
+)
+def test_several_objects_of_one_program_have_one_collection(guard: str, user: str) -> None:
+    result = run(("net.py", guard), ("main.py", user), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}
+    assert any("stays, on the bridge" in one for one in said(result)), said(result)

@@ -72,6 +72,9 @@ stay, and the findings say which.
 | `tf.random_normal(shape, seed=3)` in one step | the same numbers |
 | `while not coord.should_stop():` | `while True:`, until the data ends |
 | a function that ends with `iterator.get_next()` | one that gives its dataset |
+| `sess = tf.Session()` once more, which restores a checkpoint | the same variables |
+| `if training:` around a session's block | the same condition, around the steps that it runs |
+| `loaded_graph.get_tensor_by_name('x:0')` of the program's own graph | `x`; its saver restores |
 | a later session that only computes, without variables | computed where it stands |
 | a session in each turn of a loop, which restores a checkpoint | the loop, which restores it |
 | `Saver(ema.variables_to_restore())` | the variables, by the names of their averages |

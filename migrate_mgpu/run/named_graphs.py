@@ -37,6 +37,7 @@ from migrate_mgpu.models.normalize import (
     late_parts,
     later_graphs,
     layer_loops,
+    loaded_graphs,
     loop_parts,
     made_before_towers,
     mixed_indents,
@@ -632,6 +633,7 @@ def _named(
                 or _each(own_modules, late_parts.normalize)
                 or _each(own_modules, loop_parts.normalize)
                 or _each(own_modules, partial(layer_loops.normalize, graph=graph))
+                or _each(own_modules, loaded_graphs.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, partial(variable_names.parted, graph=graph))

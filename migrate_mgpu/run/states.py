@@ -204,9 +204,10 @@ class ProgramStates:
             self._keep_apart(states, programs)
             if self._converted() == before:
                 self.graph.converted |= {
-                    state.session.session
+                    call
                     for state in states
-                    if state.kind == NATIVE and state.session and state.session.session
+                    if state.kind == NATIVE and state.session is not None
+                    for call in state.session.sessions
                 }
                 return states
 

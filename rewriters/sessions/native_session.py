@@ -97,6 +97,12 @@ is constant, or drawn with a seed in a new session; what else is drawn, is drawn
 (``w.assign(weight_variable([2, 1]))``). An optimizer that keeps more than its variables and goes
 on, savers, metrics, and variables of layers keep such a program as it is.
 
+A later session may be made by an assignment to the same name, where nothing else has the earlier
+one, and under conditions, where nothing is built with it. Its config must be the first one's
+object. One whose graph the program reads back from its own checkpoint
+(``tf.train.import_meta_graph(path + '.meta')``, ``graph.get_tensor_by_name('logits:0')``) is one of
+the graph that was saved, where that was saved for sure, and the name can be of one tensor alone.
+
 Moving averages that something reads (``ema.average(w)``) are those of
 ``tf.train.ExponentialMovingAverage``, which TF2 has too: the step moves them, the author's lines
 ask for them. One run that moves and reads them, and a loss of averages, stay.

@@ -116,6 +116,12 @@ MUTANTS: dict[str, Mutant] = {
     "a count of steps that goes on in a later session": Mutant(
         "sessions_in_turn", r"^steps\.assign\(first_steps\)\n", ""
     ),
+    "a later session under a condition that restores nothing": Mutant(
+        "sessions_by_one_name", r"^    saver\.restore\(save_path\)\n", ""
+    ),
+    "a graph that is loaded with another checkpoint": Mutant(
+        "sessions_by_one_name", r"^saver\.restore\(last_path\)", "saver.restore(save_path)"
+    ),
     "variables that are not initialized again": Mutant(
         "initialized_again", r"^W1\.assign\(.*\n", ""
     ),

@@ -118,6 +118,8 @@ class BeginningReader(StatementReader):
         """Refuses what a beginning has to do with besides variables."""
         found, statement = self.found, beginning.statement
         text = "variables are initialized again"
+        if any(self.scope.entries[one.place].conditional for one in found.beginnings):
+            raise Refused(self.module, statement, f"{text}, under a condition", _ADVICE)
         if found.savers:
             raise Refused(self.module, statement, f"{text}, and some are saved", _ADVICE)
         if found.several or found.metrics or found.averagers:

@@ -24,6 +24,7 @@ from migrate_mgpu.models.front.session.origins import Whole, class_of, is_of_ano
 from migrate_mgpu.models.front.session.program import Meaning, SessionProgram, only_computes
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.front.session.savers import SaverReader
+from migrate_mgpu.models.front.session.scope import Maker
 from migrate_mgpu.models.front.session.summaries import SummaryReader
 
 _EXISTS = "train.checkpoint_exists"
@@ -42,8 +43,8 @@ class DrivingReader:
         self.savers = SaverReader(found, names, runs.meaning)
         self.summaries = SummaryReader(found, names, runs)
         self.assignments = AssignmentReader(found, runs, expressions)
-        self._without_values: list[ast.With] = []  # later sessions that restore nothing
-        self._partly: dict[ast.With, tuple[ast.Call, Saver]] = {}  # those that restore some
+        self._without_values: list[Maker] = []  # later sessions that restore nothing
+        self._partly: dict[Maker, tuple[ast.Call, Saver]] = {}  # those that restore some
 
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Meaning | None:
         """What an assignment makes beside the graph; None where it is nothing of that.
@@ -176,7 +177,7 @@ class DrivingReader:
             return None
         return self.summaries.writer(statement, call)
 
-    def begins_again(self, block: ast.With) -> None:
+    def begins_again(self, maker: Maker) -> None:
         """A later session has the values of a checkpoint from the first thing on that it runs.
 
         One that initializes and restores nothing is looked at in the end, with what it runs.
@@ -187,36 +188,37 @@ class DrivingReader:
         known = {*self.runs.anew}
         if self.found.metrics:
             text = "a later session begins its metrics anew"
-            raise Refused(self.module, block, text, "give the program one session")
-        for statement in block.body:
+            raise Refused(self.module, maker, text, "give the program one session")
+        for statement in self.found.scope.inside(maker):
             calls = self.runs.calls(statement)
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
                 call = statement.value
-                if call in calls and self._initializes(call, block):
+                if call in calls and self._initializes(call, maker):
                     self.runs.anew.add(call)
                     continue
                 receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
                 saver = self.runs.meaning(receiver) if receiver is not None else None
                 if isinstance(saver, Saver) and self.savers.called(call, saver).kind == "restore":
                     if not self.savers.is_whole(saver):
-                        self._partly[block] = call, saver
+                        self._partly[maker] = call, saver
                     return
             if calls:
                 break
         if self.runs.anew > known:
-            if block not in self.found.scope.again:
-                self._refuse_values(block)
+            if maker not in self.found.scope.again:
+                self._refuse_values(maker)
             self.runs.of_new_sessions |= self.runs.anew - known
             self.runs.anew = known
             return
-        self._without_values.append(block)
+        self._without_values.append(maker)
 
-    def _initializes(self, call: ast.Call, block: ast.With) -> bool:
-        """Whether a call of a block gives the variables first values, by a name of the block's."""
+    def _initializes(self, call: ast.Call, maker: Maker) -> bool:
+        """Whether a call of a session gives the variables first values, by a name made there."""
         if self.runs.initializes(call):
             return True
         run = call.args[0] if call.args else None
-        made = [one for one in block.body if isinstance(one, ast.Assign)]
+        inside = self.found.scope.inside(maker)
+        made = [one for one in inside if isinstance(one, ast.Assign)]
         return isinstance(run, ast.Name) and any(
             isinstance(target, ast.Name)
             and target.id == run.id
@@ -225,11 +227,11 @@ class DrivingReader:
             for target in one.targets
         )
 
-    def _refuse_values(self, block: ast.With) -> None:
+    def _refuse_values(self, maker: Maker) -> None:
         text = "a later session starts without restoring a checkpoint"
-        raise Refused(self.module, block, text, "restore one before anything runs")
+        raise Refused(self.module, maker, text, "restore one before anything runs")
 
-    def _check_partly(self, block: ast.With, restored: ast.Call, saver: Saver) -> None:
+    def _check_partly(self, maker: Maker, restored: ast.Call, saver: Saver) -> None:
         """A session that restores some variables needs no others.
 
         Raises:
@@ -237,7 +239,7 @@ class DrivingReader:
         """
         text = "a later session restores some of the variables alone"
         refused = Refused(self.module, restored, text, "save and restore all of them")
-        calls = {node for node in walk(block) if isinstance(node, ast.Call)} - {restored}
+        calls = self._calls_inside(maker) - {restored}
         others: set[ast.AST] = {call for call, _ in self.found.all_client_calls()}
         if calls & (others | self.runs.assigned | {one.call for one in self._calls}):
             raise refused
@@ -253,29 +255,34 @@ class DrivingReader:
             if any(id(named) not in saved for one in read for named in self.savers.names.of(one)):
                 raise refused
 
-    def _check_without_values(self, block: ast.With) -> None:
+    def _check_without_values(self, maker: Maker) -> None:
         """A session without values of the variables is one that only computes with Python's own.
 
         Raises:
             Refused: it does something with variables, with what draws, or in other functions.
         """
-        calls = {node for node in walk(block) if isinstance(node, ast.Call)}
+        calls = self._calls_inside(maker)
         others: set[ast.AST] = {call for call, _ in self.found.all_client_calls()}
         others |= self.runs.assigned | self.runs.gone
         others |= {one.call for one in self._calls}
         others |= {one.call for one in self.found.writer_calls}
         if calls & others:
-            self._refuse_values(block)
+            self._refuse_values(maker)
         for run in self.found.runs:
             if run.call not in calls:
                 continue
             step = run.step
             known = all(fetch.value is not None or fetch.computed for fetch in run.fetches)
             if step.updates or step.moves or not known:
-                self._refuse_values(block)
+                self._refuse_values(maker)
             for unit in step.units:
                 if not only_computes(self.module, unit):
-                    self._refuse_values(block)
+                    self._refuse_values(maker)
+
+    def _calls_inside(self, maker: Maker) -> set[ast.Call]:
+        """The calls that stand in a later session."""
+        inside = self.found.scope.inside(maker)
+        return {node for one in inside for node in walk(one) if isinstance(node, ast.Call)}
 
     @property
     def _calls(self) -> list[SaverCall]:
@@ -287,10 +294,10 @@ class DrivingReader:
         Raises:
             Refused: one is not.
         """
-        for block in self._without_values:
-            self._check_without_values(block)
-        for block, (restored, saver) in self._partly.items():
-            self._check_partly(block, restored, saver)
+        for maker in self._without_values:
+            self._check_without_values(maker)
+        for maker, (restored, saver) in self._partly.items():
+            self._check_partly(maker, restored, saver)
         for owner, attribute in self.runs.made:
             for node in self.module.names.attributes.get(attribute, ()):
                 if not isinstance(owner, ast.ClassDef) or node in self.runs.known:

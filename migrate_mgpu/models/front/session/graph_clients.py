@@ -24,7 +24,7 @@ from migrate_mgpu.models.front.session.origins import (
     is_annotation,
 )
 from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
-from migrate_mgpu.models.front.session.scope import Home, leaves, lines, makes_graph
+from migrate_mgpu.models.front.session.scope import Home, Maker, leaves, lines, makes_graph
 from migrate_mgpu.models.front.session.session_order import SessionOrder
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Variables
@@ -268,12 +268,13 @@ class GraphClientReader(StatementReader):
     def _client_role(
         self, client: GraphClient, statement: ast.stmt, opens: bool, place: int
     ) -> Role:
+        if isinstance(statement, (ast.With, ast.Assign)) and statement in self._later:
+            for one in self.scope.inside(statement):
+                self._makes_saver(client.node, one)  # which it may restore by
+            self.driving.begins_again(statement)
+            if isinstance(statement, ast.Assign):
+                return Role.GONE
         if opens:
-            if statement in self._later:
-                assert isinstance(statement, ast.With)
-                for one in statement.body:
-                    self._makes_saver(client.node, one)  # which it may restore by
-                self.driving.begins_again(statement)
             return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):
             return Role.GONE
@@ -302,7 +303,8 @@ class GraphClientReader(StatementReader):
             before = len(self.found.runs)
             role = self.runs.read(statement, place)
             client.runs += self.found.runs[before:]
-            restored = any(block in self.names.ancestors(statement) for block in self._later)
+            above = {statement, *self.names.ancestors(statement)}
+            restored = any(one in above for m in self._later for one in self.scope.inside(m))
             if role is Role.GONE and not restored and not self.order.runs_once(statement):
                 text = "variables may be initialized more than once"
                 raise Refused(self.module, statement, text)
@@ -363,8 +365,8 @@ class GraphClientReader(StatementReader):
         return ""
 
     @property
-    def _later(self) -> tuple[ast.With, ...]:
-        """The blocks of sessions that begin with a checkpoint."""
+    def _later(self) -> tuple[Maker, ...]:
+        """What makes the sessions that begin with a checkpoint."""
         return (*self.scope.again, *self.scope.apart)
 
     def _closes(self, statement: ast.stmt) -> bool:

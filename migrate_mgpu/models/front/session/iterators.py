@@ -304,10 +304,11 @@ class IteratorReader(StatementReader):
         Raises:
             Refused: one runs elsewhere, or in a later session, which has iterators of its own.
         """
-        later = (*self.scope.again, *self.scope.apart)
+        makers = (*self.scope.again, *self.scope.apart)
+        later = {one for maker in makers for one in self.scope.inside(maker)}
         for run in self.found.runs:
             draws = any(unit.node in self.found.drawn for unit in run.step.units)
-            if draws and is_inside(self.module, run.call, {*later}):
+            if draws and is_inside(self.module, run.call, later):
                 text = "a later session begins its iterators anew"
                 raise Refused(self.module, run.call, text, "give the program one session")
             if self.found.restarted(run.step.units) and not self.runs.is_home(run.call):

@@ -15,8 +15,9 @@ from migrate_mgpu.analysis.scopes import line_of
 from migrate_mgpu.api.graph import PRINTS
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.program import is_late
+from migrate_mgpu.models.front.session.scope import Maker
 from migrate_mgpu.models.front.session.state import StatementReader
-from migrate_mgpu.models.ir import Stage, Unit
+from migrate_mgpu.models.ir import Stage, Step, Unit
 
 GRAPH_SEEDS = ("set_random_seed", "random.set_random_seed")
 _GRAPHS = ("Graph", "reset_default_graph")
@@ -43,10 +44,28 @@ class StreamReader(StatementReader):
                 raise Refused(call.module, call.node, text, "run it in one step, or without that")
             if unit.stage is not Stage.WHOLE or self.scope.towers is not None:
                 raise Refused(call.module, call.node, f"{text} in a tower")
+            if self._in_several_sessions(steps):
+                text = f"{text} is computed in several sessions, each of which begins it anew"
+                raise Refused(call.module, call.node, text, "run it in one session")
             if is_late(unit) and not steps:
                 raise Refused(call.module, call.node, f"{text} is computed where it is run")
         if seeded:
             self._check_graph_seeds(seeded)
+
+    def _in_several_sessions(self, steps: list[Step]) -> bool:
+        """Whether steps may run in more than one session."""
+        makers = (*self.scope.again, *self.scope.apart)
+        found: set[Maker | None] = set()
+        first = self.scope.session_node
+        for run in self.found.runs if makers else ():
+            if run.step in steps:
+                above = {run.call, *self.names.ancestors(run.call)}
+                own = [one for one in makers if not above.isdisjoint(self.scope.inside(one))]
+                begins = isinstance(first, ast.FunctionDef) and first in above
+                if not own and not begins and not self.runs.is_home(run.call):
+                    return True  # a function that may be called in any
+                found.add(own[0] if own else None)
+        return len(found) > 1
 
     def _units(self) -> list[Unit]:
         inside = (unit for step in self.found.steps for unit in step.units)

@@ -41,6 +41,7 @@ from migrate_mgpu.models.front.session.program import (
     NamedInitializer,
     Role,
     SessionProgram,
+    is_late,
     targets_of,
 )
 from migrate_mgpu.models.front.session.random_streams import StreamReader
@@ -67,6 +68,9 @@ from migrate_mgpu.models.ir import (
 )
 
 _KEEPS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Global)
+
+# What may be left out: it builds nothing.
+_MAY_NOT_RUN = (Role.HOST, Role.RUN, Role.HOST_OBJECT, Role.GONE)
 
 _SHOWN = 60  # letters of a line that a message has
 
@@ -161,9 +165,14 @@ class _Reader(StatementReader):
         for place, entry in enumerate(self.scope.entries):
             self.state.place = place
             known = len(self.found.layers)
-            self.found.roles.append(self._role(entry))
+            role = self._role(entry)
+            if entry.conditional and role not in _MAY_NOT_RUN:
+                text = "a part of the graph is built under the condition that makes the session"
+                raise Refused(self.module, entry.statement, text, "build it above that")
+            self.found.roles.append(role)
             for made in [*self.found.layers.values()][known:]:
                 self.driving.summaries.in_function(made)
+        self._check_conditions()
         self.clients.read()
         self._read_shared()
         if self.found.several:
@@ -194,6 +203,25 @@ class _Reader(StatementReader):
         self.placeholders.find_numbers()
         self.found.wanted = graph_of(self.found, self.runs)
         return self.found
+
+    def _check_conditions(self) -> None:
+        """A step that is written under a condition runs there alone.
+
+        Raises:
+            Refused: another place needs it, and it may not be made.
+        """
+        decides = {one.statement: one for one in self.scope.entries if one.conditional}
+        for step in self.found.steps if decides else ():
+            if not any(map(is_late, step.units)):
+                continue
+            places: set[ast.AST | None] = set()
+            calls = [run.call for run in self.found.runs if run.step is step]
+            for call in calls:
+                above = [one for one in (call, *self.names.ancestors(call)) if one in decides]
+                places.add(self.names.block(above[0])[0] if above else None)
+            if len(places) > 1:
+                text = "what is built here runs elsewhere too, and this may not run"
+                raise Refused(self.module, calls[0], text, "build it above the condition")
 
     def _read_shared(self) -> None:
         """The steps that other programs run of the class have their places among its own."""
@@ -287,9 +315,10 @@ class _Reader(StatementReader):
 
     def _role(self, entry: Entry) -> Role:
         statement = entry.statement
-        if statement in self.scope.again:
-            assert isinstance(statement, ast.With)
+        if isinstance(statement, (ast.With, ast.Assign)) and statement in self.scope.again:
             self.driving.begins_again(statement)
+            if isinstance(statement, ast.Assign):
+                return Role.GONE
         if entry.opens:
             if entry.towers is not None and statement is entry.towers.loop:
                 self.towers.loop(self.place)

@@ -6,7 +6,7 @@ import ast
 import enum
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Union
 
 from migrate_mgpu.analysis.arguments import bind
@@ -36,7 +36,9 @@ from migrate_mgpu.source.statements import Layout
 SESSION = ("target", "graph", "config")  # what a session is given
 SESSIONS = ("Session", "InteractiveSession")
 _BUILDS = ("placeholder", "Variable", "get_variable")
+_GIVEN_SESSIONS = ("save", "restore", "run", "eval")  # methods that keep none
 Header = Union[ast.With, ast.For, ast.If]
+Maker = Union[ast.With, ast.Assign]  # of a session
 ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
 
 
@@ -52,7 +54,8 @@ class Entry:
     names of TF1's scopes around it, by what they name (``name_scope``, ``variable_scope``).
     ``towers`` are those whose loop it stands in, ``first``: only for the first of them.
     ``device`` is where it computes, with what makes it. ``reuses``: its variables are those that
-    there are already, as what stands around it says.
+    there are already, as what stands around it says. ``conditional``: it may not run, because the
+    session is made under a condition.
     """
 
     statement: ast.stmt
@@ -63,6 +66,7 @@ class Entry:
     towers: Towers | None = None
     first: bool = False
     reuses: bool = False
+    conditional: bool = False
 
 
 @record(frozen=True, eq=False)
@@ -71,8 +75,8 @@ class SessionScope:
 
     ``node`` is the module or the function that builds, ``entries`` its statements, ``blocks``
     those of its ``with`` statements that go away. ``session`` is the call that makes the
-    session, ``name`` what that is called in ``session_node``; ``again`` are blocks of later
-    sessions, which have that name as well. ``resets`` are statements behind which it builds
+    session, ``name`` what that is called in ``session_node``; ``again`` make later sessions, which
+    have that name as well. ``resets`` are statements behind which it builds
     another graph, ``later`` those that make the sessions for these, by the same name. ``apart`` are
     blocks of other sessions of the same graph, each in a function of its own. ``own``: each call of
     the function builds a graph of its own, with its session.
@@ -85,7 +89,7 @@ class SessionScope:
     name: str
     entries: tuple[Entry, ...]
     blocks: tuple[Header, ...]
-    again: tuple[ast.With, ...] = ()
+    again: tuple[Maker, ...] = ()
     resets: tuple[ast.stmt, ...] = ()
     later: tuple[ast.stmt, ...] = ()
     apart: tuple[ast.With, ...] = ()
@@ -104,6 +108,21 @@ class SessionScope:
         """Which of the program's graphs a node is about, where it builds one after the other."""
         line = getattr(node, "lineno", 0)
         return sum(reset.lineno < line for reset in self.resets)
+
+    @property
+    def sessions(self) -> list[ast.Call]:
+        """The calls that make its sessions."""
+        makers = {self.maker, *self.again, *self.later, *self.apart}
+        names = self.module.names
+        return [call for call in session_calls(self.module) if names.statement(call) in makers]
+
+    def inside(self, maker: Maker) -> list[ast.stmt]:
+        """The statements that a later session runs in: its block, or all until the next one."""
+        if isinstance(maker, ast.With):
+            return maker.body
+        block = self.module.names.block(maker)
+        below = block[block.index(maker) + 1 :]
+        return [*takewhile(lambda one: one not in self.again, below)]
 
     @property
     def towers(self) -> Towers | None:
@@ -170,7 +189,7 @@ def read_scope(module: Module, graph: CallGraph, owner: Owner | None = None) -> 
             text = "its session is given more than a config"
             raise Refused(module, value, text)
     around = _building_scope(module, session)
-    name = _name(module, module.names.statement(session), session, bool(resets))
+    name = _name(module, module.names.statement(session), session, bool(resets or again))
     node = around if resets or owner is around else _builds(module, around)
     if isinstance(owner, ast.ClassDef):
         node = constructor_of(owner) or node
@@ -202,28 +221,78 @@ def lines(
     return entries, tuple(reader.blocks)
 
 
-def _again(module: Module, calls: list[ast.Call]) -> tuple[ast.With, ...]:
-    """The later blocks of sessions, where each has the first one's name, graph and no settings."""
-    found: list[ast.With] = []
-    if len({ast.dump(one) for call in calls for one in call.keywords}) > 1:
+def _again(module: Module, calls: list[ast.Call]) -> tuple[Maker, ...]:
+    """What makes the later sessions, where each has the first one's name, graph and settings.
+
+    An assignment takes the name from the session before, which nothing has any more.
+    """
+    found: list[Maker] = []
+    if not _are_alike(module, calls):
         return ()
     for call in calls:
-        block = module.names.statement(call)
-        if not isinstance(block, ast.With) or not _has_no_settings(module, call):
+        maker = module.names.statement(call)
+        target = maker.targets[0] if isinstance(maker, ast.Assign) else None
+        if isinstance(maker, ast.With) and [item.context_expr for item in maker.items] == [call]:
+            target = maker.items[0].optional_vars
+        elif not isinstance(maker, ast.Assign) or not _is_only_run(module, maker, call):
             return ()
-        if [item.context_expr for item in block.items] != [call]:
+        if not isinstance(target, (ast.Name, type(None))):
             return ()
-        found.append(block)
-    names = {ast.dump(b.items[0].optional_vars) for b in found if b.items[0].optional_vars}
-    same = all(module.names.block(block) is module.names.block(found[0]) for block in found)
+        found.append(maker)
+    names = {target.id for maker in found if (target := _target(maker)) is not None}
+    outer = [next(reversed(_conditions(module, call)), maker) for call, maker in zip(calls, found)]
+    same = all(module.names.block(one) is module.names.block(outer[0]) for one in outer)
     return tuple(found[1:]) if same and len(names) == 1 else ()
 
 
-def _has_no_settings(module: Module, call: ast.Call) -> bool:
-    """Whether a session is given nothing, but the graph perhaps."""
-    keywords = [one for one in call.keywords if one.arg == "graph"]
-    told = all(_named_graph(module, one.value) for one in keywords)
-    return not call.args and keywords == call.keywords and told
+def _target(maker: Maker) -> ast.Name | None:
+    """The name that a statement gives the session that it makes."""
+    target = maker.targets[0] if isinstance(maker, ast.Assign) else maker.items[0].optional_vars
+    return target if isinstance(target, ast.Name) else None
+
+
+def _is_only_run(module: Module, maker: ast.Assign, call: ast.Call) -> bool:
+    """Whether a session with a name has nothing but what is done with it by that.
+
+    `sess.run(...)`, `saver.save(sess, path)`: what is given the session itself might keep it, and
+    run in it when the name is another one's.
+    """
+    target = maker.targets[0]
+    if maker.value is not call or len(maker.targets) > 1 or not isinstance(target, ast.Name):
+        return False
+    for mention in module.names.mentions(target.id, module.names.scope_of_name[target]):
+        user = module.names.parents[mention]
+        if isinstance(user, ast.keyword) and user.arg in ("session", "sess"):
+            user = module.names.parents[user]
+        func = user.func if isinstance(user, ast.Call) else None
+        asked = isinstance(func, ast.Attribute) and func.attr in _GIVEN_SESSIONS
+        if isinstance(mention.ctx, ast.Load) and not (asked or isinstance(user, ast.Attribute)):
+            return False
+    return True
+
+
+def _are_alike(module: Module, calls: list[ast.Call]) -> bool:
+    """Whether sessions are given nothing but one graph, and one object that is their config."""
+    configs: set[object] = set()
+    for call in calls:
+        told = {one.arg: one.value for one in call.keywords}
+        graph, config = told.pop("graph", None), told.pop("config", None)
+        if call.args or told or (graph is not None and not _named_graph(module, graph)):
+            return False
+        if config is not None:
+            configs.add(_stored(module, config))
+    alike = len({ast.dump(one) for call in calls for one in call.keywords}) < 2
+    return alike and None not in configs and len(configs) < 2
+
+
+def _stored(module: Module, node: ast.expr) -> object:
+    """Where a name, or `self.config`, gets its one value; None where that is not known."""
+    if isinstance(node, ast.Name):
+        return module.names.only_binding(node)
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return None
+    stored = [n for n in module.names.attributes[node.attr] if not isinstance(n.ctx, ast.Load)]
+    return stored[0] if node.value.id == "self" and len(stored) == 1 else None
 
 
 def _resets(module: Module, calls: list[ast.Call]) -> tuple[ast.stmt, ...]:
@@ -446,10 +515,11 @@ def _apart(module: Module, calls: list[ast.Call]) -> tuple[ast.Call, tuple[ast.W
         Refused: some are made in another way.
     """
     found: dict[Home, ast.With] = {}
+    alike = _are_alike(module, calls)
     for call in calls:
         block = module.names.statement(call)
         around = _building_scope(module, call)
-        plain = isinstance(block, ast.With) and not call.args and not call.keywords
+        plain = isinstance(block, ast.With) and alike
         if not plain or around in found or isinstance(around, ast.Module):
             text = "it makes more than one session, each with its own values of the variables"
             raise Refused(module, calls[1], text, ADVICE)
@@ -522,7 +592,8 @@ class _EntryReader:
                 yield found
                 continue
             assert isinstance(statement, (ast.With, ast.For, ast.If))
-            if not is_main_guard(statement):
+            decides = isinstance(statement, ast.If) and _decides(self.module, statement)
+            if not is_main_guard(statement) and not decides:
                 if not Layout(self.module.source, statement).owns_start or _one_line(statement):
                     raise Refused(self.module, statement, "a statement with a block on one line")
                 self.blocks.append(statement)
@@ -531,6 +602,8 @@ class _EntryReader:
                 inner = replaced(inner, dedent=found.dedent + unit)
             yield replaced(found, opens=True, towers=inner.towers)
             yield from self.read(statement.body, inner)
+            if isinstance(statement, ast.If) and decides:
+                yield from self.read(statement.orelse, inner)
 
     def _opened(self, statement: ast.stmt, found: Entry) -> Entry | None:
         """What is known of the statements in a block; None where it is read as a whole."""
@@ -548,6 +621,8 @@ class _EntryReader:
             if statement.orelse or _one_line(statement):
                 raise Refused(module, statement, "a main guard with an `else`")
             return found
+        if isinstance(statement, ast.If) and _decides(module, statement):
+            return replaced(found, conditional=True)
         if found.towers is None:
             towers = read_towers(module, statement, self.graph)
             return None if towers is None else replaced(found, towers=towers)
@@ -760,6 +835,29 @@ def given_once(module: Module, node: ast.expr) -> ast.expr:
 
 def _class_of(module: Module, node: ast.AST) -> ast.ClassDef | None:
     return next((p for p in module.names.ancestors(node) if isinstance(p, ast.ClassDef)), None)
+
+
+def _decides(module: Module, statement: ast.If) -> bool:
+    """Whether a condition says if a session is made, by blocks in its branches."""
+    below = statement.orelse
+    if is_main_guard(statement) or _one_line(statement):
+        return False
+    if below and not Layout(module.source, below[0]).owns_start:
+        return False
+    return any(statement in _conditions(module, call) for call in session_calls(module))
+
+
+def _conditions(module: Module, call: ast.Call) -> list[ast.If]:
+    """The conditions around the block of a session, and around no more than that."""
+    maker, found = module.names.statement(call), list[ast.If]()
+    if not isinstance(maker, ast.With):
+        return []
+    for parent in module.names.ancestors(maker):
+        if isinstance(parent, ast.If) and not is_main_guard(parent):
+            found.append(parent)
+        elif not isinstance(parent, ast.With):
+            break
+    return found
 
 
 def _one_line(statement: Header) -> bool:

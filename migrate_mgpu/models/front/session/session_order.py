@@ -74,6 +74,8 @@ class SessionOrder(StatementReader):
                 if is_of_another(module, mention, function.owner):
                     continue
                 call = module.names.parents.get(mention)
+                if isinstance(call, ast.Attribute) and not call.attr.startswith("__"):
+                    continue  # `data.train.images`: a method has nothing of that kind
                 if not isinstance(call, ast.Call) or call.func is not mention:
                     return None
                 calls.append((module, mention))

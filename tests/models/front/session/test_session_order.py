@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.models.front.session.test_writing import native
@@ -179,3 +181,163 @@ def test_sessions_with_values_of_their_own_stay(text: str, reason: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any(reason in message for message in said(result)), said(result)
+
+
+# A script whose sessions have one name.
+SCRIPT = """\
+import numpy as np
+import tensorflow as tf
+
+training = True
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable(tf.ones([2, 1]), name='w')
+out = tf.matmul(x, w)
+loss = tf.reduce_mean(tf.square(out))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+saver = tf.train.Saver()
+rows = np.ones([4, 2])
+
+"""
+FIRST = """\
+sess.run(tf.global_variables_initializer())
+for _ in range(3):
+    print(sess.run([loss, train], {x: rows})[0])
+saver.save(sess, './model')
+"""
+SAVER = "saver = tf.train.Saver()\n"
+LATER = "saver.restore(sess, './model')\nprint(sess.run(out, {x: rows}))\n"
+CONFIG = "config = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
+
+
+def block(text: str, head: str = "with tf.Session() as sess:") -> str:
+    return f"{head}\n{textwrap.indent(text, '    ')}"
+
+
+def test_a_session_takes_the_name_of_the_one_before() -> None:
+    made = "sess = tf.Session()\n"
+    after = native(f"{SCRIPT}{made}{FIRST}sess.close()\n{made}{LATER}")
+    assert after.endswith(
+        "for _ in range(3):\n    print(train_step(rows).numpy())\nsaver.save('./model')\n"
+        "saver.restore('./model')\nprint(compute_out(rows).numpy())\n"
+    )
+    assert native(f"{SCRIPT}{made}{FIRST}{block(LATER)}") == after
+
+
+def test_a_later_session_with_a_name_begins_anew() -> None:
+    made = "sess = tf.Session()\nsess.run(tf.global_variables_initializer())\n"
+    step = "print(sess.run([loss, train], {x: rows})[0])\n"
+    after = native(SCRIPT.replace(SAVER, "") + (made + step) * 2)
+    assert after.endswith(
+        "first_w = tf.identity(w)\nprint(train_step(rows).numpy())\n"
+        "w.assign(first_w)\nprint(train_step(rows).numpy())\n"
+    )
+
+
+def test_a_later_session_trains_by_another_optimizer() -> None:
+    made = "sess = tf.Session()\nsess.run(tf.global_variables_initializer())\n"
+    other = (
+        "other = tf.Variable(1.0)\ncost = tf.square(other * tf.reduce_mean(w))\n"
+        "train = tf.train.GradientDescentOptimizer(0.1).minimize(cost)\n"
+    )
+    after = native(
+        f"{SCRIPT.replace(SAVER, '')}{made}sess.run(train, {{x: rows}})\n"
+        f"{other}{made}sess.run(train)\n"
+    )
+    assert "trained_variables = [w, other]\n" in after
+    assert after.endswith("w.assign(first_w)\ntrain_step_2()\n")
+
+
+def test_sessions_have_one_config() -> None:
+    made = "sess = tf.Session(config=config)\n"
+    after = native(f"{CONFIG}{SCRIPT}{made}{FIRST}{made}{LATER}".replace(CONFIG, "", 1).replace(
+        "training = True\n", CONFIG
+    ))  # fmt: skip
+    assert after.count("set_memory_growth") == 1
+    methods = native(
+        PROGRAM.replace("(self, size):\n", "(self, size, config):\n        self.config = config\n")
+        .replace("tf.Session()", "tf.Session(config=self.config)")
+        .replace(
+            "    model = Model(2)\n",
+            textwrap.indent(CONFIG, "    ") + "    model = Model(2, config)\n",
+        )
+    )
+    assert "self.saver.restore('./model')\n" in methods
+
+
+def test_sessions_under_conditions() -> None:
+    train, test = block(FIRST), block(LATER)
+    after = native(f"{SCRIPT}{block(train, 'if training:')}\n# what was saved\n{test}")
+    assert after.endswith(
+        "if training:\n    for _ in range(3):\n        print(train_step(rows).numpy())\n"
+        "    saver.save('./model')\n\n# what was saved\nsaver.restore('./model')\n"
+        "print(compute_out(rows).numpy())\n"
+    )
+    for other in ("else:", "elif len(rows) > 4:"):
+        after = native(f"{SCRIPT}{block(train, 'if training:')}{block(test, other)}")
+        assert after.endswith(
+            f"    saver.save('./model')\n{other}\n    saver.restore('./model')\n"
+            "    print(compute_out(rows).numpy())\n"
+        )
+
+
+SCRIPTS = {
+    "kept elsewhere": (
+        f"sess = tf.Session()\nkept = [sess]\n{FIRST}sess = tf.Session()\n{LATER}",
+        "it makes more than one session",
+    ),
+    "given to an object that may keep it": (
+        f"sess = tf.Session()\nkept = dict(session=sess)\n{FIRST}sess = tf.Session()\n{LATER}",
+        "it makes more than one session",
+    ),
+    "configs of their own": (
+        f"sess = tf.Session(config=tf.ConfigProto())\n{FIRST}"
+        f"sess = tf.Session(config=tf.ConfigProto())\n{LATER}",
+        "it makes more than one session",
+    ),
+    "in a loop": (
+        block(f"sess = tf.Session()\n{FIRST}", "for _ in range(2):"),
+        "its session is made under a condition or in a loop",
+    ),
+    "builds under the condition": (
+        block(
+            block(FIRST.replace("saver.save", "more = tf.square(out)\nsaver.save")),
+            "if training:",
+        )
+        + block(LATER),
+        "a part of the graph is built under the condition that makes the session",
+    ),
+    "what is built under the condition runs elsewhere": (
+        block(
+            block(FIRST.replace("saver.save", "sess.run(tf.square(out), {x: rows})\nsaver.save")),
+            "if training:",
+        )
+        + block(LATER.replace("out, {", "tf.square(out), {")),
+        "what is built here runs elsewhere too",
+    ),
+    "begins anew under a condition": (
+        block(block(FIRST), "if training:")
+        + block(block(FIRST.partition("for")[0] + "print(sess.run(w))\n"), "else:"),
+        "variables are initialized again, under a condition",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "reason"), SCRIPTS.values(), ids=SCRIPTS)
+def test_scripts_stay(text: str, reason: str) -> None:
+    result = run(SCRIPT + text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any(reason in message for message in said(result)), said(result)
+
+
+def test_random_numbers_of_several_sessions_stay() -> None:
+    text = SCRIPT.replace("tf.matmul(x", "tf.matmul(tf.nn.dropout(x, 0.5, seed=3)")
+    train = "print(sess.run([loss, train], {x: rows})[0])\n"
+    native(text + block(FIRST))
+    for later in (
+        block("saver.restore(sess, './model')\n" + train),
+        "def again(sess):\n    " + train + block("saver.restore(sess, './model')\nagain(sess)\n"),
+    ):
+        result = run(text + block(FIRST) + later, bridge=True, native_sessions=True)
+        assert [one.state for one in result.programs] == ["bridge"]
+        reason = "in several sessions, each of which begins it anew"
+        assert any(reason in message for message in said(result)), said(result)

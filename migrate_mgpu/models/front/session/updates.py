@@ -155,8 +155,6 @@ class UpdateReader(StatementReader):
         found = read_choice(self.module, statement)
         if found is None:
             return None
-        if self.scope.towers is not None:
-            raise Refused(self.module, statement, "an optimizer is chosen beside towers")
         for part in (*found.tests, *found.beside):
             self.state.host_only(part, "which optimizer is made")
             if self.units.is_graph(part):

@@ -39,7 +39,7 @@ _NN = """
 avg_pool batch_normalization bias_add conv2d crelu dropout elu embedding_lookup in_top_k l2_loss
 l2_normalize leaky_relu log_softmax local_response_normalization max_pool moments relu relu6 selu
 max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool3d
-softmax softplus softsign top_k xw_plus_b zero_fraction atrous_conv2d conv1d conv3d
+softmax softplus softsign top_k xw_plus_b relu_layer zero_fraction atrous_conv2d conv1d conv3d
 conv2d_transpose depthwise_conv2d separable_conv2d swish
 """
 _LINALG = """

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from migrate_mgpu.analysis.array_formats import single_element_formats
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.library_changes import library_changes
@@ -14,6 +15,7 @@ from migrate_mgpu.analysis.project import Program, Project, Unresolved
 from migrate_mgpu.analysis.ragged_arrays import ragged_arrays
 from migrate_mgpu.analysis.runs_on import gone_keras_names
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.run.device_queues import queues_on_gpus
 
 CODE = "MGPU908"
 _CONDITION = (
@@ -28,6 +30,7 @@ _BY_NAME = (
 def limits(
     program: Program,
     project: Project,
+    graph: CallGraph,
     left: Callable[[Module], Iterable[Diagnostic]],
     native: bool,
 ) -> list[Diagnostic]:
@@ -38,6 +41,7 @@ def limits(
     module's way once its program is written.
     """
     needed = set(program.needed)
+    inside = graph.within(program.modules)
     found: list[Diagnostic] = []
     for module in program.modules:
         if module not in needed:
@@ -61,6 +65,7 @@ def limits(
         if not native:  # which has no such name and no such run left
             found += _gone_keras(module)
             found += [replaced(why, code=CODE) for why in single_element_formats(module)]
+            found += [replaced(why, code=CODE) for why in queues_on_gpus(module, inside)]
     return found
 
 

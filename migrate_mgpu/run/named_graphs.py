@@ -53,6 +53,7 @@ from migrate_mgpu.models.normalize import (
     script_statements,
     session_blocks,
     session_loops,
+    shape_products,
     static_sizes,
     templates,
     variable_names,
@@ -617,6 +618,7 @@ def _named(
             own_modules = [module for module in modules if module in own]
             edits = (
                 _each(own_modules, mixed_indents.normalize)
+                or _each(own_modules, shape_products.normalize)
                 or _each(own_modules, bidirectional.parted)
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)

@@ -277,7 +277,7 @@ class _Planner:
         for state in self.states:
             self.report.state(state)
             if state.kind != REFUSED:
-                self.report.limits(state, self.project, self.lost)
+                self.report.limits(state, self.project, self.graph, self.lost)
                 self.report.changed_values(state)
                 self.report.unknown_imports(state, self.project)
                 self.report.cells_left_out(state)

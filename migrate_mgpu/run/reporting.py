@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.changed_values import changed_values
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.edit_set import Note
@@ -207,11 +208,11 @@ class Report:
         for why in state.reasons:
             self.diagnostic(why, f.REFUSED)
 
-    def limits(self, state: State, project: Project, lost: LostNames) -> None:
+    def limits(self, state: State, project: Project, graph: CallGraph, lost: LostNames) -> None:
         """What makes it smaller that a migrated program runs on TF2."""
         native = state.kind == NATIVE
         left = incompatibilities if native else lost.left
-        found = [*state.limits, *limits(state.program, project, left, native)]
+        found = [*state.limits, *limits(state.program, project, graph, left, native)]
         for why in found:
             self.diagnostic(why, f.MANUAL)
         if found and state.runs_on:

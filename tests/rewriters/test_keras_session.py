@@ -55,6 +55,7 @@ def test_what_changes_by_itself(layer: str, optimizer: str, v1: str, told: list[
         ("tf.where(t > 5)", "native"),
         ("tf.where(condition=t > 5)", "native"),
         ("tf.log(tf.nn.xw_plus_b(t, t, t))", "native"),
+        ("tf.nn.relu_layer(t, t, t)", "native"),
         ("tf.train.get_global_step()", "bridge"),
         ("tf.gradients(t, t)", "bridge"),  # of a graph
         ("tf.where(*t)", "bridge"),

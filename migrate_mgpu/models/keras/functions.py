@@ -177,8 +177,8 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
         return _dropout(module, call, style)
     if name in ("where", "div"):
         return _where(module, call, style) if name == "where" else _div(module, call, style)
-    if name == "nn.xw_plus_b":
-        return _affine(module, call, style)
+    if name in ("nn.xw_plus_b", "nn.relu_layer"):
+        return _affine(module, call, style, name)
     if name == "string_split":
         return _string_split(module, call, style)
     if name == f"contrib.learn.python.learn.estimators.{_LAST}":
@@ -273,20 +273,27 @@ def _where(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]
     return edit.edits()
 
 
-def _affine(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...] | None:
-    """`tf.nn.xw_plus_b(x, w, b)` is `tf.nn.bias_add(tf.matmul(x, w), b)`."""
+def _affine(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[Edit, ...] | None:
+    """`tf.nn.xw_plus_b(x, w, b)` is `tf.nn.bias_add(tf.matmul(x, w), b)`.
+
+    `tf.nn.relu_layer(x, w, b)` is `tf.nn.relu(tf.matmul(x, w) + b)`.
+    """
     edit = BoundCall(module, call, ("x", "weights", "biases", "name"))
-    x, weights = edit.get("x"), edit.get("weights")
+    x, weights, biases = (edit.get(one) for one in ("x", "weights", "biases"))
     if x is None or weights is None or x not in call.args or weights not in call.args:
-        text = "`tf.nn.xw_plus_b` is given its tensors by name"
+        text = f"`tf.{name}` is given its tensors by name"
         raise Refused(module, call, text, "write tf.matmul(x, w) + b")
-    start, end = module.source.span(x)[0], module.source.span(weights)[1]
-    edit.function(f"{style.tensorflow}.nn.bias_add")
-    return (
-        *edit.edits(),
-        Edit(start, start, f"{style.tensorflow}.matmul("),
-        Edit(end, end, ")"),
-    )
+    tf, span = style.tensorflow, module.source.span
+    start, end = span(x)[0], span(weights)[1]
+    product = Edit(start, start, f"{tf}.matmul(")
+    if name == "nn.xw_plus_b":
+        edit.function(f"{tf}.nn.bias_add")
+        return (*edit.edits(), product, Edit(end, end, ")"))
+    if biases is None or biases not in call.args:
+        text = f"`tf.{name}` is given its tensors by name"
+        raise Refused(module, call, text, "write tf.nn.relu(tf.matmul(x, w) + b)")
+    edit.function(f"{tf}.nn.relu")
+    return (*edit.edits(), product, Edit(end, span(biases)[0], ") + "))
 
 
 def _last_activations(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...]:

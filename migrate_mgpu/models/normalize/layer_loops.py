@@ -433,7 +433,7 @@ def _kind(module: Module, loop: ast.For) -> str:
     names = {name_of(module, one) for one in walk(loop) if isinstance(one, ast.Call)}
     if any(name.startswith("nn.conv") for name in names):
         return "conv"
-    return "dense" if names & {"matmul", "nn.xw_plus_b"} else "weighted"
+    return "dense" if names & {"matmul", "nn.xw_plus_b", "nn.relu_layer"} else "weighted"
 
 
 def _makes(

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -42,9 +42,9 @@ from migrate_mgpu.source.statements import Layout, without_function
 _EXACT = (
     "add", "add_n", "concat", "div", "divide", "identity", "matmul", "multiply", "nn.bias_add",
     "nn.conv2d", "nn.elu", "nn.l2_loss", "nn.lrn", "nn.max_pool", "nn.relu", "nn.relu6",
-    "nn.softmax", "nn.sparse_softmax_cross_entropy_with_logits", "nn.tanh", "reduce_max",
-    "reduce_mean", "reduce_sum", "reshape", "scalar_mul", "sigmoid", "square", "squeeze",
-    "subtract", "tanh", "transpose",
+    "nn.relu_layer", "nn.softmax", "nn.sparse_softmax_cross_entropy_with_logits", "nn.tanh",
+    "nn.xw_plus_b", "reduce_max", "reduce_mean", "reduce_sum", "reshape", "scalar_mul", "sigmoid",
+    "square", "squeeze", "subtract", "tanh", "transpose",
 )  # fmt: skip
 # What operations without a name of the author's are called, besides their function's.
 _USUAL = {
@@ -386,16 +386,15 @@ class _Building:
         target = self.graph.target(module, call.func)
         assert target is not None and isinstance(target.node, ast.FunctionDef)
         passed = bind(call, target).every()
-        if passed is None or target.module is not module or len(passed) != 1:
+        if passed is None or len(passed) != 1:
             raise _Stays
         ((name, value),) = passed.items()
         if not isinstance(value, ast.Name):
             raise _Stays
         texts = {name: value.id}
         own: dict[str, object] = {f"{name}.op": self._operation(module, value)}
-        self._write(
-            module, statement, self._summaries(module, target.node.body, prefix, own, texts)
-        )
+        lines = self._summaries(target.module, target.node.body, prefix, own, texts, module)
+        self._write(module, statement, lines)
 
     def _write(self, module: Module, statement: ast.stmt, lines: list[str]) -> None:
         if self.written.get(statement, (module, lines)) != (module, lines) or not lines:
@@ -445,8 +444,12 @@ class _Building:
         prefix: str,
         given: dict[str, object],
         texts: Mapping[str, str],
+        home: Module | None = None,
     ) -> list[str]:
-        """The summaries of statements, with names that are constants."""
+        """The summaries of statements, with names that are constants.
+
+        ``home`` is where they are written, if that is another module than the statements'.
+        """
         code, quote = module.source.code, "'"
         lines: list[str] = []
         for statement in body:
@@ -468,6 +471,8 @@ class _Building:
                 raise _Stays
             self.needed.add((prefix + clean_tag(name)).lower())
             tag = self._unique(prefix + clean_tag(name)).removeprefix(prefix)
+            if home is not None and not _means_same(module, home, (call.func, value), texts):
+                raise _Stays
             shown = with_texts(module.source, value, lambda name: texts.get(name.id))
             if quote in tag or "\n" in shown:
                 raise _Stays
@@ -481,3 +486,18 @@ class _Building:
             full = {k: f"{tower}/{v}" if k.endswith(".op") else v for k, v in given.items()}
             found.add(self._value(module, node, full))
         return found.pop() if len(found) == 1 else Unknown
+
+
+def _means_same(
+    module: Module, other: Module, parts: Sequence[ast.expr], own: Container[str]
+) -> bool:
+    """Whether expressions mean the same in another module, but for names of their ``own``."""
+    if module is other:
+        return True
+    found = {one.id for part in parts for one in walk(part) if isinstance(one, ast.Name)}
+    roots = [
+        (module.names.roots(one, module.names.module_scope),
+         other.names.roots(one, other.names.module_scope))
+        for one in found if one not in own
+    ]  # fmt: skip
+    return all(here and here == there for here, there in roots)

@@ -349,7 +349,7 @@ class UnitLayerReader(StatementReader):
                 return False
             same = ("Dense", "Dropout", "BatchNormalization")
             return layer.kind not in same or self._may_be_image(layer.inputs[0], unit)
-        if name_of(self.module, node) in ("matmul", "nn.xw_plus_b"):
+        if name_of(self.module, node) in ("matmul", "nn.xw_plus_b", "nn.relu_layer"):
             return False
         shaped = name_of(self.module, node).replace("nn.", "") in _SHAPED and node.args
         return not shaped or self._may_be_image(node.args[0], unit)

@@ -528,4 +528,14 @@ def targets_of(node: ast.AST) -> set[str]:
         return {name for statement in inside for name in targets_of(statement)}
     elif isinstance(node, ast.stmt) and (added := appended(node)) is not None:
         return {added[0]}
+    elif isinstance(node, ast.Expr) and (told := tells_shape(node.value)) is not None:
+        return {told.id}
     return {p.id for target in targets for p in walk(target) if isinstance(p, ast.Name)}
+
+
+def tells_shape(node: ast.AST) -> ast.Name | None:
+    """The name of a tensor in `image.set_shape([784])`; None for anything else."""
+    func = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != "set_shape":
+        return None
+    return func.value if isinstance(func.value, ast.Name) else None

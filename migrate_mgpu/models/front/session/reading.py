@@ -43,6 +43,7 @@ from migrate_mgpu.models.front.session.program import (
     SessionProgram,
     is_late,
     targets_of,
+    tells_shape,
 )
 from migrate_mgpu.models.front.session.random_streams import StreamReader
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
@@ -372,15 +373,23 @@ class _Reader(StatementReader):
             role = self._assignment(statement, statement.targets[0])
             if role is not None:
                 return role
-        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            if isinstance(self.meanings.get(statement.target.id), Unit):
-                self.meanings[statement.target.id] = self.units.unit(statement, self.place)
-                return Role.UNIT
+        if self._changes(statement):
+            return Role.UNIT
         if self.units.repeats(statement) or self.units.decides(statement):
             unit = self.units.unit(statement, self.place)
             self.meanings.update(dict.fromkeys(targets_of(statement), unit))
             return Role.UNIT
         return self._host(statement)
+
+    def _changes(self, statement: ast.stmt) -> bool:
+        """Whether a statement changes a value that it has a name for: `x += 1`, or its shape."""
+        told = tells_shape(statement.value) if isinstance(statement, ast.Expr) else None
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            told = statement.target
+        if told is None or not isinstance(self.meanings.get(told.id), Unit):
+            return False
+        self.meanings[told.id] = self.units.unit(statement, self.place)
+        return True
 
     def _of_tower(self, entry: Entry) -> Role:
         """What a statement of the loop that builds towers is."""
@@ -398,10 +407,8 @@ class _Reader(StatementReader):
         if role is None and not self.runs.concerns(statement):
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 role = self._assignment(statement, statement.targets[0])
-            elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-                if isinstance(self.meanings.get(statement.target.id), Unit):
-                    self.meanings[statement.target.id] = self.units.unit(statement, self.place)
-                    role = Role.UNIT
+            elif self._changes(statement):
+                role = Role.UNIT
         if role is Role.HOST_OBJECT and any(statement is i.statement for i in self.found.iterators):
             text = "each tower makes an iterator of its own"
             raise Refused(self.module, statement, text, "make a list of them above the towers")

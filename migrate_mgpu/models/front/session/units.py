@@ -46,6 +46,7 @@ from migrate_mgpu.models.front.session.program import (
     SummaryList,
     closure,
     targets_of,
+    tells_shape,
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -263,7 +264,7 @@ class UnitReader(StatementReader):
         for one in merge.summaries if merge else ():
             after += [one.gradients] if one.gradients else []
             after += [one.tower.each] if one.tower and one.tower.each else []
-        changes = isinstance(node, (ast.AugAssign, ast.For, ast.If))
+        changes = isinstance(node, (ast.AugAssign, ast.Expr, ast.For, ast.If))
         for target in sorted(targets_of(node)) if changes else ():
             before = self.meanings.get(target)
             assert isinstance(before, Unit) or isinstance(node, (ast.For, ast.If))
@@ -290,9 +291,16 @@ class UnitReader(StatementReader):
 
     def parts(self, value: ast.expr | ast.For | ast.If) -> Parts:
         """What a unit is made of."""
+        found = Parts()
+        told = tells_shape(value)
+        if told is not None:
+            assert isinstance(value, ast.Call)
+            for one in (*value.args, *(keyword.value for keyword in value.keywords)):
+                found.add(self.expressions.read(one))
+            found.names.append(told)
+            return found
         if not isinstance(value, (ast.For, ast.If)):
             return self.expressions.read(value)
-        found = Parts()
         made: set[ast.Name] = set()
         if isinstance(value, ast.For):
             computed = list(expressions_of_loop(value))
@@ -346,6 +354,8 @@ class UnitReader(StatementReader):
                 if parent.attr in PAIR_PARTS and structure(self.module, name) == PAIR:
                     return
                 called = self.names.parents.get(parent)
+                if called is not None and tells_shape(called) is name:
+                    return
                 if isinstance(called, ast.Call) and method_of(self.module, called, self.graph):
                     return
                 if not isinstance(meaning, Variables) or meaning.collected is Collected.ONE:
@@ -421,7 +431,7 @@ def expressions_of_loop(loop: ast.For) -> Iterator[ast.expr]:
 
 def value_of(node: ast.stmt | ast.expr) -> ast.expr | ast.For | ast.If:
     """The expression that a unit computes, or the loop or the condition that does."""
-    value = node.value if isinstance(node, (ast.Assign, ast.AugAssign)) else node
+    value = node.value if isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) else node
     assert isinstance(value, (ast.expr, ast.For, ast.If))
     return value
 

@@ -1039,3 +1039,50 @@ def test_splits_above_a_scope_are_apart() -> None:
         program(split=both, loop=loop, **indented), bridge=True, native_sessions=True
     )
     assert "strategy.run(" in after, told
+
+
+CHOICE = """\
+w = tf.Variable(tf.zeros([3, 1]))
+if {test}:
+    optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
+elif {test}:
+    optimizer = {second}
+else:
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+"""
+
+
+def test_an_optimizer_that_is_chosen_is_made_in_the_scope_of_the_strategy() -> None:
+    second = "tf.train.AdamOptimizer(0.1)"
+    after = native(program(model=CHOICE.format(test="batch > 3", second=second)))
+    (scope,) = (part for part in after.split("with strategy.scope():")[1:] if "if batch" in part)
+    assert "    elif batch > 3:\n        optimizer = tf.keras.optimizers.Adam(0.1" in scope
+    assert "optimizer.build(variables)" in after
+
+
+def test_an_optimizer_that_is_chosen_by_the_graph_stays() -> None:
+    text = CHOICE.format(test="batch > 3", second="tf.train.AdagradDAOptimizer(0.1)")
+    stays(program(model=text), "no Keras optimizer equals tf.train.AdagradDAOptimizer")
+    text = CHOICE.format(test="tf.size(x) > 3", second="tf.train.AdamOptimizer(0.1)")
+    stays(program(model=text), "which optimizer is made depends on `x`, a part of the graph")
+
+
+def test_shapes_that_a_tower_tells() -> None:
+    body = (
+        "        part = x_splits[i]\n"
+        "        part.set_shape([batch, 3])\n"
+        "        output = tf.matmul(part, w)\n"
+        "        output.set_shape([batch, 1])\n"
+        "        loss = tf.reduce_mean(tf.square(output - y_splits[i]))\n"
+        "        losses.append(loss)\n"
+    )
+    after = native(program(body=body))
+    replica = after[after.index("def train_tower") : after.index("def train_step")]
+    told = ["part.set_shape([batch, 3])", "tf.matmul(part, w)", "output.set_shape([batch, 1])"]
+    places = [replica.index(one) for one in (*told, "tf.square(output")]
+    assert places == sorted(places)
+
+
+def test_the_shape_of_what_is_fed_stays() -> None:
+    text = program(split="x.set_shape([8, 3])\n" + SPLIT)
+    stays(text, "`x`, a part of the graph, is used outside of `Session.run`")

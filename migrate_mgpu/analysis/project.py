@@ -229,10 +229,14 @@ class Project:
                 if b"sys.path" in data or _is_python_3(path, data):
                     self._parse(path, data)
         # What a program is built by may stand in a file of constants: `from config import CLASSES`.
+        # Or it shows its tensors by a function of a file that imports nothing of TensorFlow's.
         wanted = {word for data in self.data.values() for word in imported_words(data)}
         for name, data in waiting:
             path = Path(name)
-            if path not in self.data and path.stem.encode() in wanted and _is_settings(path, data):
+            if path in self.data or path.stem.encode() not in wanted:
+                continue
+            asks = any(word in data for word in _ASKED_OF_TENSORS)
+            if _is_python_3(path, data) if asks else _is_settings(path, data):
                 self._parse(path, data)
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
@@ -752,6 +756,10 @@ def _parents(folder: str) -> Iterator[str]:
 
 
 _SETTINGS = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
+
+
+# What only tensors have.
+_ASKED_OF_TENSORS = (b".get_shape(", b".op.name")
 
 
 def _is_settings(path: Path, data: bytes) -> bool:

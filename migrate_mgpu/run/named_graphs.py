@@ -27,6 +27,7 @@ from migrate_mgpu.models.normalize import (
     built_again,
     called_feeds,
     called_initializers,
+    carried_sizes,
     early_constants,
     fed_dropout,
     graph_functions,
@@ -37,6 +38,7 @@ from migrate_mgpu.models.normalize import (
     late_parts,
     later_graphs,
     layer_loops,
+    layer_objects,
     loaded_graphs,
     loop_parts,
     made_before_towers,
@@ -56,6 +58,7 @@ from migrate_mgpu.models.normalize import (
     shape_products,
     static_sizes,
     templates,
+    turned_lists,
     variable_names,
 )
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
@@ -606,7 +609,8 @@ def _named(
         )
         if not edits:
             edits = printed_parts.normalize(modules, graph, own) or _each(
-                [module for module in modules if module in own], static_sizes.normalize
+                [module for module in modules if module in own],
+                lambda module: static_sizes.normalize(module) or carried_sizes.normalize(module),
             )
         if functions and not edits:
             edits = graph_functions.normalize(modules, graph, own)
@@ -632,12 +636,15 @@ def _named(
                 or _each(own_modules, run_names.normalize)
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, called_initializers.normalize)
+                or _each(own_modules, layer_objects.normalize)
                 or _each(own_modules, late_parts.normalize)
                 or _each(own_modules, loop_parts.normalize)
                 or _each(own_modules, partial(layer_loops.normalize, graph=graph))
                 or _each(own_modules, loaded_graphs.normalize)
+                or _each(own_modules, turned_lists.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
+                or _each(own_modules, reused_names.variables_apart)
                 or _each(own_modules, partial(variable_names.parted, graph=graph))
                 or _each(own_modules, reused_names.renamed_in_towers)
                 or _each(own_modules, partial(built_again.variables_of_towers, graph=graph))

@@ -181,6 +181,12 @@ MUTANTS: dict[str, Mutant] = {
     "applies the model of the session before, not the one that is restored": Mutant(
         "applied_model", r"^saver\.restore\(path\)\n", ""
     ),
+    "a variable that is left out where its name means more": Mutant(
+        "tied_in_loops", r"dense\(code\) \+ shift", "dense(code)"
+    ),
+    "the last layer is squashed as well": Mutant(
+        "tied_in_loops", r"if i < len\(self\.sizes\) - 2", "if i < len(self.sizes)"
+    ),
     "distances that are not scaled": Mutant("without_variables", r"scale \* tf\.sqrt", "tf.sqrt"),
     "drops activations where a model is applied": Mutant(
         "applied_model", r'"keep_prob": 1\.0', '"keep_prob": 0.5'

@@ -33,16 +33,21 @@ _GATES = "lambda x: {tf}.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)"
 
 
 def made_edits(
-    made: Operation, style: FileStyle, more: Mapping[str, str] = _NOTHING, function: str = ""
+    made: Operation,
+    style: FileStyle,
+    more: Mapping[str, str] = _NOTHING,
+    function: str = "",
+    render: Callable[[ast.AST], str] | None = None,
 ) -> tuple[Edit, ...]:
     """The edits that turn a call into the constructor of what it makes; a layer with ``more``.
 
-    ``function`` is what makes a layer in the place of Keras's class.
+    ``function`` is what makes a layer in the place of Keras's class. ``render`` writes what a
+    weight begins with as it stands there; without it that is the author's code.
     """
     if isinstance(made, Layer):
         return layer_edits(made, style, more, function)
     if isinstance(made, Weight):
-        return weight_edits(made, style)
+        return weight_edits(made, style, render or made.module.source.code)
     if isinstance(made, Recurrent):
         return recurrent_edits(made, style)
     if isinstance(made, Cell):
@@ -114,7 +119,9 @@ def layer_edits(
     return edit.edits()
 
 
-def weight_edits(weight: Weight, style: FileStyle) -> tuple[Edit, ...]:
+def weight_edits(
+    weight: Weight, style: FileStyle, render: Callable[[ast.AST], str]
+) -> tuple[Edit, ...]:
     """`tf.get_variable('w', [3])` as `self.add_weight(name='w', shape=[3])`."""
     source, first = weight.module.source, weight.first
     edit = _edit(weight, VARIABLES.by_kind[weight.kind], style)
@@ -126,20 +133,20 @@ def weight_edits(weight: Weight, style: FileStyle) -> tuple[Edit, ...]:
         return edit.edits()
     if first.shape is None:
         edit.rename(first.parameter, "initializer")
-        edit.value("initializer", _first_initializer(weight.module, first, style))
+        edit.value("initializer", _first_initializer(first, style, render))
         edit.add("shape", "()")
         return edit.edits()
     begin, end = source.span(weight.arguments[first.parameter])
     start, last = source.span(first.shape)
     edit.rename(first.parameter, "shape")
-    behind = f", initializer={_first_initializer(weight.module, first, style)}"
+    behind = f", initializer={_first_initializer(first, style, render)}"
     return (*edit.edits(), Edit(begin, start, ""), Edit(last, end, behind))
 
 
 def weight_arguments(
-    weight: Weight, style: FileStyle, render: Callable[[ast.AST], str]
+    weight: Weight, style: FileStyle, render: Callable[[ast.AST], str], base: str
 ) -> list[str]:
-    """The arguments of `self.add_weight`, each by itself."""
+    """The arguments of `self.add_weight`, each by itself, in a line that begins as ``base``."""
     first = weight.first
     own = weight.scoped.rpartition("/")[2]
     found = [f"name={style.string(own)}"] if own else []
@@ -149,12 +156,17 @@ def weight_arguments(
             continue
         if first.shape is not None:
             found.append(f"shape={render(first.shape)}")
-        found.append(f"initializer={_first_initializer(weight.module, first, style)}")
+        found.append(f"initializer={_first_initializer(first, style, render, base)}")
     return [*found, "shape=()"] if first is not None and first.shape is None else found
 
 
-def _first_initializer(module: Module, first: FirstValue, style: FileStyle) -> str:
-    """The initializer that draws what a function gave."""
+def _first_initializer(
+    first: FirstValue,
+    style: FileStyle,
+    render: Callable[[ast.AST], str],
+    base: str | None = None,
+) -> str:
+    """The initializer that draws what a function gave; ``base`` begins the line of its call."""
     if first.kind.islower():  # `zeros`
         return style.string(first.kind)
     given: list[str] = []
@@ -162,10 +174,14 @@ def _first_initializer(module: Module, first: FirstValue, style: FileStyle) -> s
     for name in ("value", "mean", "minval", "maxval", "stddev", "seed"):
         text = defaults.get(name)
         if name in first.arguments:
-            text = module.source.code(first.arguments[name])
+            text = render(first.arguments[name])
         if text is not None:
             given.append(text if name == "value" else f"{name}={text}")
-    return f"{style.tensorflow}.keras.initializers.{first.kind}({', '.join(given)})"
+    head = f"{style.tensorflow}.keras.initializers.{first.kind}"
+    if base is None:
+        return f"{head}({', '.join(given)})"
+    inner = style.continued(base)
+    return style.call(head, given, inner, len(inner) + len("initializer="), 2)
 
 
 def recurrent_edits(layer: Recurrent, style: FileStyle) -> tuple[Edit, ...]:

@@ -29,7 +29,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
 
 _WEIGHTS = "variables"  # what a loop makes that makes variables itself
-_PLAIN = (ast.Assign, ast.AugAssign, ast.For, ast.With, ast.Expr)
+_PLAIN = (ast.Assign, ast.AugAssign, ast.For, ast.With, ast.Expr, ast.If)
 
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
@@ -83,7 +83,7 @@ class _Loop:
         inside = [one for one in walk(loop) if isinstance(one, ast.stmt)]
         if not makers or loop.orelse or not all(isinstance(one, _PLAIN) for one in inside):
             return []
-        if any(_is_more(module, one) for one in walk(loop)):
+        if any(_is_more(module, one) for one in walk(loop)) or self._chooses(inside):
             return []
         if not layout.owns_lines or any("\n" in text for text in _texts(loop)):
             return []
@@ -166,6 +166,15 @@ class _Loop:
         gone = [without_paragraph(source, statement) for statement in lists.values()]
         return [above, *gone, Layout(source, loop).replace([call])]
 
+    def _chooses(self, inside: list[ast.stmt]) -> bool:
+        """Whether a turn makes layers, or puts something into a list, only under a condition."""
+        return any(
+            _makes(self.module, self.graph, part) or isinstance(part, ast.Expr)
+            for one in inside
+            if isinstance(one, ast.If)
+            for part in walk(one)
+        )
+
     def _lists(self, inside: list[ast.stmt]) -> dict[str, ast.stmt] | None:
         """The lists that the loop appends to, with what begins them; None where one has more.
 
@@ -241,6 +250,8 @@ class _Loop:
             where = names.defining_scope(name.id, names.scope_of_name[name])
             if where is not scope or name.id in given or name.id in found or name.id == self.me:
                 continue
+            if names.roots(name.id, scope) == names.roots(name.id, names.module_scope) != ():
+                continue  # the function imports what its module has as well
             if (
                 name.id in stored
                 or home is not self.module.tree

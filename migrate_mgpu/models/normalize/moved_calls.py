@@ -179,7 +179,9 @@ class MovedCall:
             if elsewhere is None:
                 return None
             texts.update(elsewhere)
-        if isinstance(self.home, ast.FunctionDef) and free & bound:
+        if isinstance(self.home, ast.FunctionDef) and not all(
+            self._is_same_here(name) for name in free & bound
+        ):
             return None  # what is free in the function must mean the same here
         wanted = {
             value.id: target.id
@@ -199,6 +201,13 @@ class MovedCall:
         if any(n in bound and n not in wanted.values() for n in found.values()):
             return None
         return _Names(texts, assigned, found)
+
+    def _is_same_here(self, name: str) -> bool:
+        """Whether a name that both functions' code knows is of one import: `tf`, imported again."""
+        names = self.module.names
+        here = names.roots(name, names.scopes[self.home])
+        there = self.names.roots(name, self.names.module_scope)
+        return bool(here) and here == there
 
     def _elsewhere(self, free: set[str]) -> dict[str, str] | None:
         """What names of the function's module are where it is called; None where one is not seen.

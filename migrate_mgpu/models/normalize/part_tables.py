@@ -1,7 +1,8 @@
 """Dictionaries of parts of a graph that functions are given: they are given the parts.
 
 `ops = {'x': x_pl, 'loss': loss}` and `train(sess, ops)`, which asks for `ops['loss']`, becomes
-`train(sess, x_pl, loss)`.
+`train(sess, x_pl, loss)`. Where something of it is fed, `feed_dict={ops['x']: rows}`, its own
+code has the parts by their names.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import Scope, walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
+
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
 def spread(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -86,9 +91,20 @@ class _Table:
                 handed = True
             else:
                 return []
-        if not handed:
+        if not handed and not (self.found and self._is_fed(home)):
             return []
         return [Edit(layout.line_start, layout.next_line, ""), *self.found]
+
+    def _is_fed(self, home: Scope) -> bool:
+        """Whether a table has a placeholder: what is fed needs a name, `ae['x']` is none."""
+        names = self.names
+        if any(isinstance(one, _LOOPS) for one in names.ancestors(self.statement)):
+            return False
+        values = (one.value for name in self.values.values() for one in home.bindings[name])
+        return any(
+            isinstance(one, ast.Call) and name_of(self.module, one) in PLACEHOLDERS
+            for one in values
+        )
 
     def _key(self, mention: ast.Name) -> str | None:
         """The key of `ops['loss']`, which is read."""

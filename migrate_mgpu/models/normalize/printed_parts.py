@@ -34,6 +34,7 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.queues import BATCHES
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.origins import class_of
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.source.source import Edit
@@ -88,7 +89,9 @@ def printed(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Modul
     for module in modules:
         if "print" in module.names.by_id:
             lines = _SureLines(module, graph)
-            found.update(dict.fromkeys((*lines.all(), *lines.of_functions()), module))
+            found.update(dict.fromkeys(lines.all(), module))
+            for shown in lines.of_functions():
+                found[shown.node] = shown.module
     for statement, module in found.items():
         if not any(parent in found for parent in module.names.ancestors(statement)):
             yield module, statement
@@ -351,6 +354,14 @@ class _Lines:
         return False
 
 
+@record(frozen=True)
+class _Shown:
+    """A statement that goes."""
+
+    module: Module
+    node: ast.stmt
+
+
 class _SureLines(_Lines):
     """Lines wherever they stand: what is printed is surely a part of the graph."""
 
@@ -364,16 +375,23 @@ class _SureLines(_Lines):
         super().__init__(module, graph, False)
         self._given: set[str] = set()  # parameters that every call gives a part of the graph
 
-    def of_functions(self) -> Iterator[ast.stmt]:
-        """Functions that do nothing but print of what they are given, with their calls."""
+    def of_functions(self) -> Iterator[_Shown]:
+        """The calls of functions that do nothing but print of what they are given.
+
+        With the function, where no other module has it: there it stays, for those who import it.
+        """
         for node in self.module.tree.body:
             if isinstance(node, ast.FunctionDef) and self._only_prints(node):
-                references = list(self.graph.references(Function(self.module, node)))
-                calls = [one.call for one in references if one.module is self.module]
-                statements = [self._shows(one) for one in calls]
-                if calls and len(calls) == len(references) and None not in statements:
-                    yield node
-                    yield from (one for one in statements if one is not None)
+                shown: list[_Shown | None] = []
+                for one in self.graph.references(Function(self.module, node)):
+                    own = one.module is self.module
+                    lines = self if own else _SureLines(one.module, self.graph)
+                    statement = lines._shows(one.call)
+                    shown.append(None if statement is None else _Shown(one.module, statement))
+                if shown and None not in shown:
+                    if all(one is not None and one.module is self.module for one in shown):
+                        yield _Shown(self.module, node)
+                    yield from (one for one in shown if one is not None)
 
     def _only_prints(self, node: ast.FunctionDef) -> bool:
         """Whether a function only prints, of each of its parameters."""

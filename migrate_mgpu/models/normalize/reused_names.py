@@ -7,19 +7,27 @@ a value that the graph is made of, where the name has another one below.
 `loss` in a loop over devices, and behind it `loss = tf.reduce_mean(losses)`, which functions are
 given: that of each device becomes `tower_loss`. So does one beside a function `loss` that a
 function called in the loop calls.
+
+`y = tf.Variable(...)`, and below it `y = x * w + y`: the variable gets a name of its own, the one
+that `tf.Variable(..., name="bias")` says where it can.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
+import keyword
 from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 
 _BY_TEXT = tuple(f"builtins.{name}" for name in ("globals", "locals", "vars", "exec", "eval"))
 _GRADIENTS = ("compute_gradients", "gradients")
@@ -76,6 +84,67 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
             return []
     new = names.fresh(home, f"{name}_value", f"{name}_result")
     return [Edit(*module.source.span(one), new) for one in later]
+
+
+@fact_of_text
+def variables_apart(module: Module) -> list[Edit]:
+    """The edits for a variable whose name stands for something computed below; none without one."""
+    for home in dict.fromkeys(module.names.scope_at(call) for call in session_calls(module)):
+        if asks_for_names(module, home):
+            continue
+        for name, bindings in home.bindings.items():
+            if len(bindings) > 1 and (edits := _variable_apart(module, home, name)):
+                return edits
+    return []
+
+
+def _variable_apart(module: Module, home: Scope, name: str) -> list[Edit]:
+    names, source = module.names, module.source
+    mentions = sorted(names.mentions(name, home), key=position)
+    stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
+    if len(stored) != len(home.bindings[name]) or mentions[0] is not stored[0]:
+        return []
+    made, again = (names.statement(one) for one in stored[:2])
+    of_itself = any(one in mentions for one in walk(again) if one is not stored[1])
+    if not _is_variable(module, made) or not (of_itself or _kind(module, stored[1]) == "graph"):
+        return []
+    if any(_is_variable(module, names.statement(one)) for one in stored[1:]):
+        return []  # several variables by one name
+    # `+=` of a variable is an error in TF2; `+=` of what was computed of it is none.
+    if any(isinstance(names.statement(one), ast.AugAssign) for one in stored):
+        return []
+    if any(names.scope_of_name[one] is not home or not is_written(module, one) for one in mentions):
+        return []
+    layout = Layout(source, made)
+    if any(isinstance(one, _LOOPS) for one in names.ancestors(made)) or not layout.owns_lines:
+        return []
+    assert isinstance(made, ast.Assign)
+    new = names.fresh(home, *_words(module, made), f"{name}_variable")
+    target = Edit(*source.span(stored[0]), new)
+    if names.block(made) is names.block(again) and isinstance(again, ast.Assign):
+        inside = {*walk(again.value)}
+        earlier = [o for o in mentions if o in inside or position(o) < position(again)]
+        return [Edit(*source.span(one), new) for one in earlier]
+    end = layout.next_line
+    ends = source.text[:end].endswith("\n")
+    line = f"{source.indent_of(made)}{name} = {new}"
+    return [target, Edit(end, end, line + source.newline if ends else source.newline + line)]
+
+
+def _is_variable(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement gives one name a variable."""
+    made = statement.value if isinstance(statement, ast.Assign) else None
+    one = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+    return one and isinstance(made, ast.Call) and name_of(module, made) in VARIABLES.by_name
+
+
+def _words(module: Module, made: ast.Assign) -> list[str]:
+    """What a variable is called in its graph, where that may be a name."""
+    assert isinstance(made.value, ast.Call)
+    row = VARIABLES.by_name[name_of(module, made.value)]
+    told = constant(NamedArguments(module, made.value, row.signature).rest.get("name"))
+    free = isinstance(told, str) and told.isidentifier() and not keyword.iskeyword(told)
+    return [str(told)] if free and not hasattr(builtins, str(told)) else []
 
 
 @fact_of_text

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
@@ -17,13 +18,15 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.network.variables import function_of
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.source.source import Edit
 
-# What gives tensors of the shape that their first argument has,
+# What gives tensors of the shape that their first argument has.
 _ALIKE = {
     "nn.relu", "nn.relu6", "nn.elu", "nn.selu", "nn.leaky_relu", "nn.tanh", "nn.sigmoid",
     "nn.dropout", "nn.bias_add", "nn.softmax", "nn.lrn", "nn.local_response_normalization", "tanh",
-    "sigmoid", "identity",
+    "sigmoid", "identity", "cast",
 }  # fmt: skip
 _LAYERS_ALIKE = {"BatchNormalization", "Dropout"}
 _POOLS = {"nn.max_pool", "nn.avg_pool"}  # or of as many channels
@@ -32,6 +35,7 @@ _DRAWN = {
     "zeros", "ones", "random_normal", "truncated_normal", "random_uniform", "random.normal",
     "random.truncated_normal", "random.uniform",
 }  # fmt: skip
+_OF_TWO = {"add", "subtract", "multiply", "math.add", "math.subtract", "math.multiply"}
 _PLAIN = (
     ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
@@ -39,10 +43,17 @@ _PLAIN = (
 
 @record(frozen=True)
 class _Size:
-    """How many dimensions a tensor has, and what its last one is, in the code of its function."""
+    """How many dimensions a tensor has, and what its last one is, in the code of its function.
+
+    ``shown`` is how its author wrote that: `sizes[0]`, of a list of numbers.
+    """
 
     rank: int
     last: ast.expr
+    shown: ast.expr
+
+
+_NOTHING: Mapping[str, _Size] = {}
 
 
 @fact_of_text
@@ -55,11 +66,11 @@ def normalize(module: Module) -> list[Edit]:
                 if isinstance(node, ast.Subscript) and not _is_inside(module, node, found):
                     value = _value(module, node)
                     if value is not None:
-                        outer = _outer(module, node)
+                        whole = outer(module, node)
                         text = module.source.code(value)
-                        if isinstance(module.names.parents[outer], (ast.BinOp, ast.UnaryOp)):
+                        if isinstance(module.names.parents[whole], (ast.BinOp, ast.UnaryOp)):
                             text = f"({text})" if isinstance(value, ast.BinOp) else text
-                        found[outer] = Edit(*module.source.span(outer), text)
+                        found[whole] = Edit(*module.source.span(whole), text)
                 elif isinstance(node, ast.Name) and not _is_inside(module, node, found):
                     value = _named(module, node)
                     if value is not None:
@@ -74,7 +85,7 @@ def _named(module: Module, node: ast.Name) -> ast.expr | None:
         return None
     made = _made(module, node) if isinstance(node.ctx, ast.Load) else None
     asked = made.value if isinstance(made, ast.Attribute) and made.attr == "value" else made
-    if not isinstance(asked, ast.Subscript) or _asked(asked.value) is None:
+    if not isinstance(asked, ast.Subscript) or asked_of(asked.value) is None:
         return None
     value = _value(module, asked)
     return value if value is not None and _stays(module, value, node) else None
@@ -84,7 +95,7 @@ def _is_inside(module: Module, node: ast.AST, known: dict[ast.AST, Edit]) -> boo
     return any(parent in known for parent in module.names.ancestors(node))
 
 
-def _outer(module: Module, node: ast.expr) -> ast.expr:
+def outer(module: Module, node: ast.expr) -> ast.expr:
     """What is a number in TF1: `x.get_shape()[1].value`, `int(x.get_shape()[1])`."""
     parent = module.names.parents[node]
     if isinstance(parent, ast.Attribute) and parent.attr == "value":
@@ -95,12 +106,21 @@ def _outer(module: Module, node: ast.expr) -> ast.expr:
     return node
 
 
+def last_size(module: Module, tensor: ast.expr) -> tuple[int, ast.expr, ast.expr] | None:
+    """How many dimensions a tensor has, and its last one, as what makes it says.
+
+    The last is how its author wrote that: `sizes[0]`, of a list of numbers.
+    """
+    size = _size(module, tensor)
+    return (size.rank, size.last, size.shown) if size is not None else None
+
+
 def _value(module: Module, node: ast.Subscript) -> ast.expr | None:
     """What stands at an index of a shape, or of a list that nothing changes."""
     index = constant(node.slice)
     if not isinstance(index, int):
         return None
-    tensor = _asked(node.value)
+    tensor = asked_of(node.value)
     if tensor is not None:
         size = _size(module, tensor)
         found = size.last if size is not None and index in (-1, size.rank - 1) else None
@@ -110,11 +130,11 @@ def _value(module: Module, node: ast.Subscript) -> ast.expr | None:
     return found if found is not None and _stays(module, found, node) else None
 
 
-def _asked(node: ast.expr) -> ast.expr | None:
+def asked_of(node: ast.expr) -> ast.expr | None:
     """The tensor of a shape: `x.get_shape()`, `x.get_shape().as_list()`, `x.shape`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
         if node.func.attr == "as_list":
-            return _asked(node.func.value)
+            return asked_of(node.func.value)
         return node.func.value if node.func.attr == "get_shape" else None
     return node.value if isinstance(node, ast.Attribute) and node.attr == "shape" else None
 
@@ -150,44 +170,113 @@ def _stays(module: Module, node: ast.expr, place: ast.expr) -> bool:
     )
 
 
-def _size(module: Module, node: ast.expr | None, deep: int = 0) -> _Size | None:
-    """The dimensions of a tensor, as far as what makes it says them."""
+def _size(
+    module: Module, node: ast.expr | None, deep: int = 0, given: Mapping[str, _Size] = _NOTHING
+) -> _Size | None:
+    """The dimensions of a tensor, as far as what makes it says them.
+
+    ``given`` are those of the parameters of a function that computes it.
+    """
     if node is None or deep > 40:
         return None
     if isinstance(node, ast.Name):
-        return _size(module, _made(module, node), deep + 1)
+        if node.id in given and module.names.is_parameter(node):
+            return given[node.id]
+        return _size(module, _made(module, node), deep + 1, given)
     if isinstance(node, ast.BinOp):
-        left, right = (_size(module, one, deep + 1) for one in (node.left, node.right))
-        if left is None or right is None or ast.dump(left.last) != ast.dump(right.last):
-            return None
-        return left if left.rank > right.rank else right
-    return _of_call(module, node, deep) if isinstance(node, ast.Call) else None
+        return _of_two(module, node.left, node.right, deep, given)
+    return _of_call(module, node, deep, given) if isinstance(node, ast.Call) else None
 
 
-def _of_call(module: Module, call: ast.Call, deep: int) -> _Size | None:
+def _of_two(
+    module: Module, left: ast.expr, right: ast.expr, deep: int, given: Mapping[str, _Size]
+) -> _Size | None:
+    """The dimensions of what is computed element by element."""
+    one, other = (_size(module, node, deep + 1, given) for node in (left, right))
+    if one is None or other is None:
+        known, rest = (other, left) if one is None else (one, right)
+        return known if known is not None and _is_single(module, rest, deep + 1) else None
+    if ast.dump(one.last) != ast.dump(other.last):
+        single = [o for o in (left, right) if _is_single(module, o, deep + 1)]
+        return None if len(single) != 1 else other if single[0] is left else one
+    return one if one.rank > other.rank else other
+
+
+def _is_single(module: Module, node: ast.expr | None, deep: int) -> bool:
+    """Whether a value is one number, or a list of one: what it is added to keeps its size."""
+    if node is None or deep > 40:
+        return False
+    if isinstance(node, ast.Name):
+        return _is_single(module, _made(module, node), deep + 1)
+    if isinstance(node, ast.BinOp):
+        return all(_is_single(module, one, deep + 1) for one in (node.left, node.right))
+    if isinstance(node, ast.Call) and name_of(module, node) in PLACEHOLDERS:
+        shape = by_parameter(node, ("dtype", "shape")).get("shape")
+        elements = shape.elts if isinstance(shape, (ast.List, ast.Tuple)) else None
+        return elements is not None and [constant(one) for one in elements] in ([], [1])
+    return isinstance(constant(node), (int, float))
+
+
+def _of_own(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Size]) -> _Size | None:
+    """What a function of the program returns, which keeps the dimensions of what it is given."""
+    home, node = function_of(module, call)
+    if node is None or node.decorator_list or call.keywords or node.args.vararg:
+        return None
+    if not isinstance(node.body[-1], ast.Return) or len(node.args.args) < len(call.args):
+        return None
+    if sum(isinstance(one, ast.Return) for one in walk(node)) != 1:
+        return None
+    names = [one.arg for one in node.args.args]
+    inside = {
+        name: size
+        for name, one in zip(names, call.args)
+        if len(home.names.scopes[node].bindings[name]) == 1
+        and (size := _size(module, one, deep + 1, given)) is not None
+    }
+    found = _size(home, node.body[-1].value, deep + 1, inside)
+    return found if found in inside.values() else None
+
+
+def _of_call(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Size]) -> _Size | None:
     name = name_of(module, call)
+    if not name:
+        return _of_own(module, call, deep, given)
     row = LAYERS.by_name.get(name)
     first = next(iter(call.args), None)
     if name in VARIABLES.by_name:
         return _of_list(module, _shape_of_variable(module, call))
+    if name in PLACEHOLDERS:
+        return _of_list(module, by_parameter(call, ("dtype", "shape")).get("shape"))
     if name in _ALIKE or (row is not None and row.keras in _LAYERS_ALIKE):
-        return _size(module, _input(call), deep + 1)
+        return _size(module, _input(call), deep + 1, given)
     if name in _POOLS:
-        size = _size(module, _input(call), deep + 1)
+        size = _size(module, _input(call), deep + 1, given)
         return size if size is not None and size.rank == 4 else None
     if name == "matmul" and len(call.args) == 2 and not call.keywords:
-        right = _size(module, call.args[1], deep + 1)
+        right = _size(module, call.args[1], deep + 1, given)
         return right if right is not None and right.rank == 2 else None
     if name == "nn.conv2d":
-        given = by_parameter(call, ("input", "filter", "strides", "padding"))
-        kernel = _size(module, given.get("filter"), deep + 1)
-        formatted = "data_format" in given or len(call.args) > 5
+        told = by_parameter(call, ("input", "filter", "strides", "padding"))
+        kernel = _size(module, told.get("filter"), deep + 1, given)
+        formatted = "data_format" in told or len(call.args) > 5
         return kernel if kernel is not None and kernel.rank == 4 and not formatted else None
     if name == "nn.conv2d_transpose":
-        given = by_parameter(call, ("value", "filter", "output_shape", "strides", "padding"))
-        return None if "data_format" in given else _of_list(module, given.get("output_shape"))
+        told = by_parameter(call, ("value", "filter", "output_shape", "strides", "padding"))
+        return None if "data_format" in told else _of_list(module, told.get("output_shape"))
+    if name in _OF_TWO and len(call.args) == 2 and not call.keywords:
+        return _of_two(module, call.args[0], call.args[1], deep, given)
+    if name in _DRAWN and (drawn := _input_of_shape(module, call)) is not None:
+        return _size(module, drawn, deep + 1, given)
     if name == "reshape" and first is not None:
         return _of_list(module, by_parameter(call, ("tensor", "shape")).get("shape"))
+    return None
+
+
+def _input_of_shape(module: Module, call: ast.Call) -> ast.expr | None:
+    """The tensor in the shape of which something is drawn: `tf.random_uniform(tf.shape(x))`."""
+    shape = by_parameter(call, ("shape",)).get("shape")
+    if isinstance(shape, ast.Call) and name_of(module, shape) == "shape":
+        return _input(shape)
     return None
 
 
@@ -212,17 +301,34 @@ def _shape_of_variable(module: Module, call: ast.Call) -> ast.expr | None:
 def _of_list(module: Module, node: ast.expr | None) -> _Size | None:
     """The dimensions that a list says; -1 is none."""
     elements = _elements(module, node)
-    last: ast.expr | None = elements[-1] if elements else None
-    if isinstance(last, ast.Subscript):
-        last = _value(module, last)
-    if elements is None or last is None or constant(last) == -1 or is_none(last):
+    shown: ast.expr | None = elements[-1] if elements else None
+    last = _value(module, shown) if isinstance(shown, ast.Subscript) else shown
+    if elements is None or shown is None or last is None:
         return None
-    return _Size(len(elements), last)
+    if constant(last) == -1 or is_none(last):
+        return None
+    return _Size(len(elements), last, shown)
 
 
 def _made(module: Module, name: ast.Name) -> ast.expr | None:
     """What a name stands for at its mention: the one statement that gives it its value there."""
     names = module.names
     home = names.defining_scope(name.id, names.scope_of_name[name])
+    statement = names.statement(name)
+    if home is not None and names.scope_of_name[name] is home:
+        above = _above(module, name.id, statement)
+        if above is not None:
+            return above
     found = reaching(module, name, home) if home is not None else []
     return found[0].value if len(found) == 1 and found[0].kind != "parameter" else None
+
+
+def _above(module: Module, name: str, statement: ast.stmt) -> ast.expr | None:
+    """What the statements of the same block that run before one give a name, the last of them."""
+    block = module.names.block(statement)
+    for one in reversed(block[: block.index(statement)]):
+        stored = [n for n in walk(one) if isinstance(n, ast.Name) and n.id == name]
+        if any(not isinstance(n.ctx, ast.Load) for n in stored):
+            plain = isinstance(one, ast.Assign) and one.targets == stored[:1] == one.targets[:1]
+            return one.value if plain and isinstance(one, ast.Assign) else None
+    return None

@@ -17,6 +17,10 @@ from migrate_mgpu.models.ir import FirstValue, Weight
 
 _ADVICE = "make it by tf.get_variable with a shape and an initializer, or a layer"
 _AROUND_ZERO = ("random_normal", "truncated_normal")
+_COMPUTED = (
+    ast.Constant, ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
+    ast.expr_context,
+)  # fmt: skip
 _DRAWN = ("value", "mean", "minval", "maxval", "stddev", "seed")
 
 
@@ -87,7 +91,7 @@ def _check_shape_and_initializer(given: NamedArguments) -> None:
 
 def _begins_with(module: Module, node: ast.expr) -> bool:
     """Whether an expression makes an initializer, itself or by a function that returns one."""
-    home, made = _function(module, node) if isinstance(node, ast.Call) else (module, None)
+    home, made = function_of(module, node) if isinstance(node, ast.Call) else (module, None)
     if made is None:
         return read_initializer(module, node) is not None
     values = [part.value for part in walk(made) if isinstance(part, ast.Return)]
@@ -96,7 +100,7 @@ def _begins_with(module: Module, node: ast.expr) -> bool:
     )
 
 
-def _function(module: Module, call: ast.Call) -> tuple[Module, ast.FunctionDef | None]:
+def function_of(module: Module, call: ast.Call) -> tuple[Module, ast.FunctionDef | None]:
     """The function that a call reaches, of this module or of one that it imports."""
     if isinstance(call.func, ast.Name):
         made = module.names.only_definition(call.func)
@@ -171,10 +175,24 @@ def _first_value(given: NamedArguments, parameter: str) -> FirstValue:
     if mean is not None:
         drawn = {"mean": mean, **drawn}
     for name, node in drawn.items():
-        if constant(node) is None:
+        if constant(node) is None and not _is_number(module, node):
             text = f"`{name}` of `{inner.shown}` is not a constant"
             raise Refused(module, node, text, _ADVICE)
     return FirstValue(parameter, kind, drawn, shape)
+
+
+def _is_number(module: Module, node: ast.expr) -> bool:
+    """Whether an expression computes a number of Python's: `1.0 / math.sqrt(n_input)`."""
+    for part in walk(node):
+        if isinstance(part, ast.Call):
+            name = module.names.qualname(part.func) or ""
+            if not name.startswith(("math.", "numpy.sqrt", "builtins.float")) or part.keywords:
+                return False
+        elif not isinstance(part, _COMPUTED) or (
+            isinstance(part, ast.Attribute) and not module.names.qualname(part)
+        ):
+            return False
+    return True
 
 
 def _shifted(module: Module, node: ast.expr | None) -> tuple[ast.Call, ast.expr] | None:

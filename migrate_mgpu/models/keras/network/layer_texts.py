@@ -39,12 +39,13 @@ def constructor(
         text = context.render_call(made, edits, column, base)
     else:
         assert found.layer is not None
-        edits = made_edits(found.layer, style, {**more, **making.settings}, making.function)
+        settings = {**more, **making.settings}
+        edits = made_edits(found.layer, style, settings, making.function, context.render)
         text = context.render_call(found.call, edits, column, base)
     if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
         first, *rest = text.split("\n")
         if max(column + len(first), *map(len, rest), 0) > style.width:
-            arguments = weight_arguments(found.layer, context.style, context.render)
+            arguments = weight_arguments(found.layer, context.style, context.render, base)
             return style.call("self.add_weight", arguments, base, column)
     return style.fitted(text, base, column) if more else text
 

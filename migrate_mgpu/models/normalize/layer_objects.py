@@ -1,0 +1,100 @@
+"""Objects of TF1's layers that are applied once, as the functions that make and apply them.
+
+`model = tf.layers.Dense(units=1)` and below it `y = model(x)` becomes `y = tf.layers.dense(x,
+units=1)`, which does both, and gives the variables the same names: a layer gets its scope where it
+is applied.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import without_paragraph
+
+_ROOM = "layers."
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+# What an argument may be that means the same where the layer is applied.
+_PLAIN = (
+    ast.Constant, ast.Name, ast.Attribute, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp,
+    ast.operator, ast.unaryop, ast.expr_context, ast.keyword,
+)  # fmt: skip
+
+
+@fact_of_text
+def normalize(module: Module) -> list[Edit]:
+    """The edits for one such layer; none where there is none."""
+    if not session_calls(module):
+        return []
+    for name, calls in calls_of_names(module).items():
+        function = _functions().get(name)
+        for call in calls if function is not None else ():
+            edits = _applied(module, call, function or "")
+            if edits:
+                return edits
+    return []
+
+
+def _functions() -> dict[str, str]:
+    """The functions of TF1's layers by the names of their classes, `layers.Conv2D`."""
+    found: dict[str, str] = {}
+    functions = {
+        name.replace("_", ""): name
+        for name, row in LAYERS.by_name.items()
+        if name.startswith(_ROOM) and row.inputs
+    }
+    for name in LAYERS.by_name:
+        word = name[len(_ROOM) :]
+        if name.startswith(_ROOM) and word[:1].isupper() and name.lower() in functions:
+            found[name] = functions[name.lower()][len(_ROOM) :]
+    return found
+
+
+def _applied(module: Module, made: ast.Call, function: str) -> list[Edit]:
+    names, source = module.names, module.source
+    statement = names.statement(made)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+        return []
+    if statement.value is not made or len(statement.targets) > 1:
+        return []
+    home = names.scope_of_name[target]
+    others = [one for one in names.mentions(target.id, home) if one is not target]
+    call = names.parents.get(others[0]) if len(others) == 1 else None
+    if not isinstance(call, ast.Call) or call.func is not others[0]:
+        return []
+    if len(home.bindings[target.id]) != 1 or names.scope_of_name[others[0]] is not home:
+        return []
+    around = {one for one in names.ancestors(call) if isinstance(one, _LOOPS)}
+    if around - {*names.ancestors(made)} or position(call) < position(made):
+        return []
+    given = [*made.args, *made.keywords]
+    stays = len(made.args) < 3 and all(_is_same_below(module, one) for one in given)
+    plain = len(call.args) == 1 and all(one.arg == "training" for one in call.keywords)
+    if not stays or not plain or isinstance(call.args[0], ast.Starred):
+        return []
+    parts = [call.args[0], *given, *call.keywords]
+    head = source.code(made.func).rpartition(".")[0]
+    if not head:
+        return []  # `from tensorflow.layers import Dense`
+    text = f"{head}.{function}({', '.join(source.code(one) for one in parts)})"
+    return [without_paragraph(source, statement), Edit(*source.span(call), text)]
+
+
+def _is_same_below(module: Module, node: ast.expr | ast.keyword) -> bool:
+    """Whether an argument of a layer is the same wherever it stands."""
+    for part in walk(node):
+        if isinstance(part, ast.Call):
+            if not name_of(module, part):
+                return False
+        elif isinstance(part, ast.Name):
+            if len(module.names.bindings_of(part)) > 1:
+                return False
+        elif not isinstance(part, _PLAIN) or (isinstance(part, ast.keyword) and part.arg is None):
+            return False
+    return True

@@ -474,8 +474,11 @@ class _SureLines(_Lines):
             return super()._gives(value, deep)
         known = name_of(self.module, value)
         if known:
-            made = (*LAYERS.by_name, *VARIABLES.by_name)
-            return known in COMPUTES | DRAWS or known == "placeholder" or known in made
+            layer = LAYERS.by_name.get(known)
+            if layer is not None and not layer.inputs:
+                return False  # an object of a class, whose attributes are Python's own
+            made = layer is not None or known in VARIABLES.by_name
+            return made or known in COMPUTES | DRAWS or known == "placeholder"
         target = self.graph.target(self.module, value.func)
         if target is not None:
             return self._returns_parts(target, deep)

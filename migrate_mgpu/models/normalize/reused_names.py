@@ -27,7 +27,6 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
 
 _BY_TEXT = tuple(f"builtins.{name}" for name in ("globals", "locals", "vars", "exec", "eval"))
 _GRADIENTS = ("compute_gradients", "gradients")
@@ -99,7 +98,7 @@ def variables_apart(module: Module) -> list[Edit]:
 
 
 def _variable_apart(module: Module, home: Scope, name: str) -> list[Edit]:
-    names, source = module.names, module.source
+    names = module.names
     mentions = sorted(names.mentions(name, home), key=position)
     stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
     if len(stored) != len(home.bindings[name]) or mentions[0] is not stored[0]:
@@ -115,20 +114,15 @@ def _variable_apart(module: Module, home: Scope, name: str) -> list[Edit]:
         return []
     if any(names.scope_of_name[one] is not home or not is_written(module, one) for one in mentions):
         return []
-    layout = Layout(source, made)
-    if any(isinstance(one, _LOOPS) for one in names.ancestors(made)) or not layout.owns_lines:
+    if any(isinstance(one, _LOOPS) for one in names.ancestors(made)):
+        return []
+    if names.block(made) is not names.block(again) or not isinstance(again, ast.Assign):
         return []
     assert isinstance(made, ast.Assign)
     new = names.fresh(home, *_words(module, made), f"{name}_variable")
-    target = Edit(*source.span(stored[0]), new)
-    if names.block(made) is names.block(again) and isinstance(again, ast.Assign):
-        inside = {*walk(again.value)}
-        earlier = [o for o in mentions if o in inside or position(o) < position(again)]
-        return [Edit(*source.span(one), new) for one in earlier]
-    end = layout.next_line
-    ends = source.text[:end].endswith("\n")
-    line = f"{source.indent_of(made)}{name} = {new}"
-    return [target, Edit(end, end, line + source.newline if ends else source.newline + line)]
+    inside = {*walk(again.value)}
+    earlier = [one for one in mentions if one in inside or position(one) < position(again)]
+    return [Edit(*module.source.span(one), new) for one in earlier]
 
 
 def _is_variable(module: Module, statement: ast.stmt) -> bool:

@@ -165,3 +165,15 @@ def test_a_function_that_may_do_more_keeps_its_program(function: str, call: str)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert TOLD not in said(result)
     assert any("is used outside of" in one or "show" in one for one in said(result)), said(result)
+
+
+@pytest.mark.parametrize("head", ["import tensorflow as tf\n\n\n", ""])
+def test_a_function_of_another_module_stays_there(head: str) -> None:
+    """For those who import it; it may import nothing of TensorFlow's."""
+    program = SHOWS.format(function="from shown import show", call="show(out)")
+    files = (program, ("shown.py", f"{head}{SHOW}\n"))
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert said(result).count(TOLD) == 2
+    text = after(result, *files)
+    assert "show(out)" not in text and SHOW in text, text

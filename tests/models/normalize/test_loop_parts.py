@@ -57,7 +57,8 @@ def test_a_constant_moves_what_is_drawn() -> None:
         "    return tf.matmul(a, v)\n\n\n"
     )
     model = layer + MODEL.replace("tf.matmul(x, w)", "layer(x)")
-    assert "RandomNormal(mean=0.1, stddev=1.0)" in native(HEAD + model + LOOP)
+    after = "".join(native(HEAD + model + LOOP).split())
+    assert "RandomNormal(mean=0.1,stddev=1.0)" in after
     kept = model.replace("[2, 1])", "[2, 1], mean=0.5)")
     result = run(HEAD + kept + LOOP, bridge=True, native_sessions=True)
     assert any("what this variable begins with" in one for one in said(result)), said(result)

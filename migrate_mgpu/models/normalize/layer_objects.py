@@ -73,7 +73,7 @@ def _applied(module: Module, made: ast.Call, function: str) -> list[Edit]:
     around = {one for one in names.ancestors(call) if isinstance(one, _LOOPS)}
     if around - {*names.ancestors(made)} or position(call) < position(made):
         return []
-    given = [*made.args, *made.keywords]
+    given: list[ast.expr | ast.keyword] = [*made.args, *made.keywords]
     stays = len(made.args) < 3 and all(_is_same_below(module, one) for one in given)
     plain = len(call.args) == 1 and all(one.arg == "training" for one in call.keywords)
     if not stays or not plain or isinstance(call.args[0], ast.Starred):

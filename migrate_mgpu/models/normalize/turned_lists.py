@@ -42,11 +42,16 @@ def _is_own(module: Module, name: ast.Name) -> bool:
     names, home = module.names, module.names.scope_of_name[name]
     bindings = home.bindings.get(name.id, [])
     made = names.statement(bindings[0].node) if len(bindings) == 1 else None
-    if not isinstance(made, ast.Assign) or not isinstance(made.value, ast.Call):
+    called = (
+        made.value.func
+        if isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)
+        else None
+    )
+    if made is None or not isinstance(called, ast.Name):
         return False
     if names.block(made) is not names.block(names.statement(name)):
         return False
-    function = names.only_definition(made.value.func)
+    function = names.only_definition(called)
     mentions = [one for one in names.mentions(name.id, home) if one is not bindings[0].node]
     own = all(names.scope_of_name[one] is home for one in mentions)
     first = min(mentions, key=position, default=None)

@@ -50,6 +50,7 @@ WRITTEN = {
     "events_writer": ("events_writer", "tf1_events_writer"),
     "full_batches": ("full_batches", "tf1_full_batches"),
     "fused_rnn": ("fused_rnn", "tf1_fused_rnn"),
+    "graph_editor": ("graph_editor", "tf1_graph_editor"),
     "image_rotation": ("image_rotation", "tf1_image_rotation"),
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "legacy_seq2seq": ("legacy_seq2seq", "tf1_legacy_seq2seq"),
@@ -338,6 +339,30 @@ _WRITTEN = {
         for name in ("FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN")
     },
     **{
+        f"contrib.graph_editor.{name}": NewName("graph_editor", name)
+        for name in (
+            "SubGraphView",
+            "add_control_inputs",
+            "copy_with_input_replacements",
+            "filter_ops",
+            "filter_ops_from_regex",
+            "filter_ts",
+            "filter_ts_from_regex",
+            "get_backward_walk_ops",
+            "get_forward_walk_ops",
+            "make_view",
+            "remove_control_inputs",
+            "reroute_inputs",
+            "reroute_outputs",
+            "reroute_ts",
+            "select_ops",
+            "sgv",
+            "swap_inputs",
+            "swap_outputs",
+            "swap_ts",
+        )
+    },
+    **{
         f"contrib.rnn.{name}": NewName("recurrent_cells", name)
         for name in (
             "Conv1DLSTMCell",
@@ -502,6 +527,10 @@ _PRIVATE = (
     ("contrib.rnn.core_rnn_cell.", "contrib.rnn."),
     ("python.keras.preprocessing.", "contrib.keras.preprocessing."),
     ("contrib.rnn.rnn_cell.", "contrib.rnn."),
+    *(
+        (f"contrib.graph_editor.{module}.", "contrib.graph_editor.")
+        for module in ("reroute", "select", "subgraph", "transform")
+    ),
     ("contrib.layers.summaries.", "contrib.layers."),
     ("contrib.tpu.python.tpu.bfloat16.", "contrib.tpu."),
     ("contrib.training.python.training.bucket_ops.", "contrib.training."),
@@ -562,6 +591,9 @@ CALLS = {
     "contrib.seq2seq._maybe_mask_score": _MASKED,
     "contrib.seq2seq._prepare_memory": _MASKED,
     **{f"contrib.slim.{name}": Calls(number) for name, number in LONGER.items()},
+    # Copies into another graph or scope, and walks along control outputs, are not written.
+    "contrib.graph_editor.copy_with_input_replacements": Calls(2, only=("sgv", "replacement_ts")),
+    "contrib.graph_editor.get_forward_walk_ops": Calls(5, without=("control_outputs",)),
     "contrib.distribute.MirroredStrategy": Calls(4, without=("auto_shard_dataset",)),
     "contrib.distribute.AllReduceCrossDeviceOps": Calls(2, only=("all_reduce_alg", "num_packs")),
     "contrib.distributions.MultivariateNormalDiag": Calls(

@@ -568,6 +568,89 @@ from tensorflow.contrib.layers.python.layers import utils
             crf.crf_binary_score(tags, lengths, moves),
             crf.crf_decode(undefined, moves, lengths)[0]]
 """),
+    ("edits of a graph", "from tensorflow.contrib import graph_editor as ge\n", """
+    x = tf.placeholder_with_default(x2, [6, 5], name='x')
+    other = tf.constant(x2 * 2)
+    with tf.name_scope('first'):
+        a = tf.tanh(x, name='a')
+        b = tf.multiply(a, 3.0, name='b')
+    with tf.name_scope('second'):
+        c = tf.add(b, a, name='c')
+        d = tf.square(c, name='d')
+    tf.add_to_collection('kept', c)
+    graph = tf.get_default_graph()
+    def count(found):
+        return tf.constant([float(len(found))] + [float(sum(map(ord, one.name))) for one in sorted(
+            found, key=lambda one: one.name)])
+    found = [
+        count(ge.select_ops('first/.*', graph=graph)),
+        count(ge.select_ops('^second/', [a.op], graph=graph, positive_filter=lambda op: op.inputs)),
+        count(ge.filter_ts([b.op, c.op], True)), count(ge.filter_ts([b.op], lambda t: t is a)),
+        count(ge.filter_ts_from_regex([b.op, c.op], 'first/')),
+        count(ge.filter_ops([b.op, c.op], lambda op: op is b.op)),
+        count(ge.filter_ops_from_regex(graph, 'second')),
+        count(ge.get_forward_walk_ops([a.op])), count(ge.get_forward_walk_ops(a, inclusive=False)),
+        count(ge.get_forward_walk_ops(a.op, within_ops=[a.op, b.op])),
+        count(ge.get_forward_walk_ops([x.op], stop_at_ts=[b])),
+        count(ge.get_backward_walk_ops(d.op, inclusive=True)),
+        count(ge.get_backward_walk_ops([d, b], within_ops_fn=lambda op: op is not a.op)),
+        count(ge.get_backward_walk_ops([d.op], stop_at_ts=[b], within_ops={b.op, c.op, d.op})),
+    ]
+    view = ge.sgv([b.op, c.op])
+    found += [count(view.inputs), count(view.outputs), count(ge.sgv(a, b.op).inputs)]
+    copied, info = ge.copy_with_input_replacements(view, {a: tf.constant(x2 * 0.5)})
+    copies = [op for op in info._transformed_ops.values()]
+    found += [info.transformed(c), count(copies), count(info.original(copies)),
+              count(info.transformed([b.op, d.op], missing_fn=lambda op: op)),
+              count(copied.ops), count(copied.outputs), tf.add_n(tf.get_collection('kept'))]
+    step = tf.Variable(0.0, trainable=False)
+    shown = tf.identity(step)
+    ge.add_control_inputs(shown.op, step.assign(4.0).op)
+    ge.reroute.add_control_inputs(d.op, [step.assign(7.0).op])
+    ge.reroute.remove_control_inputs(d.op, d.op.control_inputs)
+    u, v = tf.sin(other), tf.cos(other)
+    read_u, read_v = tf.negative(u), tf.negative(v)
+    ge.swap_outputs(u.op, v.op)
+    w, z = tf.exp(other), tf.exp(x)
+    ge.reroute_inputs(w.op, z.op)
+    p, q = tf.abs(other), tf.abs(x)
+    ge.swap_inputs(p.op, q.op)
+    r, s = tf.sin(x), tf.cos(x)
+    read_r = tf.negative(r) + tf.sqrt(tf.abs(s))
+    ge.reroute_outputs(s.op, ge.sgv(r.op))
+    rerouted = ge.reroute_ts([other], [a], can_modify=copies + [b.op])
+    kept = ge.reroute_ts(other, a, cannot_modify=[c.op])
+    swapped = tf.constant([float(rerouted), float(kept), float(ge.swap_ts(u, v))])
+    return found + [b, c, d, shown, read_u, read_v, w, z, p, q, read_r, swapped]
+"""),
+    ("TRAIN gradients with recomputed layers",
+     "import tensorflow.contrib.graph_editor as ge\n", """
+    net, ends = tf.constant(x2), []
+    for number in range(4):
+        net = tf.layers.dense(net, 5, tf.tanh, name='layer%d' % number)
+        if number == 1:
+            ends.append(net)
+    loss = tf.reduce_sum(tf.square(net))
+    trained = tf.trainable_variables()
+    ahead = ge.get_forward_walk_ops([v.op for v in trained], inclusive=True)
+    behind = ge.get_backward_walk_ops([loss.op], inclusive=True)
+    kept, = ends
+    held = tf.stop_gradient(kept)
+    again = [op for op in behind if op in ahead and op not in ge.get_backward_walk_ops(kept.op)
+             and not op.type.startswith('Variable')]
+    copied, info = ge.copy_with_input_replacements(ge.sgv(again), {})
+    made = list(info._transformed_ops.values())
+    ge.reroute_ts({kept: held}.values(), {kept: held}.keys(), can_modify=made)
+    last = trained[4:]
+    upper = tf.gradients(info.transformed(loss), [held] + last)
+    lower = tf.gradients(kept, trained[:4], grad_ys=upper[0])
+    for gradient in lower:
+        if gradient.op.type != 'Identity':
+            ge.add_control_inputs(gradient.op, [upper[0].op])
+    gradients = tf.tuple(lower + upper[1:] + [loss])
+    step = tf.train.GradientDescentOptimizer(0.1).apply_gradients(zip(gradients, trained))
+    return [step, gradients[-1]]
+"""),
     ("fused networks", "from tensorflow.contrib import rnn\n", """
     x, lengths = tf.constant(x4[0]), tf.constant([6, 4, 1, 0, 2, 3])
     def both(*given, **settings):

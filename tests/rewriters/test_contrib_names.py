@@ -183,6 +183,8 @@ BROKEN = (
     ("tf.subtract(x, y=y)", "tf.add(x, y=y)", "arithmetic before 1.0"),
     ("crf_log_norm(undefined, lengths, moves)", "crf_log_norm(x, lengths, moves)", "random fields"),
     ("0.5, 0.3, True", "0.5, 0.4, True", "fused networks"),
+    ("can_modify=copies + [b.op]", "can_modify=copies", "edits of a graph"),
+    ("sgv(again), {})", "sgv(again[1:]), {})", "TRAIN gradients with recomputed layers"),
     ("[28, 28]", "[28, 27]", "an embedding projector"),
     ("following, scope", "None, scope", "a decoder"),
     ("min_frequency=least", "min_frequency=2", "vocabulary"),

@@ -22,6 +22,7 @@ NEST = "tensorflow.python.util.nest"
 DATA_NEST = "tensorflow.python.data.util.nest"  # for which a list is no structure
 AUDIO_OPS = "tensorflow.python.ops.gen_audio_ops"
 DATA_FLOW_OPS = "tensorflow.python.ops.data_flow_ops"
+DEPRECATION = "tensorflow.python.util.deprecation"
 # What is installed for them; nothing for what TensorFlow brings along.
 PACKAGES = {
     SLIM: "tf-slim==1.1.0",
@@ -34,6 +35,7 @@ PACKAGES = {
     DATA_NEST: "",
     AUDIO_OPS: "",
     DATA_FLOW_OPS: "",
+    DEPRECATION: "",
 }
 HPARAM = "hparam"
 # Modules that are written beside a program: their files in ``data/``, and the names that they get,
@@ -62,6 +64,7 @@ WRITTEN = {
     "multivariate_normal": ("multivariate_normal", "tf1_multivariate_normal"),
     "recurrent_cells": ("recurrent_cells", "tf1_recurrent_cells"),
     "rnn_linear": ("rnn_linear", "tf1_rnn_linear"),
+    "sample_percentile": ("sample_percentile", "tf1_sample_percentile"),
     "saved_model_predictor": ("saved_model_predictor", "tf1_saved_model_predictor"),
     "sequence_decoding": ("sequence_decoding", "tf1_sequence_decoding"),
     "sequence_loss": ("sequence_loss", "tf1_sequence_loss"),
@@ -107,7 +110,7 @@ metrics.streaming_accuracy metrics.streaming_mean metrics.streaming_mean_absolut
 metrics.streaming_mean_iou metrics.streaming_mean_squared_error metrics.streaming_precision
 metrics.streaming_recall metrics.streaming_recall_at_k initializers.xavier_initializer
 initializers.variance_scaling_initializer initializers.xavier_initializer_conv2d
-regularizers.l2_regularizer
+regularizers.l1_regularizer regularizers.l2_regularizer dense_to_sparse
 utils.collect_named_outputs utils.convert_collection_to_dict utils.last_dimension
 model_analyzer.analyze_ops model_analyzer.analyze_vars dataset.Dataset
 dataset_data_provider.DatasetDataProvider prefetch_queue.prefetch_queue tfexample_decoder.Image
@@ -237,6 +240,9 @@ _EQUAL = {
     ),
     "python.framework.ops.IndexedSlices": "IndexedSlices",
     "python.framework.ops.Tensor": "Tensor",
+    "python.framework.ops.register_tensor_conversion_function": (
+        "register_tensor_conversion_function"
+    ),
     "python.layers.base._Layer": "layers.Layer",
     "python.layers.layers.BatchNormalization": "layers.BatchNormalization",
     "python.layers.layers.batch_normalization": "layers.batch_normalization",
@@ -336,7 +342,12 @@ _WRITTEN = {
     },
     **{
         f"contrib.rnn.{name}": NewName("fused_rnn", name)
-        for name in ("FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN")
+        for name in (
+            "FusedRNNCell",
+            "FusedRNNCellAdaptor",
+            "LSTMBlockFusedCell",
+            "TimeReversedFusedRNN",
+        )
     },
     **{
         f"contrib.graph_editor.{name}": NewName("graph_editor", name)
@@ -436,6 +447,8 @@ _WRITTEN = {
     "contrib.distributions.MultivariateNormalDiag": NewName(
         "multivariate_normal", "MultivariateNormalDiag"
     ),
+    "contrib.distributions.percentile": NewName("sample_percentile", "percentile"),
+    "contrib.rnn.transpose_batch_time": NewName("sequence_decoding", "transpose_batch_time"),
     "contrib.image.bipartite_match": NewName("bipartite_match", "bipartite_match"),
     **{
         f"contrib.mixed_precision.{name}": NewName("loss_scale", name)
@@ -490,6 +503,10 @@ _SUMMARIES = {
 # front before 1.5.
 _PRIVATE_OPS = {
     "contrib.staging.StagingArea": NewName(DATA_FLOW_OPS, "StagingArea"),
+    # How often a module is warned, 0 for never; TF2 warns once or never.
+    "python.util.deprecation._PER_MODULE_WARNING_LIMIT": NewName(
+        DEPRECATION, "_PRINT_DEPRECATION_WARNINGS"
+    ),
     **{
         f"contrib.framework.nest.{name}": NewName(NEST, name)
         for name in (
@@ -527,6 +544,10 @@ _PRIVATE = (
     ("contrib.rnn.core_rnn_cell.", "contrib.rnn."),
     ("python.keras.preprocessing.", "contrib.keras.preprocessing."),
     ("contrib.rnn.rnn_cell.", "contrib.rnn."),
+    *(
+        (f"contrib.rnn.python.ops.{module}.", "contrib.rnn.")
+        for module in ("core_rnn", "core_rnn_cell", "core_rnn_cell_impl", "fused_rnn_cell")
+    ),
     *(
         (f"contrib.graph_editor.{module}.", "contrib.graph_editor.")
         for module in ("reroute", "select", "subgraph", "transform")
@@ -689,7 +710,9 @@ def _table() -> dict[str, dict[str, str]]:
 
 @cache
 def canonical(name: str) -> str:
-    """A name by its public path."""
+    """A name by its public path, save a private one that is known by itself."""
+    if name in _WRITTEN or name.rpartition(".")[0] in _WRITTEN:
+        return name
     for private, public in _PRIVATE:
         if name.startswith(private):
             name = public + name[len(private) :]

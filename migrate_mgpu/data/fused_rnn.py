@@ -12,6 +12,21 @@ class LSTMStateTuple(NamedTuple):
     h: Any
 
 
+class FusedRNNCell:
+    """A whole network over time: what is called with the inputs of all steps."""
+
+    def __call__(
+        self,
+        inputs: Any,
+        initial_state: Any = None,
+        dtype: Any = None,
+        sequence_length: Any = None,
+        scope: Any = None,
+    ) -> tuple[Any, Any]:
+        """The outputs of all steps, and the last state."""
+        raise NotImplementedError
+
+
 class LSTMBlockFusedCell:
     """An LSTM over ``[time, batch, features]`` in one operation.
 
@@ -107,7 +122,7 @@ class LSTMBlockFusedCell:
         return kernel, bias, found[2:] or [tf.zeros([units], inputs.dtype)] * 3
 
 
-class FusedRNNCellAdaptor:
+class FusedRNNCellAdaptor(FusedRNNCell):
     """A cell over whole sequences, ``[time, batch, features]``."""
 
     def __init__(self, cell: Any, use_dynamic_rnn: bool = False) -> None:
@@ -138,7 +153,7 @@ class FusedRNNCellAdaptor:
         return outputs if is_list else tf.stack(outputs), state
 
 
-class TimeReversedFusedRNN:
+class TimeReversedFusedRNN(FusedRNNCell):
     """A network over sequences that reads them from their ends."""
 
     def __init__(self, cell: Any) -> None:

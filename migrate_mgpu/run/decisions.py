@@ -103,9 +103,8 @@ class ConfigDecisions:
             if native
             for gone in goes_away(sink, self.graph) or ()
         }
-        hoist = (point.module, point.statement) if isinstance(point, Hoist) else None
         places = any(module.places_operations for module in modules)
-        move = build(flow, hoist, drop, native, places, self.graph.converted)
+        move = build(flow, point, drop, native, places, self.graph.converted)
         return Outcome(flow, f.APPLIED, [], move)
 
     def _apart(self, flow: Flow, session: Session, state: State) -> bool:

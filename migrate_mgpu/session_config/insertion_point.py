@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.order import Order
-from migrate_mgpu.analysis.scopes import line_of, statement_value, walk
+from migrate_mgpu.analysis.scopes import line_of, position, statement_value, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
 from migrate_mgpu.session_config.checks import GPU_FIELDS
@@ -52,10 +52,14 @@ _LATE = "initialized-before"
 
 @record(frozen=True)
 class Hoist:
-    """Where the early calls of a flow go, instead of where their settings stand."""
+    """Where the early calls of a flow go, instead of where their settings stand.
+
+    Before a statement, or ``behind`` it: one that sets what listing GPUs reads.
+    """
 
     module: Module
     statement: ast.stmt
+    behind: bool = False
 
 
 class Timing:
@@ -89,8 +93,12 @@ class Timing:
         if not early:
             return None
         late = self._environment_after(flow)
-        if late is not None:
-            return late
+        if late:
+            behind = self._behind(flow, early, late)
+            if behind is not None:
+                return behind
+            text = "CUDA_VISIBLE_DEVICES may be set after it, and listing GPUs reads it"
+            return Diagnostic("environment-after", late[0], text)
         for setting in early:
             found = self._initializes.before(setting.module, setting.statement)
             if found is not None:
@@ -138,20 +146,58 @@ class Timing:
             return Diagnostic(_LATE, place, what)
         return Hoist(here, statement)
 
-    def _environment_after(self, flow: Flow) -> Diagnostic | None:
-        """An assignment of CUDA_VISIBLE_DEVICES that may come after GPUs have been listed."""
+    def _environment_after(self, flow: Flow) -> list[Place]:
+        """Assignments of CUDA_VISIBLE_DEVICES that may come after GPUs have been listed."""
         settings = [s for s in flow.settings if s.path in GPU_FIELDS]
-        if not settings:
+        return [
+            Place(module, node)
+            for module in self.modules
+            if settings
+            for node in module.environment_changes
+            # A dictionary is of a child process: `dict(os.environ, CUDA_VISIBLE_DEVICES=...)`.
+            if not isinstance(node, ast.Dict)
+            and not any(self._comes_before(module, node, s.module, s.statement) for s in settings)
+        ]
+
+    def _comes_before(
+        self, home: Module, node: ast.AST, module: Module, statement: ast.stmt
+    ) -> bool:
+        order = Order(self.graph, partial(_in_its_module, home, node))
+        return order.before(module, statement) is not None
+
+    def _behind(self, flow: Flow, early: list[Setting], late: list[Place]) -> Hoist | None:
+        """The calls behind the last such assignment, where it stands between config and session.
+
+        In the settings' own block, so that it runs when they do; and what they are set to is the
+        same there.
+        """
+        here = flow.settings[0].module
+        if any(place.module is not here for place in late):
             return None
-        for module in self.modules:
-            for node in module.environment_changes:
-                order = Order(self.graph, partial(_in_its_module, module, node))
-                if all(order.before(s.module, s.statement) is None for s in settings):
-                    if isinstance(node, ast.Dict):
-                        continue  # of a child process: `dict(os.environ, CUDA_VISIBLE_DEVICES=...)`
-                    text = "CUDA_VISIBLE_DEVICES may be set after it, and listing GPUs reads it"
-                    return Diagnostic("environment-after", Place(module, node), text)
-        return None
+        names = here.names
+        last = max((names.statement(place.node) for place in late), key=position)
+        if not Layout(here.source, last).owns_lines or not _is_block_member(here, last):
+            return None
+        block = names.block(last)
+        if any(names.block(names.statement(place.node)) is not block for place in late):
+            return None
+        for setting in early:
+            there = setting.module is here and setting.choice is None
+            if not there or names.block(setting.statement) is not block:
+                return None
+            if _unknown_at(here, setting.value, setting.statement) is not None:
+                return None
+        if self._initializes.before(here, last) or self._initializes.found_in(here, last):
+            return None
+        for sink in flow.sinks:
+            opened = sink.module.names.statement(sink.call)
+            if not any(
+                self._comes_before(here, place.node, sink.module, opened)
+                for place in late
+                if names.statement(place.node) is last
+            ):
+                return None
+        return Hoist(here, last, behind=True)
 
 
 def _in_its_module(home: Module, node: ast.AST, module: Module) -> list[ast.AST]:

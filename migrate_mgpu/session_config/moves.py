@@ -23,6 +23,7 @@ from migrate_mgpu.session_config.field_rewriter import (
     field_rewriters,
 )
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
+from migrate_mgpu.session_config.insertion_point import Hoist
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.container_edit import without_members
@@ -51,7 +52,7 @@ class Move(EditSet):
 
 def build(
     flow: Flow,
-    hoist: tuple[Module, ast.stmt] | None = None,
+    hoist: Hoist | None = None,
     drop: frozenset[ast.stmt] | set[ast.stmt] = frozenset(),
     native: bool = False,
     places: bool = True,
@@ -59,10 +60,10 @@ def build(
 ) -> Move:
     """The edits that move a flow.
 
-    ``hoist`` is the statement before which the calls that must be early are put
-    (in a native program all of them); None leaves every call where its setting
-    stood. ``drop`` are statements of a native program that go away with their
-    session, ``converted`` the RunConfigs that go away with their Estimator.
+    ``hoist`` is where the calls that must be early are put (in a native program
+    all of them); None leaves every call where its setting stood. ``drop`` are
+    statements of a native program that go away with their session,
+    ``converted`` the RunConfigs that go away with their Estimator.
     ``places`` says whether its programs put operations on devices.
     """
     move = Move(flow)
@@ -146,8 +147,9 @@ def build(
         edit = without_parameter(parameter.module.source, parameter.function, parameter.name)
         move.edit(parameter.module, edit)
     if hoist and early:
-        module, statement = hoist
-        move.edit(module, Layout(module.source, statement).insert_paragraph(early))
+        layout = Layout(hoist.module.source, hoist.statement)
+        insert = layout.insert_after if hoist.behind else layout.insert_paragraph
+        move.edit(hoist.module, insert(early))
     _fill_emptied(move, emptied)
     return move
 

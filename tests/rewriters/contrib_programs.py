@@ -139,6 +139,7 @@ _BODIES = (
     total = layers.sum_regularizer([layers.l1_regularizer(0.5), layers.l2_regularizer(0.5)])
     loss = layers.apply_regularization(layers.l2_regularizer(0.7), [w, u])
     return [loss, both(w), total(u), slim.regularizers.l2_regularizer(0.4)(w),
+            slim.regularizers.l1_regularizer(0.3)(w),
             tf.losses.get_regularization_loss()]
 """),
     ("variables", _SLIM + "framework = tf.contrib.framework\n", """
@@ -568,6 +569,32 @@ from tensorflow.contrib.layers.python.layers import utils
             crf.crf_binary_score(tags, lengths, moves),
             crf.crf_decode(undefined, moves, lengths)[0]]
 """),
+    ("percentiles", "", """
+    tfd = tf.contrib.distributions
+    x = tf.constant(x4)
+    undefined = tf.placeholder_with_default(x4, [None, None, None, 3])
+    return [tfd.percentile(x, 30.0), tfd.percentile(x, q=30.0, axis=[1, 2]),
+            tfd.percentile(x, 71, axis=-1, interpolation='lower', keep_dims=True),
+            tfd.percentile(x, 71, [0, -1], 'higher'), tfd.percentile(x, 99., keep_dims=True),
+            tfd.percentile(undefined, 20., axis=[0, 3], validate_args=True, name='least'),
+            tfd.percentile(undefined, 55., axis=2, keep_dims=True)]
+"""),
+    ("tensors of other forms", _SLIM + """\
+from tensorflow.python.framework import ops
+from tensorflow.python.util import deprecation
+deprecation._PER_MODULE_WARNING_LIMIT = 0
+""", """
+    class Twice:
+        value = x2
+    def convert(held, dtype=None, name=None, as_ref=False):
+        return tf.constant(held.value * 2, dtype, name=name)
+    ops.register_tensor_conversion_function(Twice, convert)
+    sparse = tf.contrib.layers.dense_to_sparse(tf.constant(labels.reshape([2, 3])))
+    none = slim.dense_to_sparse(labels.reshape([2, 3]), eos_token=1)
+    turned = tf.contrib.rnn.transpose_batch_time(tf.constant(x4))
+    return [tf.convert_to_tensor(Twice()), sparse.indices, sparse.values, sparse.dense_shape,
+            none.values, none.indices, turned]
+"""),
     ("edits of a graph", "from tensorflow.contrib import graph_editor as ge\n", """
     x = tf.placeholder_with_default(x2, [6, 5], name='x')
     other = tf.constant(x2 * 2)
@@ -665,6 +692,10 @@ from tensorflow.contrib.layers.python.layers import utils
     named = rnn.LSTMBlockFusedCell(3, reuse=tf.AUTO_REUSE, name='named')
     found.append(named(x, (found[1][0, :, :3], found[1][1, :, :3]))[0])
     found.append(rnn.LSTMBlockFusedCell(3, reuse=True, name='named')(x, dtype=tf.float32)[1].h)
+    class Doubled(rnn.FusedRNNCell):
+        def __call__(self, inputs, **settings):
+            return inputs * 2, inputs[-1]
+    found += [*Doubled()(x), tf.constant(float(isinstance(named, tf.contrib.rnn.FusedRNNCell)))]
     for dynamic in (False, True):
         cell = rnn.FusedRNNCellAdaptor(tf.nn.rnn_cell.GRUCell(2), dynamic)
         with tf.variable_scope('cell%d' % dynamic):

@@ -70,15 +70,17 @@ def evaluate(name, text):
         updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
         with tf.Session(config=CONFIG) as session:
             session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+            given = {}
             if not name.startswith("INITIAL"):
                 values = {}
                 for index, variable in enumerate(variables):
-                    given = variable.op.name.startswith(GIVEN)
-                    if variable.dtype.base_dtype == tf.float32 and not given:
+                    counts = variable.op.name.startswith(GIVEN)
+                    if variable.dtype.base_dtype == tf.float32 and not counts:
                         value = wave(variable.shape.as_list(), index) * 0.4
                         if any(word in variable.op.name for word in POSITIVE):
                             value = np.abs(value) + 0.5
-                        values[variable.initializer] = value
+                        value = np.asarray(value, np.float32)
+                        values[variable.initializer] = given[variable.op.name] = value
                 # As `variable.load` does, but in one run: each looks at the whole graph.
                 session.run(list(values), {i.inputs[1]: value for i, value in values.items()})
             if train:
@@ -93,7 +95,14 @@ def evaluate(name, text):
                     found.append([f"gradient of {variable.op.name}", numbers(value)])
                 session.run(updates)
             for variable, value in zip(variables, session.run(variables)):
-                found.append([variable.op.name, numbers(value)])
+                same = np.array_equal(value, given.get(variable.op.name))
+                changed = "as it was given" if same else ""
+                found.append(
+                    [
+                        f"{variable.op.name} {list(np.shape(value))} {changed}",
+                        [] if same else numbers(value),
+                    ]
+                )
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.migration import migrated
 
 PROGRAM = """\
@@ -45,3 +47,53 @@ def test_what_is_not_known_there_keeps_the_program() -> None:
     after, told = migrated(program, bridge=True, native_sessions=True)
     assert "tf.disable_v2_behavior()" in after
     assert any("TensorFlow is initialized before it" in one for one in told)
+
+
+LISTED = """\
+import os
+import tensorflow as tf
+
+fraction = 0.5
+config = tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True))
+config.gpu_options.per_process_gpu_memory_fraction = fraction
+os.environ["CUDA_VISIBLE_DEVICES"] = "0"  # the fast one
+total = tf.constant(1.0) + 2.0
+with tf.Session(config=config) as sess:
+    print(sess.run(total))
+"""
+CUDA = 'os.environ["CUDA_VISIBLE_DEVICES"] = "0"  # the fast one\n'
+SESSION = "with tf.Session(config=config) as sess:\n"
+MAY = "CUDA_VISIBLE_DEVICES may be set after it"
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_gpus_are_listed_behind_what_hides_them(native: bool) -> None:
+    """Between the config and its session, where TF1 has not looked for them yet."""
+    after, told = migrated(LISTED, bridge=True, native_sessions=native)
+    above, _, below = after.partition(CUDA)
+    moved = below[: below.index("total = ")]
+    assert "list_physical_devices" in moved and "set_logical_device_configuration" in moved, told
+    assert "list_physical_devices" not in above and "ConfigProto" not in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # The session may be open by then, which has looked for them.
+        (CUDA, ""),
+        # It may not run, or run elsewhere.
+        (CUDA, f"if fraction > 0.3:\n    {CUDA}"),
+        (CUDA, f"def hide():\n    {CUDA}\n\nhide()\n"),
+        # What the fraction is, is another thing there; and TensorFlow is initialized before.
+        (CUDA, f"fraction = 0.25\n{CUDA}"),
+        (CUDA, f"lines = tf.data.TextLineDataset('lines')\n{CUDA}"),
+        (CUDA, f"print(config); {CUDA}"),
+    ],
+)
+def test_gpus_that_are_hidden_in_another_way_keep_the_config(old: str, new: str) -> None:
+    program = LISTED.replace(old, new)
+    if not new:
+        program += f"    {CUDA}"
+    after, told = migrated(program, bridge=True)
+    assert any(MAY in one for one in told), told
+    assert "tf.Session(config=config)" in after

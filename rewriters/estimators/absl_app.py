@@ -187,6 +187,7 @@ if __name__ == '__main__':
 """,
     ),
 )
+_MOCK = "tensorflow.test.mock"
 
 
 def rewrite(module: Module, node: ast.AST, style: FileStyle) -> EditSet | None:
@@ -211,12 +212,35 @@ def rewrite(module: Module, node: ast.AST, style: FileStyle) -> EditSet | None:
     if name.startswith("logging."):
         return _logging(module, node, name.partition(".")[2], style)
     if name == "test.mock" or name.startswith("test.mock."):
-        if _taken(module, node, "mock"):
-            return None
-        start, end = module.source.span(node)
-        text = name.removeprefix("test.")
-        return _changed(module, Edit(start, end, text), needs=["from unittest import mock"])
+        return _mock(module, node, name)
     return None
+
+
+def _mock(module: Module, node: ast.AST, name: str) -> EditSet | None:
+    """``tf.test.mock.patch``, ``mock = tf.test.mock`` at the top, and what that name is used for."""
+    names, imported = module.names, "from unittest import mock"
+    bound = names.module_scope.bindings.get("mock", [])
+    value = bound[0].value if len(bound) == 1 else None
+    if value is not None and names.qualname(value) == names.qualname(node) == _MOCK:
+        statement = names.statement(value)
+        layout = Layout(module.source, statement)
+        alone = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+        if statement not in module.tree.body or not alone or not layout.owns_lines:
+            return None
+        if value is node:
+            return _changed(module, layout.replace([]), needs=[imported])
+        if isinstance(node, ast.Name):
+            return EditSet()  # the name has its new meaning
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id == "mock" and value is not None:
+        return EditSet() if names.qualname(value) == _MOCK else None
+    if _taken(module, node, "mock"):
+        return None
+    start, end = module.source.span(node)
+    text = name.removeprefix("test.")
+    return _changed(module, Edit(start, end, text), needs=[imported])
 
 
 def _changed(module: Module, *edits: Edit, needs: Iterable[str] = ()) -> EditSet:

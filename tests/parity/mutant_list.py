@@ -754,4 +754,11 @@ MUTANTS: dict[str, Mutant] = {
     "evaluated_as_trained": _one(
         "evaluated_otherwise", "self.test_loss(labels", "self.batch_loss(labels", 9
     ),
+    "minimized_as_reported": _one(
+        "reported_otherwise",
+        "loss = self.batch_loss(labels, price)",
+        "loss = self.test_loss(labels, price)",
+        4,
+        "loss-reduction",
+    ),
 }

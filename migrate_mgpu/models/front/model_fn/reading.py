@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.modes import (
     path,
 )
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.model_fn.twins import find_twins
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 
@@ -53,10 +53,13 @@ class Reading:
         bound: Collection[str] = (),
         optional: Collection[str] = (),
         trained: bool = True,
+        minimized: ast.Name | None = None,
     ) -> None:
         """``bound`` are parameters that something else than the Estimator gives.
 
         ``optional`` are those of them that may be None; ``trained``: the program trains it.
+        ``minimized`` is what training minimizes where its spec reports another value: it is the
+        loss of training then, and ``reported`` what the spec says.
         """
         self.optional = optional
         self.trained = trained
@@ -87,6 +90,11 @@ class Reading:
         if trained and TRAIN not in self.specs:
             text = "no EstimatorSpec is returned for training"
             raise Refused(module, function, text)
+        self.reported: ast.expr | None = None
+        if minimized is not None:
+            spec = self.specs[TRAIN]
+            self.reported = spec.arguments["loss"]
+            self.specs[TRAIN] = replaced(spec, arguments={**spec.arguments, "loss": minimized})
         # What says of the network what training says, where there is none.
         self.base = next(mode for mode in MODES if mode in self.specs)
         self.flow = self.flows[self.base]

@@ -44,6 +44,20 @@ _CLIP = ("t_list", "clip_norm")
 Made = tuple[ast.expr, Optional[ast.stmt]]
 
 
+class ReportsOther(Refused):
+    """What is minimized is not what the EstimatorSpec reports.
+
+    ``minimized`` is the name of the former where the spec is made, if it has one there.
+    """
+
+    def __init__(
+        self, module: Module, call: ast.Call, loss: ast.expr | None, keeps: bool
+    ) -> None:
+        text = "the value that is minimized is not the loss of the EstimatorSpec"
+        super().__init__(module, call, text, "report the loss that is minimized")
+        self.minimized = loss if keeps and isinstance(loss, ast.Name) else None
+
+
 class TrainingReader:
     """Follows a train_op to its optimizer."""
 
@@ -278,8 +292,15 @@ class TrainingReader:
             mine = self.flow.definitions(value.id, where)
             same = bool(mine) and mine == self.flow.definitions(reported.id, place)
         if not same:
-            text = "the value that is minimized is not the loss of the EstimatorSpec"
-            raise Refused(self.module, call, text, "report the loss that is minimized")
+            raise ReportsOther(self.module, call, loss, self._keeps(loss, unit))
+
+    def _keeps(self, loss: ast.expr | None, unit: ast.stmt | None) -> bool:
+        """Whether what is minimized has a name that means the same where the spec is made."""
+        if not isinstance(loss, ast.Name):
+            return False
+        found = self.flow.definitions(loss.id, unit)
+        spec = self.reading.specs[TRAIN]
+        return bool(found) and found == self.flow.definitions(loss.id, spec.unit)
 
     def _apply(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         given = by_parameter(call, ("grads_and_vars", "global_step"))

@@ -27,7 +27,11 @@ from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.predictions import read_predictions
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.model_fn.residue import check_residue
-from migrate_mgpu.models.front.model_fn.training import TrainingReader, read_optimizers
+from migrate_mgpu.models.front.model_fn.training import (
+    ReportsOther,
+    TrainingReader,
+    read_optimizers,
+)
 from migrate_mgpu.models.front.network.functions import Helpers, Parameter
 from migrate_mgpu.models.front.network.layers import Found, class_name, maker
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
@@ -118,6 +122,10 @@ def convert(
         return _Conversion(*given).plan()
     except _NeedsSteps:
         return _Conversion(*given, stepwise=True).plan()
+    except ReportsOther as other:
+        if other.minimized is None:
+            raise
+        return _Conversion(*given, stepwise=True, minimized=other.minimized).plan()
 
 
 class _NeedsSteps(Exception):
@@ -140,6 +148,7 @@ class _Conversion:
         trained: bool,
         told: Collection[Parameter],
         stepwise: bool = False,
+        minimized: ast.Name | None = None,
     ) -> None:
         self.function = function
         self.told = told
@@ -161,7 +170,7 @@ class _Conversion:
         self.lookup: ast.AST | None = None
         self.broadcasts: ast.expr | None = None  # what TF1 may compare with each label
         self.variable = ""  # of the model, where its author gave it one
-        self.reading = Reading(self.module, node, bound, optional, trained)
+        self.reading = Reading(self.module, node, bound, optional, trained, minimized)
         self.outputs: Outputs | None = None
         self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
         self.layers: list[tuple[str, Found]] = []  # by the class that they stand in
@@ -244,11 +253,32 @@ class _Conversion:
             )
         if tested is not None:
             self.loss.terms |= tested.terms
+        if self.reading.reported is not None:
+            self._check_reported(tested, outputs)
         units = [*outputs.loss, *outputs.metrics, *outputs.tested]
         self.loss.units = [*units, *outputs.settings]
         self.outputs = outputs
         self.network = outputs.network | outputs.settings
         self.predictions = read_predictions(self.reading, outputs) if self.predicts else None
+
+    def _check_reported(self, tested: Objective | None, outputs: Outputs) -> None:
+        """What training reports beside what it minimizes is what an evaluation reports.
+
+        Raises:
+            Refused: it is another value, or made of other statements.
+        """
+        reading, reported = self.reading, self.reading.reported
+        other = reading.argument(EVAL, "loss")
+        assert reported is not None
+        found = [
+            set(reading.flows[mode].slice([node], reading.specs[mode].unit)) - outputs.network
+            for mode, node in ((TRAIN, reported), (EVAL, other))
+            if node is not None
+        ]
+        same = other is not None and ast.dump(reported) == ast.dump(other)
+        if tested is None or not same or found[0] != found[1] or reading.twins is not None:
+            text = "training reports another value than it minimizes, and than evaluations report"
+            raise Refused(self.module, reported, text, "report the loss that is minimized")
 
     def plan(self) -> ModelPlan:
         """Everything about the model."""

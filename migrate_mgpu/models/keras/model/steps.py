@@ -65,6 +65,9 @@ class Steps:
         self.outputs = outputs
         self.loss = loss
         self.tested = tested  # an evaluation's own loss
+        # What training reports, where it minimizes another value: that loss of an evaluation.
+        self.reports = reading.reported is not None
+        self.given: dict[str, list[str]] = {}  # what the methods of the losses must be given
         self.style = style
         self.tf = style.tensorflow
         self.distributed = distributed
@@ -116,9 +119,11 @@ class Steps:
             made = metric_object(kept.metric, kept.name, self.style)
             network.made.append((f"self.{kept.attribute}", made))
         network.members += [self._property, self._loss]
+        if self.tested is not None and self.reports:
+            network.members.append(self._tested)
         if TRAIN in self.reading.specs:
             network.members.append(self._train)
-        if self.tested is not None:
+        if self.tested is not None and not self.reports:
             network.members.append(self._tested)
         if EVAL in self.reading.specs:
             network.members.append(self._test)
@@ -168,17 +173,21 @@ class Steps:
         network.reads(context)
 
     def _loss(self, network: Network, indent: str) -> str:
-        text, self.given = self._method(
+        text, self.given[LOSS] = self._method(
             network, indent, LOSS, self.loss, self.outputs.loss, self.reading.base
         )
         return text
 
     def _tested(self, network: Network, indent: str) -> str:
         assert self.tested is not None
-        text, self.given = self._method(
+        text, self.given[TESTED] = self._method(
             network, indent, TESTED, self.tested, self.outputs.tested, EVAL
         )
         return text
+
+    def _called(self, method: str) -> str:
+        """A batch's loss, by one of the methods."""
+        return f"self.{method}({', '.join(self.given[method])})"
 
     def _method(
         self,
@@ -241,10 +250,11 @@ class Steps:
     def _train(self, network: Network, indent: str) -> str:
         block = self._block(indent)
         block.line("def train_step(self, data):")
-        block.line(self._unpack("labels" in self.given), 1)
+        reported = TESTED if self.reports else LOSS
+        block.line(self._unpack("labels" in {*self.given[LOSS], *self.given[reported]}), 1)
         block.line(f"with {self.tf}.GradientTape() as tape:", 1)
         block.line(self._forward(True), 2)
-        block.line(f"loss = self.{LOSS}({', '.join(self.given)})", 2)
+        block.line(f"loss = {self._called(LOSS)}", 2)
         target = "loss"
         if self.distributed:
             block.line("# The replicas' gradients are summed up.", 2)
@@ -259,7 +269,8 @@ class Steps:
             self._listed(block, f"gradients = [{each}]", [each])
         pairs = "zip(gradients, self.trainable_variables)"
         block.line(f"self.optimizer.apply_gradients({pairs})", 1)
-        block.line(f"self.{MEAN}.update_state(loss)", 1)
+        loss = self._called(TESTED) if self.reports else "loss"
+        block.line(f"self.{MEAN}.update_state({loss})", 1)
         quote = self.module.source.quote
         block.line(f"return {{{quote}loss{quote}: self.{MEAN}.result()}}", 1)
         return block.text()
@@ -306,7 +317,9 @@ class Steps:
             block.line(line, 1)
         if flat:
             self._done(network, context, flat[0])
-        labels = "labels" in self.given or "labels" in self._free_names([*units, *flat], context)
+        called = LOSS if self.tested is None else TESTED
+        free = self._free_names([*units, *flat], context)
+        labels = "labels" in self.given[called] or "labels" in free
         head_block = self._block(indent)
         head_block.line("def test_step(self, data):")
         head_block.line(self._unpack(labels), 1)
@@ -316,8 +329,7 @@ class Steps:
             head_block.line(self._forward(True), 1)
         if twins is None or flat:
             head_block.line(self._forward(False), 1)
-        called = LOSS if self.tested is None else TESTED
-        loss = f"self.{called}({', '.join(self.given)})"
+        loss = self._called(called)
         if self.uncounted:
             unit = self.module.source.indent_unit
             head_block.line(f"loss = {loss}", 1)

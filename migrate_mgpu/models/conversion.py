@@ -276,7 +276,23 @@ class Conversions:
                         advice = one.refused.advice
                         other.refused = Diagnostic(_SHARED, one.refused.place, text, advice)
                         changed = True
-            changed = self._share_classes() or changed
+            changed = self._share_classes() or self._share_receivers() or changed
+
+    def _share_receivers(self) -> bool:
+        """A receiver function of several Estimators becomes the same for all, or they stay.
+
+        Returns whether one stays for that.
+        """
+        by_flow = {id(one.flow): one for one in self.all if one.refused is None}
+        for one in by_flow.values():
+            for other in (by_flow.get(id(flow)) for flow in one.flow.served):
+                module = _unlike(one, other) if other is not None else None
+                if module is not None:
+                    text = f"another Estimator's exports need {module.path.name} otherwise"
+                    place = Place(one.flow.module, one.flow.call)
+                    one.refused = Diagnostic(_SHARED, place, text, "give each its own receiver")
+                    return True
+        return False
 
     def _share_classes(self) -> bool:
         """What several models are made of becomes the same classes for all, or stays.
@@ -349,7 +365,7 @@ class Conversions:
 def _overlap(first: Conversion, second: Conversion) -> bool:
     if second.flow in (*first.flow.alternatives, *first.flow.together):
         return True
-    if first.flow in (*second.flow.alternatives, *second.flow.together):
+    if first.flow in (*second.flow.alternatives, *second.flow.together, *second.flow.served):
         return True
     function, other = first.flow.function, second.flow.function
     return function is not None and other is not None and function.node is other.node

@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.estimators.parts import (
     ADDED_METRICS,
     CONTRIB_LEARN,
     INSIDE_STATEMENT,
+    MADE_ELSEWHERE,
     OTHER_ESTIMATOR,
     USED_ELSEWHERE,
     EstimatorFlow,
@@ -50,6 +51,7 @@ from migrate_mgpu.models.normalize import (
     public_keras,
     registries,
     reused_estimators,
+    spec_functions,
     total_loss,
     towers,
     tpu_arms,
@@ -140,5 +142,6 @@ PASSES = (
     Pass(constant_batches.normalize, frozenset({CHANGED})),
     Pass(added_metrics.normalize, frozenset({ADDED_METRICS})),
     Pass(nested_estimators.normalize, frozenset({INSIDE_STATEMENT})),
+    Pass(spec_functions.normalize, frozenset({MADE_ELSEWHERE})),
     Pass(reused_estimators.normalize, frozenset({OTHER_ESTIMATOR, USED_ELSEWHERE})),
 )

@@ -215,7 +215,7 @@ class Conversion:
         return method
 
     def _graph(self, names: list[str]) -> None:
-        self._reader()
+        reader = self._reader()
         self.data["named"] = True
         shapes = {name: list(shape) for name, shape in self.source.items()}
         missing: dict[str, Any] = {}
@@ -225,9 +225,24 @@ class Conversion:
         else:
             missing["lacking"] = [[name, []] for name in names if name not in shapes]
             missing["left"] = [name for name in shapes if name not in names]
+            self._of_cells(missing, reader)
         if missing.get("lacking", missing["left"]):
             self._end({"state": "refused", "shapes": shapes, **missing})
         self._end({"state": "refused", **_ONLY_ALL} if self._only() else {"state": "graph"})
+
+    def _of_cells(self, missing: dict[str, Any], reader: Any) -> None:
+        """Writes a copy with Keras's new names, where recurrent layers' cells are all it misses."""
+        lacking = [name for name, _ in missing["lacking"]]
+        plan = self.partners.plan_cells(lacking, missing["left"])
+        if not lacking or not plan.complete or self._only():
+            return
+        eager = self.tools.tf("eager.context").eager_mode
+
+        def write(found: Any) -> None:
+            with eager():  # the program's own code builds a graph
+                self._save_named(found, reader)
+
+        self._carry_out(lambda: plan, write)
 
     def _patch_model(self, cls: Any, names: Iterable[str]) -> None:
         for name in names:

@@ -25,6 +25,9 @@ OPTIMIZERS = {
 STEP = "global_step"
 # What TF1's own hooks keep in a graph.
 HOOKS = ("signal_early_stopping/STOP",)
+_CELL = re.compile(
+    r"(?<=/)(gru|lstm|simple_rnn)_cell(_\d+)?/(?=(kernel|recurrent_kernel|bias)(/|$))"
+)
 _POWER = re.compile(r"beta([12])_power(?:_\d+)?")
 _PART = re.compile(r"(?:(?:(?:p?a)?r)?t)?_0")
 _SMALLEST = 1e-30  # a power of beta that is less has lost its digits
@@ -238,7 +241,8 @@ def _by_name(
     ``dense_1`` of one program need not be ``dense_1`` of the other where one begins at 0 and
     the other at 1: then those of one name are taken in the order of their numbers.
     """
-    split = {i: request.weights[i]["name"].split("/") for i in open_}
+    cells = any(without_cell(name) != name for name in there)
+    split = {i: _known_as(request.weights[i]["name"], cells).split("/") for i in open_}
     old = {name: name.split("/") for name in there}
     found: dict[int, tuple[str, int]] = {}
     used: set[str] = set()
@@ -266,6 +270,11 @@ def _by_name(
     for count in sorted(lengths, reverse=True):
         _renumber(request, split, old, count, chosen, shapes)
     return [(i, name, how) for i, (name, how) in chosen.items()]
+
+
+def _known_as(name: str, cells: bool) -> str:
+    """A variable's name where TF1's tensors have ``cells`` in theirs, or have none."""
+    return name if cells else without_cell(name)
 
 
 def _renumber(
@@ -540,6 +549,26 @@ def plan_names(
         else:
             found.lacking.append((name, []))
     return found
+
+
+def plan_cells(lacking: list[str], left: list[str]) -> Plan:
+    """What graph code's saver misses because Keras's recurrent layers have a cell of their own in
+    TF2: ``gru/gru_cell/kernel`` was ``gru/kernel``."""
+    found = Plan()
+    found.left = list(left)
+    for name in lacking:
+        old = without_cell(name)
+        if old in found.left:
+            found.rows.append(Row("weight", None, name, old, NAME))
+            found.left.remove(old)
+        else:
+            found.lacking.append((name, []))
+    return found
+
+
+def without_cell(name: str) -> str:
+    """What TF1 called a variable of a recurrent layer's cell: the layer alone stood before it."""
+    return _CELL.sub("", name)
 
 
 def power_of(name: str) -> int:

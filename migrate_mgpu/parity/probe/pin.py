@@ -52,6 +52,13 @@ class Pins:
                 graph._seed = SEED
 
         module.Graph.__init__ = __init__
+        # An Estimator whose RunConfig has no seed sets None, which would take this one away.
+        seed = module.Graph.seed
+
+        def keep_a_seed(graph: Any, value: Any) -> None:
+            seed.fset(graph, SEED if value is None else value)
+
+        module.Graph.seed = property(seed.fget, keep_a_seed, doc=seed.__doc__)
         # TensorFlow was imported before the program (batch.py): there may be one already.
         stack = getattr(module, "_default_graph_stack", None)
         existing = getattr(stack, "_global_default_graph", None)

@@ -263,3 +263,27 @@ def test_an_optimizer_of_the_program_has_its_own_words():
     lacking = planned({"w": [2]}, source, optimizers=[own], values=values)
     assert not lacking.complete
     assert "the checkpoint has no squares of w" in lacking.problems
+
+
+def test_cells_of_recurrent_layers_are_keras_2s_alone():
+    weights = {"gru/gru_cell/kernel": [4, 12], "gru_1/gru_cell_1/kernel": [4, 12],
+               "lstm/lstm_cell/bias": [16]}  # fmt: skip
+    old = {"gru/kernel": [4, 12], "gru_1/kernel": [4, 12], "lstm/bias": [16]}
+    assert pairs(planned(weights, old)) == dict(zip(weights, old))
+    # A cell of the program's own was TF1's as well.
+    own = {"rnn/gru_cell/kernel": [4, 12]}
+    assert pairs(planned(own, own)) == {name: name for name in own}
+
+
+def test_graph_code_misses_cells_of_recurrent_layers():
+    found = partners.plan_cells(
+        ["a/gru_cell/kernel", "a/gru_cell/kernel/Adam", "b/lstm_cell_2/recurrent_kernel"],
+        ["a/kernel", "a/kernel/Adam", "b/recurrent_kernel"],
+    )
+    assert found.complete
+    assert [(row.name, row.source) for row in found.rows][0] == ("a/gru_cell/kernel", "a/kernel")
+    two = partners.plan_cells(["a/gru_cell/bias", "a/gru_cell_1/bias"], ["a/bias"])
+    assert not two.complete and two.lacking == [("a/gru_cell_1/bias", [])]
+    other = partners.plan_cells(["a/gru_cell/bias", "w"], ["a/bias", "v"])
+    assert (other.lacking, other.left) == ([("w", [])], ["v"])
+    assert partners.plan_cells(["gru_cell/kernel"], ["kernel"]).left == ["kernel"]

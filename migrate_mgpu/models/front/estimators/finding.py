@@ -29,6 +29,7 @@ from migrate_mgpu.models.front.estimators.parts import (
     RunConfig,
     constructed,
 )
+from migrate_mgpu.models.front.estimators.receivers import share_receivers
 from migrate_mgpu.models.front.estimators.run_config_functions import helper_settings
 from migrate_mgpu.models.front.estimators.settings import configures
 from migrate_mgpu.models.front.estimators.signatures import (
@@ -56,6 +57,7 @@ def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
                 found.append(flow)
     find_alternatives(found)
     shared_folders(found, graph)
+    share_receivers(found, graph)
     return found
 
 

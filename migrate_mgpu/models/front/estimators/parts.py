@@ -19,6 +19,7 @@ CONTRIB_LEARN = "estimator-of-contrib-learn"
 ADDED_METRICS = "metrics-added-to-an-estimator"
 OTHER_ESTIMATOR = "another-estimator"
 USED_ELSEWHERE = "estimator-used-in-another-function"
+MADE_ELSEWHERE = "made-in-another-function"  # a spec, an exporter
 
 CUSTOM, CANNED, KERAS = "custom", "canned", "keras"
 
@@ -72,7 +73,7 @@ class EstimatorFlow:
     such a lambda. ``added`` is the call around it that adds metrics to it. ``doubts`` are
     the places that may have something else, with what it is, ``alternatives`` the
     Estimators among that: a run makes one of them. ``together`` are those that a function is
-    given in other calls.
+    given in other calls, ``served`` those whose exports ask the same receiver function.
     """
 
     module: Module
@@ -91,6 +92,7 @@ class EstimatorFlow:
     doubts: list[tuple[Module, ast.expr, ast.expr | None]] = field(default_factory=list)
     alternatives: list[EstimatorFlow] = field(default_factory=list)
     together: list[EstimatorFlow] = field(default_factory=list)
+    served: list[EstimatorFlow] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 
     @property

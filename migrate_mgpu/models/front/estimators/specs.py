@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.core.records import replaced
-from migrate_mgpu.models.front.estimators.parts import constructed
+from migrate_mgpu.models.front.estimators.parts import MADE_ELSEWHERE, constructed
 from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.ir import Construction
 
@@ -52,7 +52,8 @@ def _known_at(values: ValueFlow, spec: Construction, module: Module, use: ast.Ca
         known = known_at(values, spec.module, arguments[name], module, use)
         if known is None or module is not spec.module or name in ("hooks", "exporters"):
             text = f"`{name}` of a {spec.kind} that another function makes"
-            raise Refused(spec.module, arguments[name], text, "make it beside train_and_evaluate")
+            advice = "make it beside train_and_evaluate"
+            raise Refused(spec.module, arguments[name], text, advice, MADE_ELSEWHERE)
         arguments[name] = known
     return replaced(spec, arguments=arguments)
 

@@ -50,9 +50,7 @@ class ReportsOther(Refused):
     ``minimized`` is the name of the former where the spec is made, if it has one there.
     """
 
-    def __init__(
-        self, module: Module, call: ast.Call, loss: ast.expr | None, keeps: bool
-    ) -> None:
+    def __init__(self, module: Module, call: ast.Call, loss: ast.expr | None, keeps: bool) -> None:
         text = "the value that is minimized is not the loss of the EstimatorSpec"
         super().__init__(module, call, text, "report the loss that is minimized")
         self.minimized = loss if keeps and isinstance(loss, ast.Name) else None

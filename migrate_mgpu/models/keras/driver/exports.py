@@ -19,7 +19,8 @@ from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.heads import Task
-from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import CANNED, MADE_ELSEWHERE, EstimatorFlow
+from migrate_mgpu.models.front.estimators.receivers import RECEIVER, receivers
 from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -37,7 +38,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
-DEFAULT, RECEIVER = "serving_default", "serving_input_receiver_fn"
+DEFAULT = "serving_default"
 PREDICTIONS = "predict"  # the signature of a canned Estimator's
 # What a canned Estimator's signatures of serialized examples give, of its predictions.
 _CLASSIFIED = {"classes": "all_classes", "scores": "probabilities"}
@@ -107,13 +108,15 @@ class Exports:
             quote = call.module.source.quote
             known = known_at(self.values, module, arguments["name"], call.module, call.node)
             if known is None:
-                raise Refused(module, arguments["name"], "an exporter's name of another function")
+                text = "an exporter's name of another function"
+                raise Refused(module, arguments["name"], text, key=MADE_ELSEWHERE)
             parts = [f"{saved.name}.directory", f"{quote}export{quote}"]
             parts += [text_of(call.module, known), _stamp(call.module)]
             folder = f"os.path.join({', '.join(parts)})"
             receiver = self._receiver(module, arguments[RECEIVER])
             if module is not call.module:
-                raise Refused(module, node, "an exporter that is made in another file")
+                text = "an exporter that is made in another file"
+                raise Refused(module, node, text, key=MADE_ELSEWHERE)
             lines += self._lines(call, receiver, folder, indent, self.quiet and not lines)
             self.changes.gone.add(node)
         return lines
@@ -363,11 +366,10 @@ class Exports:
             return Answer(False, False, key=self.model.model.output)
         return Answer(self.model.predicts, self.model.steps or canned, canned)
 
-    def _receivers(self) -> set[ast.expr | None]:
-        """The receivers of all exports."""
-        exporters = [made for call in self.flow.driving.calls for made in call.exporters]
-        given = {call.arguments.get(RECEIVER) for call in self.flow.driving.exports}
-        return given | {made.arguments.get(RECEIVER) for made in exporters}
+    def _receivers(self) -> set[ast.expr]:
+        """The receivers of all exports, also of the Estimators that have one in common with it."""
+        every = (self.flow, *self.flow.served)
+        return {node for flow in every for _, node in receivers(flow)}
 
     def _only_built(self, module: Module, call: ast.Call) -> None:
         given = self._receivers()

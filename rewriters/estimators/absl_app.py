@@ -217,7 +217,7 @@ def rewrite(module: Module, node: ast.AST, style: FileStyle) -> EditSet | None:
 
 
 def _mock(module: Module, node: ast.AST, name: str) -> EditSet | None:
-    """``tf.test.mock.patch``, ``mock = tf.test.mock`` at the top, and what that name is used for."""
+    """``tf.test.mock.patch``, ``mock = tf.test.mock`` at the top, and what has that name."""
     names, imported = module.names, "from unittest import mock"
     bound = names.module_scope.bindings.get("mock", [])
     value = bound[0].value if len(bound) == 1 else None

@@ -25,6 +25,7 @@ from migrate_mgpu.source.blocks import bracketed, leading, outermost, render, tr
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments, without_function, without_paragraph
 
+_EXPORTED = ("all_classes", "logistic", "predictions", "probabilities")
 _METHOD, _WIDTH = "create_estimator_spec", "logits_dimension"
 _SPEC = (
     "features", "mode", "logits", "labels", "optimizer", "train_op_fn", "regularization_losses",
@@ -58,8 +59,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     """The edits for all specs of a model_fn; none where the head of one is not known."""
     if flow.function is None or not isinstance(flow.function.node, ast.FunctionDef):
         return {}
-    if flow.driving.exports or any(call.exporters for call in flow.driving.calls):
-        return {}  # a head's signatures depend on what is served
+    exports = flow.driving.exports or any(call.exporters for call in flow.driving.calls)
     module, node = flow.function.module, flow.function.node
     inside = set(walk(node))
     calls = [
@@ -71,6 +71,8 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     gone: set[ast.AST] = set()
     for call in calls:
         written = _Spec.of(module, node, call)
+        if written is not None:
+            written.exports = bool(exports)
         edit = written.edit() if written is not None else None
         if written is None or edit is None:
             return {}
@@ -100,6 +102,7 @@ class _Spec:
         self.style = style_at(module, call)
         self.layout = Layout(module.source, statement)
         self.gone: set[ast.AST] = set()
+        self.exports = False  # the program exports the model
 
     @classmethod
     def of(cls, module: Module, function: ast.FunctionDef, call: ast.AST) -> _Spec | None:
@@ -240,8 +243,35 @@ class _Spec:
             ]
         predictions = self._new("predictions", "predicted")
         made += [f"{predictions} = {{", *(unit + entry for entry in entries), "}"]
-        made.append(self._returned(f"predictions={predictions}", deeper=1))
+        given = [f"predictions={predictions}"]
+        if self.exports:
+            made += self._signatures(predictions)
+            given.append(f"export_outputs={self._new('export_outputs', 'signatures')}")
+        made.append(self._returned(*given, deeper=1))
         return [*lines, *self._block("PREDICT", made)]
+
+    def _signatures(self, predictions: str) -> list[str]:
+        """The statements that say what the head exports, the first of them by default."""
+        string, unit = self.style.string, self.style.indent
+        made = f"{self.style.tensorflow}.estimator.export."
+        of = {key: f"{predictions}[{string(key)}]" for key in _EXPORTED}
+        classes = f"{made}ClassificationOutput({of['probabilities']}, {of['all_classes']})"
+        number = "predictions" if self.head.row.task is Task.NUMBER else "logistic"
+        value = f"{made}RegressionOutput({of[number]})"
+        kinds = {
+            Task.NUMBER: {"regression": value},
+            Task.TWO_CLASSES: {"classification": classes, "regression": value},
+            Task.CLASSES: {"classification": classes},
+        }[self.head.row.task]
+        default = next(iter(kinds.values()))
+        every = {
+            "serving_default": default,
+            **kinds,
+            "predict": f"{made}PredictOutput({predictions})",
+        }
+        name = self._new("export_outputs", "signatures")
+        entries = [f"{unit}{string(key)}: {text}," for key, text in every.items()]
+        return [f"{name} = {{", *entries, "}"]
 
     def _evaluate(self) -> list[str]:
         tf, logits = self.style.tensorflow, self._logits

@@ -8,10 +8,11 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.api.mnist import mnist_load
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import CUSTOM, MADE_ELSEWHERE, EstimatorFlow
 from migrate_mgpu.models.normalize.experiments import EXPERIMENT, experiment_of
 from migrate_mgpu.models.normalize.normalization_pairs import pairs
 from migrate_mgpu.models.normalize.public_keras import is_private
+from migrate_mgpu.models.normalize.spec_functions import makes_specs
 from migrate_mgpu.models.normalize.tpu_arms import arms
 
 MODEL_FN = "in-model-fn"  # which function it is, or something in it or what makes its variables
@@ -41,6 +42,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(TPU_ARMS)
     if flow.kind == CUSTOM and flow.class_name == "TPUEstimator":
         found.add(TPU_ESTIMATOR)
+    if makes_specs(flow):
+        found.add(MADE_ELSEWHERE)
     if is_private(flow):
         found.add(PRIVATE_KERAS)
     return frozenset(found)

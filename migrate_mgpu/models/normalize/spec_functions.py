@@ -1,4 +1,4 @@
-"""Functions that only make a spec, an exporter or a RunConfig: what they return, where they are called.
+"""Functions that only make a spec, an exporter or a RunConfig: what they return, at their calls.
 
 ``train_spec = get_train_spec(input_fn, 100)`` is ``tf.estimator.TrainSpec(input_fn=input_fn,
 max_steps=100)`` then, in whichever modules the calls stand, and the function goes.
@@ -53,6 +53,16 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
         else:
             found[module].append(import_edit(module.source, statement, gone))
     return found
+
+
+def makes_specs(flow: EstimatorFlow) -> bool:
+    """Whether a function of an Estimator's modules, or of what these import, only makes one."""
+    modules = {one for module in flow.modules for one in (module, *module.imported)}
+    return any(
+        isinstance(node, ast.FunctionDef) and _made(Function(module, node)) is not None
+        for module in modules
+        for node in module.tree.body
+    )
 
 
 def _made(function: Function) -> ast.Call | None:

@@ -281,7 +281,7 @@ def test_graph_code_misses_cells_of_recurrent_layers():
         ["a/kernel", "a/kernel/Adam", "b/recurrent_kernel"],
     )
     assert found.complete
-    assert [(row.name, row.source) for row in found.rows][0] == ("a/gru_cell/kernel", "a/kernel")
+    assert (found.rows[0].name, found.rows[0].source) == ("a/gru_cell/kernel", "a/kernel")
     two = partners.plan_cells(["a/gru_cell/bias", "a/gru_cell_1/bias"], ["a/bias"])
     assert not two.complete and two.lacking == [("a/gru_cell_1/bias", [])]
     other = partners.plan_cells(["a/gru_cell/bias", "w"], ["a/bias", "v"])

@@ -15,7 +15,12 @@ from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.ir import Construction
 
 _EXPORTER = ("name", "serving_input_receiver_fn", "assets_extra", "as_text")
-EXPORTERS = {"FinalExporter": _EXPORTER, "LatestExporter": (*_EXPORTER, "exports_to_keep")}
+_BEST = (*_EXPORTER[:2], "event_file_pattern", "compare_fn", *_EXPORTER[2:], "exports_to_keep")
+EXPORTERS = {
+    "BestExporter": _BEST,
+    "FinalExporter": _EXPORTER,
+    "LatestExporter": (*_EXPORTER, "exports_to_keep"),
+}
 
 
 def find_spec(
@@ -88,6 +93,5 @@ def _exporter(part: Value, spec: Construction) -> Construction:
     kind = name.rpartition(".")[2]
     if not isinstance(call, ast.Call) or name != f"estimator.{kind}" or kind not in EXPORTERS:
         advice = "call export_saved_model after the training, which is converted"
-        shown = "`BestExporter` of EvalSpec" if kind == "BestExporter" else "this exporter"
-        raise Refused(module, call or spec.node, f"{shown} cannot be analyzed", advice)
+        raise Refused(module, call or spec.node, "this exporter cannot be analyzed", advice)
     return Construction(kind, module, call, arguments_of(module, call, EXPORTERS[kind]))

@@ -50,8 +50,9 @@ class BuiltReceiver:
             raise Refused(module, call, f"a receiver without its {first}", _ADVICE)
         self.features = given[first]
         size = given.get("default_batch_size")
-        self.takes_texts = answer.canned and self.kind == "parsing" and size is None
-        if answer.canned and not self.takes_texts:
+        asked = answer.canned or answer.examples
+        self.takes_texts = asked and self.kind == "parsing" and size is None
+        if asked and not self.takes_texts:
             raise Refused(module, call, OF_EXAMPLES, _ADVICE)
         self.size = text_of(module, size) if size is not None else "None"
 

@@ -268,7 +268,8 @@ class _Driver:
         """Lines in the place of a statement; its trailing comment stays."""
         newline = layout.source.newline
         kept = [c.text for c in comments(layout.source.code(layout.statement))]
-        text = f"{newline}{layout.indent}".join([*kept, *lines])
+        first, *rest = [*kept, *lines]
+        text = newline.join([first, *(layout.indent + line if line else "" for line in rest)])
         self.changes.edit(call.module, Edit(layout.start, layout.end, text))
         self.changes.replaced(call.module, call.node, DrivingRewriter)
 
@@ -435,7 +436,8 @@ class _Driver:
                 f"after checkpoints too, at least throttle_secs ({seconds}) apart", EVALUATION,
             )  # fmt: skip
         deeper = self.fitting.deeper(training)
-        lines += [deeper + line for line in self.exports.behind(call, self.saved, indent)]
+        behind = self.exports.behind(call, self.saved, indent)
+        lines += [deeper + line if line else line for line in behind]
         self._statement(call, layout, lines)
         if taken(evaluate):
             text = "EvalSpec evaluates 100 batches by default: take(100) says so now"

@@ -14,13 +14,16 @@ from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.names import Scope, constant
+from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.heads import Task
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import CANNED, MADE_ELSEWHERE, EstimatorFlow
 from migrate_mgpu.models.front.estimators.receivers import RECEIVER, receivers
+from migrate_mgpu.models.front.estimators.specs import EXPORTERS
 from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import Reading
@@ -47,7 +50,29 @@ _EXAMPLES = {
     Task.TWO_CLASSES: {"classification": _CLASSIFIED, "regression": {"outputs": "logistic"}},
     Task.CLASSES: {"classification": _CLASSIFIED},
 }
+# The arguments of ExportOutputs, and what a signature calls them.
+_OUTPUTS: dict[str, dict[str, str]] = {
+    "PredictOutput": {"outputs": ""},
+    "ClassificationOutput": {"scores": "scores", "classes": "classes"},
+    "RegressionOutput": {"value": "outputs"},
+}
+_BY_PREDICT = (
+    "TensorFlow Serving answers all signatures by its predict API now: classification and "
+    "regression had APIs of their own"
+)
 STAMP = "str(int(time.time()))"  # TF1 named each export's folder by its time
+
+
+@record(frozen=True)
+class _Signature:
+    """A signature: the outputs that it has of the predictions, by its own names; None: all.
+
+    ``examples``: it is for one text for each example alone.
+    """
+
+    key: str
+    outputs: dict[str, str] | None = None
+    examples: bool = False
 
 
 class Exports:
@@ -68,7 +93,8 @@ class Exports:
         self.quiet = quiet
         self.values = ValueFlow(graph)
         self.lengths = Lengths(graph)
-        self._outputs: ast.expr | None = None
+        self._outputs: list[ast.expr] = []
+        self._known: tuple[_Signature, ...] | None = None
         self._of_texts: set[str] = set()  # receivers that take one text for each example
 
     def write(self, saved: Manager | None) -> None:
@@ -83,7 +109,7 @@ class Exports:
         if self.flow.driving.exports or any(call.exporters for call in self.flow.driving.calls):
             # What the model's conversion says is left out is not.
             notes = self.model.notes
-            self.model.notes = [note for note in notes if note.node is not self._outputs]
+            self.model.notes = [note for note in notes if note.node not in self._outputs]
 
     def behind(self, call: DriverCall, saved: Manager | None, indent: str) -> list[str]:
         """The lines for the exporters of a ``train_and_evaluate``, behind its evaluation.
@@ -101,18 +127,20 @@ class Exports:
             if made.kind == "FinalExporter" and total is None:
                 text = "a FinalExporter exports nothing where TrainSpec has no max_steps"
                 raise Refused(module, node, text, "give TrainSpec its max_steps")
-            self._plain(made.module, arguments, ("name", RECEIVER, "exports_to_keep"))
-            if "name" not in arguments or RECEIVER not in arguments:
+            best = made.kind == "BestExporter"
+            known = ("name", RECEIVER, "exports_to_keep")
+            if best:
+                self._check_best(made)
+                known = (*known, "compare_fn", "event_file_pattern")
+            self._plain(made.module, arguments, known)
+            if ("name" not in arguments and not best) or RECEIVER not in arguments:
                 raise Refused(module, node, f"a {made.kind} without a name or a receiver")
             self._note_exporter(call, made)
             quote = call.module.source.quote
-            known = known_at(self.values, module, arguments["name"], call.module, call.node)
-            if known is None:
-                text = "an exporter's name of another function"
-                raise Refused(module, arguments["name"], text, key=MADE_ELSEWHERE)
             parts = [f"{saved.name}.directory", f"{quote}export{quote}"]
-            parts += [text_of(call.module, known), _stamp(call.module)]
+            parts += [self._name(call, made), _stamp(call.module)]
             folder = f"os.path.join({', '.join(parts)})"
+            self._signatures(call)  # which the receiver has to know
             receiver = self._receiver(module, arguments[RECEIVER])
             if module is not call.module:
                 text = "an exporter that is made in another file"
@@ -121,12 +149,41 @@ class Exports:
             self.changes.gone.add(node)
         return lines
 
+    def _check_best(self, made: Construction) -> None:
+        """Measured on 1.15.5: what the evaluation has just written is among its event files.
+
+        A first evaluation is not better than itself, and is not exported where they are read.
+        """
+        assert isinstance(made.node, ast.Call)
+        pattern = by_parameter(made.node, EXPORTERS[made.kind]).get("event_file_pattern")
+        if pattern is None or not is_none(pattern):
+            text = "a BestExporter that compares with earlier evaluations, by their event files"
+            advice = (
+                "give it event_file_pattern=None, or call export_saved_model after the training"
+            )
+            raise Refused(made.module, pattern or made.node, text, advice)
+
+    def _name(self, call: DriverCall, made: Construction) -> str:
+        """The folder of an exporter, below that of all exports."""
+        given = made.arguments.get("name")
+        if given is None:
+            return style_at(call.module, call.node).string("best_exporter")
+        known = known_at(self.values, made.module, given, call.module, call.node)
+        if known is None:
+            text = "an exporter's name of another function"
+            raise Refused(made.module, given, text, key=MADE_ELSEWHERE)
+        return text_of(call.module, known)
+
     def _note_exporter(self, call: DriverCall, made: Construction) -> None:
         """What an exporter did besides, or not always."""
         spec = call.train_spec
         if made.kind == "LatestExporter":
             text = "exported once, after the training: TF1 did after each evaluation, and "
             text += "deleted all but the newest 5"
+            self.changes.note(made.module, made.node, text)
+        elif made.kind == "BestExporter":
+            text = "exported once, after the training: TF1 did after each evaluation that was the "
+            text += "best one until then"
             self.changes.note(made.module, made.node, text)
         elif spec is not None and not self.lengths.endless(spec.module, spec.arguments["input_fn"]):
             text = "exported whenever the training ends: TF1's FinalExporter did only where "
@@ -172,38 +229,87 @@ class Exports:
             text = "an export before the model has its checkpoint, or in another function"
             raise Refused(call.module, call.node, text, "export it after the training")
 
-    def _signatures(self, call: DriverCall) -> tuple[str, ...]:
-        """The names of the signatures, all of which are the predictions."""
+    def _signatures(self, call: DriverCall) -> tuple[_Signature, ...]:
+        """The signatures of a model, each of which is some of the predictions.
+
+        Raises:
+            Refused: one is something else.
+        """
+        if self._known is None:
+            self._known = self._read_signatures(call)
+        return self._known
+
+    def _read_signatures(self, call: DriverCall) -> tuple[_Signature, ...]:
         function = self.flow.function
         if isinstance(self.model, KerasPlan) and self.model.model.output is not None:
-            return (DEFAULT,)
+            return (_Signature(DEFAULT),)
         if self.flow.kind == CANNED:
-            return (PREDICTIONS,)  # the others are of serialized examples, see `_of_examples`
+            # The others are of serialized examples. Measured on 1.15.5: the first is the default.
+            assert isinstance(self.model, CannedPlan)
+            every = _EXAMPLES[self.model.task].items()
+            found = [_Signature(key, outputs, True) for key, outputs in every]
+            default = _Signature(DEFAULT, found[0].outputs, True)
+            return (_Signature(PREDICTIONS), found[0], default, *found[1:])
         if function is None or not isinstance(function.node, ast.FunctionDef):
             raise Refused(
                 call.module, call.node, "an export of an Estimator without a model_fn",
                 "give the layer of its output a name, which its signature has in TF1",
             )  # fmt: skip
         reading = Reading(function.module, function.node)
-        self._outputs = reading.argument(PREDICT, "export_outputs")
-        value, _ = reading.resolved(PREDICT, "export_outputs")
-        if value is None:
-            return (DEFAULT,)
+        given = reading.argument(PREDICT, "export_outputs")
+        value, unit = reading.resolved(PREDICT, "export_outputs")
+        if value is None or given is None:
+            return (_Signature(DEFAULT),)
+        self._outputs.append(given)
         outputs = items(value) or _by_constant(reading.module, value)
-        if len(outputs) != 1:
-            raise Refused(reading.module, value, "export_outputs with more than one signature")
-        (key, output), flow = next(iter(outputs.items())), reading.flows[PREDICT]
-        made, unit = flow.resolve(output, reading.specs[PREDICT].unit)
-        name = tensorflow_name(reading.module, made.func) if isinstance(made, ast.Call) else ""
-        if not isinstance(made, ast.Call) or name != "estimator.export.PredictOutput":
+        if not outputs or (len(outputs) > 1 and DEFAULT not in outputs):
+            text = (
+                "export_outputs without `serving_default`, which ends TF1 where there are several"
+            )
+            text = text if outputs else "export_outputs is not a dictionary literal"
+            raise Refused(reading.module, value, text)
+        found = [self._signature(reading, str(key), one, unit) for key, one in outputs.items()]
+        if len(found) == 1 and found[0].key != DEFAULT:
+            found.append(replaced(found[0], key=DEFAULT))
+        return tuple(found)
+
+    def _signature(
+        self, reading: Reading, key: str, output: ast.expr, unit: ast.stmt | None
+    ) -> _Signature:
+        """What an ExportOutput has of the predictions, under TF1's names."""
+        module, flow = reading.module, reading.flows[PREDICT]
+        made, unit = flow.resolve(output, unit)
+        name = tensorflow_name(module, made.func) if isinstance(made, ast.Call) else ""
+        kind = name.rpartition(".")[2]
+        if not isinstance(made, ast.Call) or name != f"estimator.export.{kind}":
+            kind = ""
+        if kind not in _OUTPUTS:
             text = "export_outputs that is not a PredictOutput"
-            raise Refused(reading.module, output, text, "export the predictions by PredictOutput")
-        given = [*made.args, *(keyword.value for keyword in made.keywords)]
-        exported, unit = flow.resolve(given[0], unit) if given else (None, None)
+            raise Refused(module, output, text, "export the predictions by PredictOutput")
+        assert isinstance(made, ast.Call)
+        given = arguments_of(module, made, tuple(_OUTPUTS[kind]))
         predictions, told = reading.resolved(PREDICT, "predictions")
-        if exported is None or not flow.alike(exported, unit, predictions, told):
-            raise Refused(reading.module, made, "export_outputs is not the predictions")
-        return (DEFAULT,) if key == DEFAULT else (str(key), DEFAULT)
+        if kind == "PredictOutput" and "outputs" in given:
+            value, where = flow.resolve(given["outputs"], unit)
+            if value is not None and flow.alike(value, where, predictions, told):
+                return _Signature(key)
+            known = {str(k): v for k, v in items(value).items()} if value is not None else {}
+            known = known or {"output": given["outputs"]}
+        else:
+            known = {_OUTPUTS[kind][argument]: node for argument, node in given.items()}
+        of = items(predictions) if predictions is not None else {}
+        outputs: dict[str, str] = {}
+        for shown, node in known.items():
+            value, where = flow.resolve(node, unit)
+            keys = [
+                str(k)
+                for k, one in of.items()
+                if value is not None and flow.alike(value, where, *flow.resolve(one, told))
+            ]
+            if not keys:
+                raise Refused(module, made, "export_outputs is not the predictions")
+            outputs[shown] = keys[0]
+        return _Signature(key, outputs, kind != "PredictOutput")
 
     def _plain(
         self, module: Module, arguments: Mapping[str, ast.expr], known: tuple[str, ...]
@@ -226,6 +332,7 @@ class Exports:
         statement = names.statement(call.node)
         layout = Layout(source, statement)
         lead = self._path_variable(call, statement)
+        self._signatures(call)  # which the receiver has to know
         receiver = self._receiver(module, call.arguments[RECEIVER])
         base = text_of(module, call.arguments["export_dir_base"])
         folder = f"os.path.join({base}, {_stamp(module)})"
@@ -247,7 +354,7 @@ class Exports:
         ``quiets``: Keras is told to show nothing from here on.
         """
         module, names = call.module, call.module.names
-        keys = self._signatures(call)
+        every = self._signatures(call)
         for name in ("os", "time"):
             bound = names.module_scope.bindings.get(name, [])
             if name == "time" and _stamp(module) != STAMP:
@@ -266,47 +373,58 @@ class Exports:
             f"{archive}.track({model})",
         ]
         serve = f"{receiver}({model})"
-        examples = receiver in self._of_texts and isinstance(self.model, CannedPlan)
-        if len(keys) > 1 or examples:
+        texts = receiver in self._of_texts
+        keys = tuple(one for one in every if texts or not one.examples)
+        if any(one.examples for one in keys):
+            self.changes.note(module, call.node, _BY_PREDICT)
+        if not keys:
+            text = "signatures of serialized examples alone, and the receiver is given none"
+            raise Refused(module, call.node, text)
+        if len(keys) > 1 or keys[0].outputs is not None:
             name = names.fresh(scope, "serve", "serving_function")
             lines.append(f"{name} = {serve}")
             serve = name
-        for key in keys:
-            pieces = [style.string(key), serve]
+        made: dict[tuple[object, ...], str] = {}
+        for one in keys:
+            given = serve
+            if one.outputs is not None:
+                alike = (*one.outputs.items(), one.examples)
+                if alike not in made:
+                    stem = f"serve_{one.key if one.key.isidentifier() else len(made)}"
+                    if one.examples:
+                        stem = "regress" if "outputs" in one.outputs else "classify"
+                    made[alike] = names.fresh(scope, stem, f"{stem}_{len(made)}")
+                    lines += self._selection(made[alike], one, serve, style)
+                given = made[alike]
+            pieces = [style.string(one.key), given]
             lines.append(style.call(f"{archive}.add_endpoint", pieces, indent, len(indent)))
-        if examples:
-            lines += self._of_examples(archive, serve, style, scope)
         if quiets:  # as TF1 was: Keras shows what it has written
             lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
         lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
         return lines
 
-    def _of_examples(self, archive: str, serve: str, style: FileStyle, scope: Scope) -> list[str]:
-        """The signatures that a canned Estimator has for serialized examples as well.
+    def _selection(
+        self, name: str, signature: _Signature, serve: str, style: FileStyle
+    ) -> list[str]:
+        """A function that answers some of the predictions.
 
-        Measured on 1.15.5: TF1 calls their input `inputs`, and the first of them is the default.
+        Measured on 1.15.5: TF1 calls serialized examples `inputs`.
         """
-        assert isinstance(self.model, CannedPlan)
-        tf, unit = style.tensorflow, style.indent
-        names = self.flow.module.names
-        lines: list[str] = []
-        for index, (key, outputs) in enumerate(_EXAMPLES[self.model.task].items()):
-            stem = {"classification": "classify", "regression": "regress"}[key]
-            name = names.fresh(scope, stem, f"serve_{key}")
-            spec = f"{tf}.TensorSpec([None], {tf}.string, name={style.string('inputs')})"
-            given = [f"{style.string(o)}: answer[{style.string(k)}]" for o, k in outputs.items()]
-            lines += [
-                "",
-                f"@{tf}.function(input_signature=[{spec}])",
-                f"def {name}(inputs):",
-                f"{unit}answer = {serve}(inputs)",
-                f"{unit}return {{{', '.join(given)}}}",
-                "",
-                f"{archive}.add_endpoint({style.string(key)}, {name})",
-            ]
-            if not index:
-                lines.append(f"{archive}.add_endpoint({style.string(DEFAULT)}, {name})")
-        return lines
+        assert signature.outputs is not None
+        tf, unit, outputs = style.tensorflow, style.indent, signature.outputs
+        spec = f"[{tf}.TensorSpec([None], {tf}.string, name={style.string('inputs')})]"
+        parameters = given = "inputs"
+        if not signature.examples:
+            spec, parameters, given = f"{serve}.input_signature", "*inputs", "*inputs"
+        told = [f"{style.string(o)}: answer[{style.string(k)}]" for o, k in outputs.items()]
+        return [
+            "",
+            f"@{tf}.function(input_signature={spec})",
+            f"def {name}({parameters}):",
+            f"{unit}answer = {serve}({given})",
+            f"{unit}return {{{', '.join(told)}}}",
+            "",
+        ]
 
     def _path_variable(self, call: DriverCall, statement: ast.stmt) -> str:
         """The variable that gets the path; TF1 gave bytes, so that it was decoded."""
@@ -364,7 +482,8 @@ class Exports:
         canned = self.flow.kind == CANNED
         if isinstance(self.model, KerasPlan) and self.model.model.output is not None:
             return Answer(False, False, key=self.model.model.output)
-        return Answer(self.model.predicts, self.model.steps or canned, canned)
+        examples = any(one.examples for one in self._known or ())
+        return Answer(self.model.predicts, self.model.steps or canned, canned, examples=examples)
 
     def _receivers(self) -> set[ast.expr]:
         """The receivers of all exports, also of the Estimators that have one in common with it."""

@@ -26,7 +26,7 @@ from migrate_mgpu.source.style import FileStyle
 _RECEIVERS = ("ServingInputReceiver", "TensorServingInputReceiver")
 _READS = ("copy", "get", "items", "keys", "values")
 _PARSERS = ("parse_example", "io.parse_example")
-OF_EXAMPLES = "a canned Estimator's signatures of serialized examples"
+OF_EXAMPLES = "a canned Estimator's signatures of serialized examples, or a head's"
 _ADVICE = "write it with placeholders and tf.estimator.export.ServingInputReceiver"
 
 
@@ -47,14 +47,16 @@ class _Input:
 class Answer:
     """What a model answers: by a ``predict_step``, and whether that gives a dictionary.
 
-    Else TF1 called the one output ``output``, or as ``key`` says. ``canned``: TF1 wrote more
-    signatures for what is given one text for each example, which it takes for serialized examples.
+    Else TF1 called the one output ``output``, or as ``key`` says. ``canned``: of a canned
+    Estimator. ``examples``: TF1 wrote more signatures for what is given one text for each example,
+    which it takes for serialized examples; a canned Estimator's always.
     """
 
     predicts: bool
     has_step: bool
     canned: bool = False
     key: str = "output"
+    examples: bool = False
 
     def text(self, model: str, features: str, style: FileStyle) -> str:
         """The expression of a model's answer to features."""
@@ -120,7 +122,7 @@ class _Serving:
         inputs, receiving = self._inputs(receiver, body)
         made = {one.call: one for one in inputs}
         self._only_these(made)
-        if self.answer.canned and len(inputs) == 1:
+        if (self.answer.canned or self.answer.examples) and len(inputs) == 1:
             told = arguments_of(module, inputs[0].call, ("dtype", "shape", "name"))
             kind = tensorflow_name(module, told["dtype"]) if "dtype" in told else ""
             self.takes_texts = kind == "string" and (

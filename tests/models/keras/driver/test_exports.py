@@ -233,10 +233,17 @@ def test_the_path(use: str) -> None:
         ("estimator.train(input_fn, steps=5)\n", "", "a model that nothing here has trained"),
         ("estimator.export_", "path = estimator.export_", ""),
         ("predictions=predictions)\n", "predictions=predictions, export_outputs={\n        "
-         "'a': tf.estimator.export.PredictOutput({'b': outputs})})\n",
+         "'a': tf.estimator.export.PredictOutput({'b': 2 * outputs})})\n",
          "export_outputs is not the predictions"),
         ("predictions=predictions)\n", "predictions=predictions, export_outputs={\n        "
-         "'a': tf.estimator.export.RegressionOutput(outputs)})\n", "not a PredictOutput"),
+         "'a': tf.estimator.export.RegressionOutput(outputs)})\n",
+         "signatures of serialized examples alone, and the receiver is given none"),
+        ("predictions=predictions)\n", "predictions=predictions, export_outputs={\n        "
+         "'a': tf.estimator.export.EvalOutput(outputs)})\n", "not a PredictOutput"),
+        ("predictions=predictions)\n", "predictions=predictions, export_outputs={\n        "
+         "'a': tf.estimator.export.PredictOutput(predictions), "
+         "'b': tf.estimator.export.PredictOutput(outputs)})\n",
+         "export_outputs without `serving_default`"),
     ],
 )  # fmt: skip
 def test_an_export_that_stays(old: str, new: str, reason: str) -> None:
@@ -318,7 +325,12 @@ def test_one_exporter() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("LatestExporter(", "BestExporter(", "`BestExporter` of EvalSpec cannot be analyzed"),
+        ("LatestExporter(", "BestExporter(", "a BestExporter that compares with earlier"),
+        (
+            'LatestExporter("best", receive)',
+            'BestExporter("best", receive, "eval/*.tfevents.*")',
+            "a BestExporter that compares with earlier",
+        ),
         ("LatestExporter(", "FinalExporter(", ""),
         (
             'tf.estimator.LatestExporter("best", receive)',

@@ -128,7 +128,7 @@ class Exports:
                 text = "a FinalExporter exports nothing where TrainSpec has no max_steps"
                 raise Refused(module, node, text, "give TrainSpec its max_steps")
             best = made.kind == "BestExporter"
-            known = ("name", RECEIVER, "exports_to_keep")
+            known: tuple[str, ...] = ("name", RECEIVER, "exports_to_keep")
             if best:
                 self._check_best(made)
                 known = (*known, "compare_fn", "event_file_pattern")

@@ -12,6 +12,7 @@ import ast
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant, is_none
@@ -56,7 +57,11 @@ class _Head:
 
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
-    """The edits for all specs of a model_fn; none where the head of one is not known."""
+    """The edits for all specs of a model_fn; none where the head of one is not known.
+
+    Raises:
+        Refused: a head is given what has no form yet.
+    """
     if flow.function is None or not isinstance(flow.function.node, ast.FunctionDef):
         return {}
     exports = flow.driving.exports or any(call.exporters for call in flow.driving.calls)
@@ -416,7 +421,11 @@ class _Spec:
 
 
 def _head(module: Module, node: ast.expr) -> _Head | None:
-    """The head that a variable holds; None where it is more than one, or none that is known."""
+    """The head that a variable holds; None where it is more than one, or none that is known.
+
+    Raises:
+        Refused: it is given what has no form yet.
+    """
     made = module.names.only_value(node) if isinstance(node, ast.Name) else None
     statement = module.names.statement(made) if made is not None else None
     if not isinstance(made, ast.Call) or not isinstance(statement, ast.Assign):
@@ -441,7 +450,11 @@ def _head(module: Module, node: ast.expr) -> _Head | None:
         return None
     arguments = {key: value for key, value in arguments.items() if not is_none(value)}
     dimension = arguments.get("label_dimension")
-    if not arguments.keys() <= _KNOWN or (dimension is not None and constant(dimension) != 1):
+    more = [name for name in arguments if name not in _KNOWN]
+    if more:
+        advice = "write the loss, the metrics and the predictions of the head out"
+        raise Refused(module, arguments[more[0]], f"`{more[0]}` of a head is not converted", advice)
+    if dimension is not None and constant(dimension) != 1:
         return None
     reduction = Reduction.SUM if own else Reduction.BATCH
     if "loss_reduction" in arguments:

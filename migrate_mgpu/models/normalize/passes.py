@@ -111,7 +111,7 @@ PASSES = (
         normalization_pairs.tell,
     ),
     Pass(contrib_estimators.normalize, frozenset({CONTRIB_LEARN})),
-    Pass(head_specs.normalize),
+    Pass(head_specs.normalize, explains=True),
     Pass(contrib_losses.normalize),
     Pass(layer_stacks.normalize),
     Pass(experiments.normalize, frozenset({experiments.EXPERIMENT}), experiments.tell),

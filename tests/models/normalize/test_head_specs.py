@@ -127,7 +127,13 @@ def test_each_threshold_has_metrics() -> None:
     ],
 )
 def test_heads_that_are_given_more_stay(arguments: str) -> None:
-    stays(program((HEAD, HEAD.replace("()", arguments))), STAYS)
+    name = arguments[1 : arguments.index("=")]
+    reason = (
+        STAYS
+        if name in ("thresholds", "loss_reduction")
+        else f"`{name}` of a head is not converted"
+    )
+    stays(program((HEAD, HEAD.replace("()", arguments))), reason)
 
 
 @pytest.mark.parametrize(

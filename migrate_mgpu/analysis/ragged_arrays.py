@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module, fact
+from migrate_mgpu.analysis.module import Module, fact, fact_of_text
 
 _ARRAYS = ("numpy.array", "numpy.asarray")
 MAKES_ARRAYS = r"\.(?:as)?array\(\w+\)"  # what a file that makes one has, as a pattern
@@ -78,14 +78,14 @@ def _changed_before(function: ast.FunctionDef, name: str, call: ast.Call) -> boo
     )
 
 
-@fact
+@fact_of_text
 def _zipped_arguments(module: Module) -> list[tuple[str, int | str]]:
     """The arguments that are zipped of several: the function's name, and the place or the name."""
     if "zip(" not in module.source.text:
         return []
     found: list[tuple[str, int | str]] = []
-    for call in ast.walk(module.tree):
-        if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
+    for call in module.names.calls:
+        if not isinstance(call.func, (ast.Name, ast.Attribute)):
             continue
         name = call.func.id if isinstance(call.func, ast.Name) else call.func.attr
         found += [(name, place) for place, one in enumerate(call.args) if _zips(one)]

@@ -26,24 +26,22 @@ def percentile(
             asserted = [tf.assert_rank(q, 0), tf.assert_less_equal(q, tf.constant(100.0, q.dtype))]
             with tf.control_dependencies([*asserted, tf.assert_non_negative(q)]):
                 q = tf.identity(q)
-        if axis is None:
-            samples = tf.reshape(x, [-1])
-        else:
-            axes = [int(one) % x.shape.ndims for one in np.ravel(axis)]
-            kept = [one for one in range(x.shape.ndims) if one not in axes]
-            samples = tf.transpose(x, kept + sorted(axes))
-            size = -1 if None in x.shape.as_list() else int(np.prod([x.shape[a] for a in axes]))
-            samples = tf.reshape(samples, tf.concat([tf.shape(samples)[: len(kept)], [size]], 0))
+        rank = x.shape.ndims
+        axes = sorted({int(one) % rank for one in np.ravel(axis)}) if axis is not None else []
+        kept = [one for one in range(rank) if one not in axes] if axes else []
+        samples = x
+        if axes:
+            samples = tf.transpose(x, kept + axes)
+        samples = tf.reshape(samples, tf.concat([tf.shape(samples)[: len(kept)], [-1]], 0))
         count = tf.shape(samples)[-1]
         place = _BETWEEN[interpolation or "nearest"](
             (tf.cast(count, tf.float64) - 1.0) * (1.0 - q / 100.0)
         )
         index = tf.clip_by_value(tf.cast(place, tf.int32), 0, count - 1)
         found = tf.nn.top_k(samples, count).values[..., index]
-        if axis is not None:
-            found.set_shape([x.shape[one] for one in kept])
-            for one in sorted(axes) if keep_dims else ():
-                found = tf.expand_dims(found, one)
-            return found
-        found.set_shape([])
-        return tf.reshape(found, tf.ones([tf.rank(x)], tf.int32)) if keep_dims else found
+        found.set_shape([x.shape[one] for one in kept])
+        if keep_dims and not axes:
+            return tf.reshape(found, tf.ones([tf.rank(x)], tf.int32))
+        for one in axes if keep_dims else []:
+            found = tf.expand_dims(found, one)
+        return found

@@ -290,9 +290,12 @@ def _has_losses(module: Module, loop: ast.For) -> bool:
         and call.func.attr == "append"
         and isinstance(call.func.value, ast.Name)
     }
-    for call in module.names.calls if lists else ():
-        trains = isinstance(call.func, ast.Attribute) and call.func.attr in _TRAINS
-        if not trains or call.lineno <= (loop.end_lineno or loop.lineno):
+    methods = (one for name in _TRAINS for one in module.names.attributes.get(name, ()))
+    for method in methods if lists else ():
+        call = module.names.parents[method]
+        if not isinstance(call, ast.Call) or call.func is not method:
+            continue
+        if call.lineno <= (loop.end_lineno or loop.lineno):
             continue
         loss: ast.expr | None = by_parameter(call, ("loss",)).get("loss")
         while isinstance(loss, ast.Name) and loss.id not in lists:

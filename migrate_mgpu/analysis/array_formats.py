@@ -85,7 +85,7 @@ def _has_one_element(module: Module, node: ast.expr | None) -> bool:
     if not isinstance(node, ast.Name):
         return False
     home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
-    bindings = reaching(module, node, home) if home is not None else []
+    bindings = reaching(module.names, node, home) if home is not None else []
     return bool(bindings) and all(
         one.kind != "parameter" and _is_of_one(module, one.value) for one in bindings
     )

@@ -84,7 +84,7 @@ def _whole_numbers(
     """Whether an image is surely as it was decoded: bytes, not yet cast."""
     if isinstance(image, ast.Name):
         home = module.names.defining_scope(image.id, module.names.scope_of_name[image])
-        given = reaching(module, image, home) if home is not None and depth < 8 else []
+        given = reaching(module.names, image, home) if home is not None and depth < 8 else []
         value = given[0].value if len(given) == 1 else None
         return value is not None and _whole_numbers(module, value, named, depth + 1)
     if not isinstance(image, ast.Call):

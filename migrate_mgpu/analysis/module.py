@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from migrate_mgpu.analysis.names import Names
+from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.scopes import BLOCKS_OF, Scope, absolute, node_position
 from migrate_mgpu.analysis.switches import Switches
 from migrate_mgpu.analysis.symbols import Symbol, symbol, table
@@ -172,9 +173,12 @@ class Module:
                 if not isinstance(node.ctx, ast.Load):
                     continue
                 scope = names.scope_of_name[node]
-                if scope not in meanings:
-                    meanings[scope] = self._root_on_tf2(node), self._is_optional(node)
-                spelled, optional = meanings[scope]
+                if len(names.roots(name, scope)) > 1:  # perhaps another one at another place
+                    spelled, optional = self._root_on_tf2(node), self._is_optional(node)
+                else:
+                    if scope not in meanings:
+                        meanings[scope] = self._root_on_tf2(node), self._is_optional(node)
+                    spelled, optional = meanings[scope]
                 if spelled.partition(".")[0] != "tensorflow":
                     continue
                 top: ast.expr = node
@@ -194,8 +198,12 @@ class Module:
 
     def _root_on_tf2(self, name: ast.Name) -> str:
         """What a name stands for on TF2: of several imports, one that no guard keeps from it."""
-        roots = self.names.roots(name.id, self.names.scope_of_name[name])
-        if len(roots) > 1:
+        scope = self.names.scope_of_name[name]
+        roots = self.names.roots(name.id, scope)
+        home = self.names.defining_scope(name.id, scope) if len(roots) > 1 else None
+        if home is not None:
+            here = {b.qualname for b in reaching(self.names, name, home) if b.kind == "import"}
+            roots = tuple([root for root in roots if root in here]) or roots
             imports = [b for b in self.names.bindings_of(name) if b.kind == "import"]
             kept = {b.qualname for b in imports if self.is_guarded(b.node)}
             roots = tuple([root for root in roots if root not in kept]) or roots

@@ -96,6 +96,18 @@ class Names(Scopes):
         bindings = self.bindings_of(node) if isinstance(node, ast.Name) else []
         return is_none(node) or any(is_none(binding.value) for binding in bindings)
 
+    def assigned(self, node: ast.expr | None) -> ast.expr | None:
+        """The one value that a name is ever given, or the expression itself."""
+        seen = 0
+        while isinstance(node, ast.Name) and seen < 5:
+            if node not in self.scope_of_name:
+                return node
+            value = self.only_value(node)
+            if value is None:
+                return node
+            node, seen = value, seen + 1
+        return node
+
     def only_value(self, node: ast.Name) -> ast.expr | None:
         """The expression that a name is given, where nothing gives it another."""
         binding = self.only_binding(node)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
-from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import Binding, Scope
+from migrate_mgpu.analysis.names import Binding, Names, Scope
 from migrate_mgpu.analysis.scopes import line_of
 
 
-def reaching(module: Module, mention: ast.Name, home: Scope) -> list[Binding]:
+def reaching(names: Names, mention: ast.Name, home: Scope) -> list[Binding]:
     """The bindings of a variable that may give it its value at a mention.
 
-    In code that runs in a line the last assignment counts; those in branches, in loops
-    and for other functions are all taken together.
+    In code that runs in a line the last assignment counts, and the last condition or `try` that
+    assigns in each of its branches; all others, and those in loops and for other functions, are
+    taken together.
     """
-    names = module.names
     bindings = home.bindings.get(mention.id, [])
     if len(bindings) < 2 or names.scope_of_name[mention] is not home:
         return bindings
@@ -24,29 +24,21 @@ def reaching(module: Module, mention: ast.Name, home: Scope) -> list[Binding]:
         return bindings
     place = names.statement(mention)
     before = [b for b in bindings if _line(b) < place.lineno]
-    last = None
-    for binding in before:
-        if binding.kind != "parameter" and isinstance(binding.node, ast.AST):
-            parent = names.parents.get(_statement(module, binding))
-            if parent in around and isinstance(_statement(module, binding), _SIMPLE):
-                if _same_arm(module, _statement(module, binding), around):
-                    last = binding
+    giving = {
+        _statement(names, b): b
+        for b in before
+        if b.kind != "parameter" and isinstance(b.node, ast.AST)
+    }
+    last: ast.stmt | None = None
+    for statement in giving:
+        whole = _in_same_arm(names, statement, around)
+        if whole is not None and _always_gives(whole, giving):
+            last = whole
     if last is None:
         return bindings
-    return [last, *(b for b in before if _line(b) > _line(last))]
-
-
-def assigned(module: Module, node: ast.expr | None) -> ast.expr | None:
-    """The one value that a name is ever given, or the expression itself."""
-    seen = 0
-    while isinstance(node, ast.Name) and seen < 5:
-        if node not in module.names.scope_of_name:
-            return node
-        value = module.names.only_value(node)
-        if value is None:
-            return node
-        node, seen = value, seen + 1
-    return node
+    if isinstance(last, _SIMPLE):
+        return [giving[last], *(b for b in before if _line(b) > _line(giving[last]))]
+    return [b for b in before if _line(b) >= last.lineno]
 
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -56,11 +48,36 @@ def _line(binding: Binding) -> int:
     return line_of(binding.node)
 
 
-def _statement(module: Module, binding: Binding) -> ast.stmt:
+def _statement(names: Names, binding: Binding) -> ast.stmt:
     node = binding.node
-    return node if isinstance(node, ast.stmt) else module.names.statement(node)
+    return node if isinstance(node, ast.stmt) else names.statement(node)
 
 
-def _same_arm(module: Module, statement: ast.stmt, around: set[ast.AST]) -> bool:
-    """Whether a statement stands in the very block that leads to a place."""
-    return any(other in around for other in module.names.block(statement))
+def _in_same_arm(names: Names, statement: ast.stmt, around: set[ast.AST]) -> ast.stmt | None:
+    """The statement, or the one around it, in the very block that leads to a place."""
+    for one in (statement, *names.ancestors(statement)):
+        if isinstance(one, ast.stmt) and one not in around:
+            if names.parents.get(one) in around and any(s in around for s in names.block(one)):
+                return one
+    return None
+
+
+def _always_gives(statement: ast.stmt, giving: Collection[ast.stmt]) -> bool:
+    """Whether a statement gives a value on each of its paths; ``giving``: those that assign one."""
+    if isinstance(statement, _SIMPLE):
+        return statement in giving
+    if isinstance(statement, ast.If):
+        return all(_gives(block, giving) for block in (statement.body, statement.orelse))
+    if isinstance(statement, ast.With):
+        return _gives(statement.body, giving)
+    if isinstance(statement, ast.Try):
+        caught = all(
+            _gives(handler.body, giving) or isinstance(handler.body[-1], ast.Raise)
+            for handler in statement.handlers
+        )
+        return caught and _gives([*statement.body, *statement.orelse], giving)
+    return False
+
+
+def _gives(block: list[ast.stmt], giving: Collection[ast.stmt]) -> bool:
+    return any(_always_gives(one, giving) for one in block)

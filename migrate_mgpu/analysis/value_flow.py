@@ -112,7 +112,7 @@ class ValueFlow:
         home = names.defining_scope(node.id, names.scope_of_name[node])
         if home is None:
             return None
-        return self._bound(module, node.id, home, reaching(module, node, home))
+        return self._bound(module, node.id, home, reaching(module.names, node, home))
 
     def _bound(
         self, module: Module, name: str, home: Scope, bindings: list[Binding] | None = None
@@ -514,7 +514,7 @@ class ValueFlow:
                 for value in self.reads(module, target.id, home)
                 if not isinstance(value.node, ast.Name)
                 or value.module is not module
-                or any(b.node is target for b in reaching(module, value.node, home))
+                or any(b.node is target for b in reaching(module.names, value.node, home))
             ]
             if isinstance(home.node, ast.ClassDef):
                 found += self._loads(module, home.node, target.id)

@@ -12,7 +12,6 @@ from migrate_mgpu.analysis.call_graph import Definition
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.session_config.sinks import SinkCall
@@ -61,7 +60,7 @@ class Setting:
     @property
     def known(self) -> object | None:
         """The value where it can be told: a literal, or a variable that only ever holds one."""
-        return constant(assigned(self.module, self.value))
+        return constant(self.module.names.assigned(self.value))
 
     @property
     def is_chosen(self) -> bool:

@@ -8,7 +8,6 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.losses import LOSSES, REDUCTIONS, WITHOUT_EQUAL, LossRow, Reduction
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import Loss
@@ -85,9 +84,9 @@ def _is_default(row: LossRow, value: ast.expr) -> bool:
 
 def _classes(module: Module, node: ast.expr) -> ast.expr | None:
     """The classes that one-hot labels are made of in the same function, as integers."""
-    made = assigned(module, node)
+    made = module.names.assigned(node)
     while name_of(module, made) in ("cast", "to_float", "stop_gradient") and _first(made):
-        made = assigned(module, _first(made))
+        made = module.names.assigned(_first(made))
     name = name_of(module, made)
     if not isinstance(made, ast.Call) or name not in ("one_hot", "contrib.layers.one_hot_encoding"):
         return None

@@ -8,7 +8,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.optimizers import (
     BY_STRING,
     OPTIMIZE_LOSS,
@@ -107,7 +106,7 @@ def _of_optimize_loss(module: Module, call: ast.Call) -> Optimizer:
 
 def _chosen(module: Module, node: ast.expr | None) -> tuple[OptimizerRow | None, bool]:
     """The optimizer that a string or a class stands for, and whether it is a string."""
-    given = assigned(module, node)
+    given = module.names.assigned(node)
     known = constant(given)
     if isinstance(known, str):
         return BY_STRING.get(known), True
@@ -118,7 +117,7 @@ def _chosen(module: Module, node: ast.expr | None) -> tuple[OptimizerRow | None,
 
 def _decay_of(module: Module, decay: ast.expr, rate: ast.expr) -> Schedule:
     """The schedule that a function of the learning rate and the global step returns."""
-    function = assigned(module, decay)
+    function = module.names.assigned(decay)
     refused = Refused(
         module,
         decay,

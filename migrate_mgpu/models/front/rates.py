@@ -6,7 +6,6 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
@@ -20,7 +19,7 @@ _PYTHON = {"float", "int", "min", "max", "abs", "round", "len", "sum", "pow", "s
 def is_global_step(module: Module, node: ast.expr | None) -> bool:
     """Whether an expression is the global step, perhaps cast to another type."""
     for _ in range(5):
-        node = assigned(module, node)
+        node = module.names.assigned(node)
         name = name_of(module, node)
         if name in COUNTERS:
             return True

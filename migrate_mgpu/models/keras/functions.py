@@ -8,7 +8,6 @@ from migrate_mgpu.analysis.bound_call import BoundCall
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import renames, symbol, table
 from migrate_mgpu.api.float_values import is_float
@@ -83,7 +82,7 @@ def dimension(module: Module, node: ast.Attribute) -> tuple[Edit, ...] | None:
     inner = node.value
     if node.attr != "value" or not isinstance(inner, ast.Subscript):
         return None
-    shape = assigned(module, inner.value)
+    shape = module.names.assigned(inner.value)
     if isinstance(shape, ast.Call):
         known = isinstance(shape.func, ast.Attribute) and shape.func.attr == "get_shape"
     else:

@@ -6,7 +6,6 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.optimizers import (
     OF_ROWS,
@@ -121,7 +120,7 @@ class OptimizerWriter:
             value = optimizer.arguments.get(parameter.name)
             if not parameter.new_name:
                 edit.drop(parameter.name)
-            known = constant(assigned(optimizer.module, value)) if parameter.real else None
+            known = constant(optimizer.module.names.assigned(value)) if parameter.real else None
             if isinstance(known, int) and not isinstance(known, bool):
                 if isinstance(value, ast.Name):
                     edit.wrap(parameter.name, "float(", ")")

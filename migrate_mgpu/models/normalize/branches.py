@@ -15,7 +15,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import MODES, TRAIN, Modes, path
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
@@ -138,12 +137,12 @@ class _Branches:
 
     def _is_keras(self, function: ast.expr) -> bool:
         """Whether a variable is a Keras model: in a graph it does not train unless it is told."""
-        made = assigned(self.module, function) if isinstance(function, ast.Name) else None
+        made = self.module.names.assigned(function) if isinstance(function, ast.Name) else None
         maker = self.graph.target(self.module, made.func) if isinstance(made, ast.Call) else None
         if maker is None:
             return name_of(self.module, made) in _MODELS
         module, returns = maker.module, [n for n in walk(maker.node) if isinstance(n, ast.Return)]
-        values = [assigned(module, one.value) for one in returns]
+        values = [module.names.assigned(one.value) for one in returns]
         return bool(values) and all(name_of(module, value) in _MODELS for value in values)
 
     def _top(self, unit: ast.stmt) -> ast.stmt:

@@ -13,7 +13,6 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS, OPTIMIZE_LOSS_PARAMETERS
 from migrate_mgpu.api.tables import name_of
@@ -29,7 +28,7 @@ ROLES = ("features", "labels", "mode", "params", "config")
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits; none where the model_fn is no such function."""
     module = flow.module
-    given = assigned(module, flow.arguments.get("model_fn"))
+    given = module.names.assigned(flow.arguments.get("model_fn"))
     if not isinstance(given, ast.Call):
         return {}
     maker = graph.target(module, given.func)

@@ -15,7 +15,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import Scope, constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
@@ -142,7 +141,7 @@ class _InputLayer:
         key = constant(given.slice)
         if not isinstance(key, str) or self.flow.params is None:
             return None
-        params = assigned(self.flow.module, self.flow.params)
+        params = self.flow.module.names.assigned(self.flow.params)
         if not isinstance(params, ast.Dict):
             return None
         if any(self._other_mentions(key, given, module) for module in self._run()):

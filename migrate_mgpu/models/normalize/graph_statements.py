@@ -355,7 +355,7 @@ class _Builder:
 
     def _written_list(self, node: ast.expr) -> ast.List | None:
         if isinstance(node, ast.Name):
-            bound = reaching(self.module, node, self.home)
+            bound = reaching(self.module.names, node, self.home)
             value = bound[0].value if len(bound) == 1 else None
             return value if isinstance(value, ast.List) else None
         return node if isinstance(node, ast.List) else None

@@ -12,7 +12,6 @@ import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -44,7 +43,7 @@ def _class_of(
     if receiver.id == "self":
         found = names.class_around(receiver)
         return None if found is None else (module, found)
-    made = assigned(module, receiver)
+    made = module.names.assigned(receiver)
     return graph.class_of(module, made.func) if isinstance(made, ast.Call) else None
 
 
@@ -300,7 +299,7 @@ class _Methods:
             return method.name
         receiver = self.given.value
         assert isinstance(receiver, ast.Name)
-        made = assigned(self.flow.module, receiver)
+        made = self.flow.module.names.assigned(receiver)
         assert isinstance(made, ast.Call)
         if isinstance(made.func, ast.Attribute):  # models.Model(...)
             return f"{self.flow.module.source.code(made.func.value)}.{method.name}"

@@ -319,7 +319,7 @@ def _made(module: Module, name: ast.Name) -> ast.expr | None:
         above = _above(module, name.id, statement)
         if above is not None:
             return above
-    found = reaching(module, name, home) if home is not None else []
+    found = reaching(module.names, name, home) if home is not None else []
     return found[0].value if len(found) == 1 and found[0].kind != "parameter" else None
 
 

@@ -13,7 +13,6 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.analysis.value_flow import ValueFlow
@@ -72,7 +71,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
 def tell(flow: EstimatorFlow, graph: CallGraph) -> list[Diagnostic]:
     """What is left out."""
     arguments = arguments_of(flow.module, flow.call, ESTIMATOR)
-    if constant(assigned(flow.module, arguments.get("use_tpu"))) is False:
+    if constant(flow.module.names.assigned(arguments.get("use_tpu"))) is False:
         return []
     text = (
         "the TPUEstimator trains as the Estimator that it is without a TPU, and the program stops "
@@ -123,7 +122,7 @@ class _Restated:
         use = self.arguments.get("use_tpu")
         if use is None:
             raise _stays(self.module, self.flow.call, "the TPUEstimator is for a TPU", _FLAG)
-        if constant(assigned(self.module, use)) is False:
+        if constant(self.module.names.assigned(use)) is False:
             return []
         if not is_off(self.module, use):
             text = "whether it is for a TPU is not said by a flag that is off unless it is given"
@@ -252,7 +251,7 @@ class _Restated:
 
     def _is_never_given(self, module: Module, node: ast.expr) -> bool:
         """Whether a variable is None, which says that there is nothing; it goes with its uses."""
-        if not isinstance(node, ast.Name) or not is_none(assigned(module, node)):
+        if not isinstance(node, ast.Name) or not is_none(module.names.assigned(node)):
             return False
         home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
         binding = module.names.only_binding(node)

@@ -14,7 +14,6 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module, fact_of_text, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.estimators.parts import CUSTOM, EstimatorFlow
@@ -50,7 +49,7 @@ class TpuFlag:
         self.graph = graph
         given = arguments_of(flow.module, flow.call, ("model_fn",))
         self.node = given.get("use_tpu")
-        self.never = constant(assigned(flow.module, self.node)) is False
+        self.never = constant(flow.module.names.assigned(self.node)) is False
         self.optional = self.node is not None and is_off(flow.module, self.node)
         self.model_fn: Function | None = None
         if "model_fn" in given:

@@ -11,7 +11,6 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.signatures import CANNED_KINDS
@@ -201,7 +200,7 @@ class ColumnNames:
             meant = self._meant(node)
             if meant is not None:
                 return meant.value
-        value = assigned(self.module, node)
+        value = self.module.names.assigned(node)
         if isinstance(value, (ast.List, ast.Dict)) and isinstance(node, ast.Name):
             return node if changes(self.module, node) else value
         return value

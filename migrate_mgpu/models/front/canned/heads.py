@@ -14,7 +14,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.heads import HEADS, HeadRow, Task
 from migrate_mgpu.api.losses import REDUCTIONS, Reduction
@@ -122,7 +121,7 @@ class _HeadReader:
     def _weights(self) -> ast.expr | None:
         """The key of the feature that examples are weighted by."""
         node, module = self.arguments.get("weight_column"), self.module
-        value = assigned(module, node)
+        value = module.names.assigned(node)
         if node is None or value is None or is_none(value):
             return None
         written = isinstance(node, ast.Constant) or is_constant(module, node)
@@ -138,7 +137,7 @@ class _HeadReader:
         node, module = self.arguments.get("label_vocabulary"), self.module
         if node is None:
             return None
-        value = assigned(module, node)
+        value = module.names.assigned(node)
         written = value is node or is_constant(module, node)
         parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) and written else []
         if not parts or not all(isinstance(constant(part), str) for part in parts):
@@ -156,7 +155,7 @@ class _HeadReader:
     def _classes(self) -> int:
         """How many classes there are."""
         node = self.arguments.get("n_classes")
-        known = 2 if node is None else _count(self.module, assigned(self.module, node))
+        known = 2 if node is None else _count(self.module, self.module.names.assigned(node))
         if not isinstance(known, int) and node is not None:
             known = self._handed(node)
         if not isinstance(known, int):
@@ -188,7 +187,7 @@ def _count(module: Module, node: ast.expr | None) -> object:
     """A number that is written out, or `len` of a list that is; else None."""
     if isinstance(node, ast.Call) and module.names.qualname(node.func) == "builtins.len":
         listed = node.args[0] if len(node.args) == 1 else None
-        words = assigned(module, listed)
+        words = module.names.assigned(listed)
         if isinstance(words, (ast.List, ast.Tuple)) and listed is not None:
             fixed = is_constant(module, listed) and not any(
                 isinstance(word, ast.Starred) for word in words.elts

@@ -8,7 +8,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.estimators.signatures import ESTIMATORS, SIGNATURES
@@ -87,7 +86,7 @@ def _start(flow: EstimatorFlow) -> Expression | None:
     node = flow.arguments.get("warm_start_from")
     if node is None:
         return None
-    value = assigned(flow.module, node)
+    value = flow.module.names.assigned(node)
     if isinstance(value, ast.Call):
         if tensorflow_name(flow.module, value.func).endswith("WarmStartSettings"):
             given = by_parameter(value, _WARM)

@@ -11,7 +11,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.models.front.inputs.arrays import array_row, is_endless
 from migrate_mgpu.models.front.inputs.batches import METHODS
@@ -40,7 +39,7 @@ class Lengths:
             bodies = self._bodies(module, node)
         except Refused:
             return False
-        known = self._constants(module, assigned(module, node) or node)
+        known = self._constants(module, module.names.assigned(node) or node)
         for where, body in bodies:
             for part in ast.walk(body):
                 if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
@@ -56,7 +55,7 @@ class Lengths:
 
     def endless(self, module: Module, node: ast.expr) -> bool:
         """Whether an input function's dataset is known to repeat without an end."""
-        known = self._constants(module, assigned(module, node) or node)
+        known = self._constants(module, module.names.assigned(node) or node)
         return any(
             isinstance(part, ast.Call)
             and _is_endless(where, part, known)
@@ -69,7 +68,7 @@ class Lengths:
         """The parameters of an input function that get a constant."""
         inner = node.body if isinstance(node, ast.Lambda) else node
         if isinstance(inner, ast.Call) and self.graph.target(module, inner.func) is None:
-            made = assigned(module, inner.func)  # `eval_input_fn = input_fn_builder(...)`
+            made = module.names.assigned(inner.func)  # `eval_input_fn = input_fn_builder(...)`
             inner = made if isinstance(made, ast.Call) else inner
         if not isinstance(inner, ast.Call):
             function, given = self.graph.target(module, node), ast.Call(node, [], [])

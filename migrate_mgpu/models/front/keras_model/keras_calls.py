@@ -8,7 +8,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.keras import COMPARE, INPUT_LAYER, LOSSES, METRICS, NAMED, PARTS
 from migrate_mgpu.api.optimizers import KERAS_OPTIMIZERS, KERAS_WITHOUT_EQUAL, OptimizerRow
 from migrate_mgpu.api.tables import refuse_unless
@@ -66,7 +65,7 @@ def _check_named(module: Module, node: ast.expr, names: tuple[str, ...], kind: s
     """Checks an activation or initializer that is named by a string, or by Keras's function."""
     if constant(node) in names:
         return
-    given = assigned(module, node)
+    given = module.names.assigned(node)
     if isinstance(given, ast.Call):
         return  # looked at where it is called
     if given is not None and not isinstance(given, ast.Constant):
@@ -93,7 +92,7 @@ def read_keras_optimizer(module: Module, node: ast.expr) -> Optimizer | None:
             return None
         known = next((o for o in KERAS_WITHOUT_EQUAL if o.lower() == named.lower()), "")
         raise Refused(module, node, _no_optimizer(named, known), COMPARE)
-    given = assigned(module, node)
+    given = module.names.assigned(node)
     if not isinstance(given, ast.Call):
         raise Refused(module, node, "which optimizer the Keras model gets cannot be determined")
     name = keras_name(module, given.func)
@@ -141,7 +140,7 @@ def loss_is_elementwise(module: Module, node: ast.expr) -> bool:
         if row is None or not row.measured or named[:1].isupper():
             raise Refused(module, node, f"the loss `{named}` was not compared with TF2's", COMPARE)
         return row.elementwise
-    given = assigned(module, node) or node
+    given = module.names.assigned(node) or node
     made = isinstance(given, ast.Call)
     name = tensorflow_name(module, given.func if isinstance(given, ast.Call) else given)
     row = LOSSES.by_name.get(name)
@@ -163,7 +162,7 @@ def read_metrics(module: Module, node: ast.expr | None) -> tuple[NamedMetric, ..
     """
     if node is None:
         return ()
-    given = assigned(module, node)
+    given = module.names.assigned(node)
     if not isinstance(given, (ast.List, ast.Tuple)):
         raise Refused(module, node, "which metrics the Keras model has cannot be determined")
     found: list[NamedMetric] = []

@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned, reaching
+from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import (
     CELLS,
@@ -118,7 +118,7 @@ def _of_name(module: Module, name: ast.Name, depth: int) -> State | None:
     names = module.names
     home = names.defining_scope(name.id, names.scope_of_name[name])
     found: set[State | None] = set()
-    for binding in reaching(module, name, home) if home is not None else []:
+    for binding in reaching(module.names, name, home) if home is not None else []:
         statement = names.statement(binding.node) if binding.kind != "parameter" else None
         value = statement.value if isinstance(statement, ast.Assign) else None
         if isinstance(value, ast.Call) and is_recurrent(module, value):
@@ -155,7 +155,7 @@ def _many(part: State | None) -> State | None:
 
 def value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
     """What a name holds: its one value, or of several in one block the last one above."""
-    made = assigned(module, node)
+    made = module.names.assigned(node)
     if not isinstance(made, ast.Name) or made not in module.names.scope_of_name:
         return made
     names = module.names
@@ -259,7 +259,7 @@ def returned(module: Module, function: ast.Name) -> list[ast.expr]:
 
 def _states_of(module: Module, cells: ast.expr, depth: int) -> State:
     """The states of a list of cells; each must be a cell of its own."""
-    made = assigned(module, cells)
+    made = module.names.assigned(cells)
     same = "two cells of this stack may be one"
     advice = "make each of its own, within the list"
     if isinstance(made, ast.ListComp):

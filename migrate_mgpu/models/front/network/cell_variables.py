@@ -13,7 +13,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.layers import LayerVariable
 from migrate_mgpu.api.recurrent import CELLS, GRU, RUNS, STACK, WRAPPERS, CellRow, cell_of
 from migrate_mgpu.api.tables import name_of
@@ -93,7 +92,7 @@ def _listed(module: Module, call: ast.Call, cells: ast.expr | None) -> list[ast.
     Raises:
         Refused: which they are, or how many, cannot be determined.
     """
-    made = assigned(module, cells) if cells is not None else None
+    made = module.names.assigned(cells) if cells is not None else None
     if isinstance(made, ast.List) and made.elts:
         appended = isinstance(cells, ast.Name) and _is_changed(module, cells)
         if not appended:
@@ -122,7 +121,7 @@ def _count(module: Module, node: ast.expr) -> int | None:
         return None
     if len(node.args) != 1 or node.keywords:
         return None
-    count = constant(assigned(module, node.args[0]))
+    count = constant(module.names.assigned(node.args[0]))
     return count if isinstance(count, int) else None
 
 

@@ -7,7 +7,6 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import KERAS_LAYERS
 
@@ -52,7 +51,7 @@ def returns_model(function: Function) -> bool:
     """Whether what a function returns is a Keras model, made in it."""
     module, node = function.module, function.node
     found = [part.value for part in walk(node) if isinstance(part, ast.Return)]
-    return bool(found) and all(makes_model(module, assigned(module, value)) for value in found)
+    return bool(found) and all(makes_model(module, module.names.assigned(value)) for value in found)
 
 
 def check_layer(module: Module, node: ast.AST) -> None:

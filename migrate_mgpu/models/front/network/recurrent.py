@@ -9,7 +9,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.api.recurrent import CELLS, REFUSED_RUNS, RUNS, STACK, is_recurrent
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.models.front.network.cell_states import (
@@ -96,7 +95,7 @@ def _check_start(module: Module, cell: ast.expr, start: ast.expr) -> None:
 
 def zero_state(module: Module, node: ast.expr) -> ast.Call | None:
     """The call of `cell.zero_state(...)` that a state is."""
-    made = assigned(module, node)
+    made = module.names.assigned(node)
     if isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
         return made if made.func.attr == "zero_state" else None
     return None
@@ -219,6 +218,6 @@ def _runs(module: Module, node: ast.expr) -> bool:
 def _check_initializer(module: Module, given: ast.expr | None) -> None:
     if given is None:
         return
-    if read_initializer(module, assigned(module, given) or given) is None:
+    if read_initializer(module, module.names.assigned(given) or given) is None:
         text = "what the weights of this cell begin with cannot be determined"
         raise Refused(module, given, text, "give it an initializer of TensorFlow's")

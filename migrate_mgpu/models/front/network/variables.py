@@ -8,7 +8,6 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.api.variables import FIRST_VALUES, VARIABLES
@@ -83,7 +82,7 @@ def _check_shape_and_initializer(given: NamedArguments) -> None:
     if initializer is None:
         given.drop("initializer")
         return
-    made = assigned(given.module, initializer) or initializer
+    made = given.module.names.assigned(initializer) or initializer
     if not _begins_with(given.module, made):
         text = "what this variable begins with cannot be determined"
         raise Refused(given.module, initializer, text, "give it an initializer of TensorFlow's")
@@ -116,7 +115,7 @@ def function_of(module: Module, call: ast.Call) -> tuple[Module, ast.FunctionDef
 
 
 def _check_shape(module: Module, node: ast.expr) -> None:
-    value = assigned(module, node)
+    value = module.names.assigned(node)
     if not isinstance(value, (ast.List, ast.Tuple)) and not _is_parameter(module, value):
         text = "the shape of a variable is not a literal"
         raise Refused(module, node, text, "write it as a list")
@@ -128,7 +127,9 @@ def _is_parameter(module: Module, node: ast.expr | None) -> bool:
         return False
     home = module.names.scope_of_name[node].node
     returned = [n.value for n in walk(home) if isinstance(n, ast.Return)]
-    if any(name_of(module, assigned(module, value)) in VARIABLES.by_name for value in returned):
+    if any(
+        name_of(module, module.names.assigned(value)) in VARIABLES.by_name for value in returned
+    ):
         return False
     return module.names.is_parameter(node)
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.keras_layers import layer_name
@@ -54,7 +53,7 @@ def lookup_of(
         if layer_name(module, call) == "Embedding" or name.startswith("nn.embedding_"):
             return call
         if name in ("gather", "gather_nd") and call.args:
-            made = assigned(module, call.args[0])
+            made = module.names.assigned(call.args[0])
             if isinstance(made, ast.Call) and made in layers and layers[made].variable:
                 return call
     return None

@@ -13,7 +13,6 @@ from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Binding, children, walk
 from migrate_mgpu.analysis.symbols import symbol
@@ -758,7 +757,7 @@ def _starts_cell(module: Module, call: ast.Call) -> bool:
     func = call.func
     if not isinstance(func, ast.Attribute) or func.attr != "zero_state":
         return False
-    return bool(cell_of(module, assigned(module, func.value)))
+    return bool(cell_of(module, module.names.assigned(func.value)))
 
 
 def _makes_no_tensor(module: Module, call: ast.Call) -> bool:

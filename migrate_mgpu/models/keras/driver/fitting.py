@@ -8,7 +8,6 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.core.findings import NUMBERS, STEPS
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -230,5 +229,5 @@ def operand(node: ast.expr, text: str) -> str:
 
 def _number(module: Module, node: ast.expr | None) -> int | None:
     """A whole number that is written out, or a name that is bound once, to one."""
-    value = constant(assigned(module, node))
+    value = constant(module.names.assigned(node))
     return value if isinstance(value, int) else None

@@ -11,7 +11,6 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.reaching_definitions import assigned
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.optimizers import OPTIMIZERS
 from migrate_mgpu.api.tables import name_of
@@ -26,7 +25,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     function, given = flow.function, flow.params
     if function is None or given is None or len(graph.references(function)) != 1:
         return {}
-    home, params = flow.module, assigned(flow.module, given)
+    home, params = flow.module, flow.module.names.assigned(given)
     if not isinstance(params, ast.Dict) or None in params.keys:
         return {}
     for index, (key, value) in enumerate(zip(params.keys, params.values)):

@@ -67,23 +67,20 @@ def _shape(module: Module, loop: ast.For) -> str | None:
     listed, part = loop.iter, ""
     if isinstance(listed, ast.Subscript) and isinstance(listed.slice, ast.Slice):
         listed, part = listed.value, f"[{module.source.code(listed.slice)}]"
-    if not _calls(listed, "as_list"):
-        return None
-    shape = listed.func.value  # type: ignore[attr-defined]
+    shape = _asked(listed, "as_list")
     told = shape.value if isinstance(shape, ast.Subscript) else shape
     if isinstance(shape, ast.Subscript) and (part or not isinstance(shape.slice, ast.Slice)):
         return None
-    if not _calls(told, "get_shape") or not isinstance(told.func.value, ast.Name):
+    tensor = _asked(told, "get_shape")
+    if shape is None or not isinstance(tensor, ast.Name) or tensor.id == total.id:
         return None
-    return None if told.func.value.id == total.id else f"{module.source.code(shape)}{part}"
+    return f"{module.source.code(shape)}{part}"
 
 
-def _calls(node: ast.expr, method: str) -> bool:
-    """Whether an expression calls a method without arguments."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == method
-        and not node.args
-        and not node.keywords
-    )
+def _asked(node: ast.expr | None, method: str) -> ast.expr | None:
+    """What an expression calls a method of, without arguments."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if node.func.attr != method or node.args or node.keywords:
+        return None
+    return node.func.value

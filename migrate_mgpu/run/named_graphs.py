@@ -56,6 +56,7 @@ from migrate_mgpu.models.normalize import (
     session_blocks,
     session_loops,
     shape_products,
+    static_shapes,
     static_sizes,
     templates,
     turned_lists,
@@ -532,6 +533,15 @@ def _each(
     return {}
 
 
+def _sizes(module: Module, graph: CallGraph) -> list[Edit]:
+    """Sizes of variables that are asked of tensors, as numbers of Python's."""
+    return (
+        static_sizes.normalize(module)
+        or carried_sizes.normalize(module)
+        or static_shapes.normalize(module, graph)
+    )
+
+
 def _planned(
     data: Mapping[Path, bytes],
     named: Texts,
@@ -610,7 +620,7 @@ def _named(
         if not edits:
             edits = printed_parts.normalize(modules, graph, own) or _each(
                 [module for module in modules if module in own],
-                lambda module: static_sizes.normalize(module) or carried_sizes.normalize(module),
+                partial(_sizes, graph=graph),
             )
         if functions and not edits:
             edits = graph_functions.normalize(modules, graph, own)

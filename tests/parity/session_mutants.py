@@ -187,6 +187,9 @@ MUTANTS: dict[str, Mutant] = {
     "the last layer is squashed as well": Mutant(
         "tied_in_loops", r"if i < len\(self\.sizes\) - 2", "if i < len(self.sizes)"
     ),
+    "a decay that a network collects, and nobody adds": Mutant(
+        "pooled_sizes", r" \+ tf\.add_n\(losses\)", ""
+    ),
     "distances that are not scaled": Mutant("without_variables", r"scale \* tf\.sqrt", "tf.sqrt"),
     "drops activations where a model is applied": Mutant(
         "applied_model", r'"keep_prob": 1\.0', '"keep_prob": 0.5'

@@ -23,8 +23,9 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, position, walk
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.source import Edit
 
@@ -88,7 +89,10 @@ def _of_name(module: Module, home: Scope, name: str) -> list[Edit]:
 @fact_of_text
 def variables_apart(module: Module) -> list[Edit]:
     """The edits for a variable whose name stands for something computed below; none without one."""
-    for home in dict.fromkeys(module.names.scope_at(call) for call in session_calls(module)):
+    known = calls_of_names(module)
+    fed = (call for name in PLACEHOLDERS for call in known.get(name, ()))
+    builds = (*session_calls(module), *fed)
+    for home in dict.fromkeys(module.names.scope_at(call) for call in builds):
         if asks_for_names(module, home):
             continue
         for name, bindings in home.bindings.items():

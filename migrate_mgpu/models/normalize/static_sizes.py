@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
@@ -23,7 +23,7 @@ from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.source.source import Edit
 
 # What gives tensors of the shape that their first argument has.
-_ALIKE = {
+ALIKE = {
     "nn.relu", "nn.relu6", "nn.elu", "nn.selu", "nn.leaky_relu", "nn.tanh", "nn.sigmoid",
     "nn.dropout", "nn.bias_add", "nn.softmax", "nn.lrn", "nn.local_response_normalization", "tanh",
     "sigmoid", "identity", "cast",
@@ -83,7 +83,7 @@ def _named(module: Module, node: ast.Name) -> ast.expr | None:
     """The size that a name in the list of a variable's sizes stands for, `dim` of `[dim, 512]`."""
     if not isinstance(module.names.parents[node], (ast.List, ast.Tuple)):
         return None
-    made = _made(module, node) if isinstance(node.ctx, ast.Load) else None
+    made = made_of(module, node) if isinstance(node.ctx, ast.Load) else None
     asked = made.value if isinstance(made, ast.Attribute) and made.attr == "value" else made
     if not isinstance(asked, ast.Subscript) or asked_of(asked.value) is None:
         return None
@@ -182,7 +182,7 @@ def _size(
     if isinstance(node, ast.Name):
         if node.id in given and module.names.is_parameter(node):
             return given[node.id]
-        return _size(module, _made(module, node), deep + 1, given)
+        return _size(module, made_of(module, node), deep + 1, given)
     if isinstance(node, ast.BinOp):
         return _of_two(module, node.left, node.right, deep, given)
     return _of_call(module, node, deep, given) if isinstance(node, ast.Call) else None
@@ -207,7 +207,7 @@ def _is_single(module: Module, node: ast.expr | None, deep: int) -> bool:
     if node is None or deep > 40:
         return False
     if isinstance(node, ast.Name):
-        return _is_single(module, _made(module, node), deep + 1)
+        return _is_single(module, made_of(module, node), deep + 1)
     if isinstance(node, ast.BinOp):
         return all(_is_single(module, one, deep + 1) for one in (node.left, node.right))
     if isinstance(node, ast.Call) and name_of(module, node) in PLACEHOLDERS:
@@ -244,10 +244,10 @@ def _of_call(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Siz
     row = LAYERS.by_name.get(name)
     first = next(iter(call.args), None)
     if name in VARIABLES.by_name:
-        return _of_list(module, _shape_of_variable(module, call))
+        return _of_list(module, shape_of_variable(module, call))
     if name in PLACEHOLDERS:
         return _of_list(module, by_parameter(call, ("dtype", "shape")).get("shape"))
-    if name in _ALIKE or (row is not None and row.keras in _LAYERS_ALIKE):
+    if name in ALIKE or (row is not None and row.keras in _LAYERS_ALIKE):
         return _size(module, _input(call), deep + 1, given)
     if name in _POOLS:
         size = _size(module, _input(call), deep + 1, given)
@@ -288,7 +288,7 @@ def _input(call: ast.Call) -> ast.expr | None:
     return call.args[0] if call.args else next(named, None)
 
 
-def _shape_of_variable(module: Module, call: ast.Call) -> ast.expr | None:
+def shape_of_variable(module: Module, call: ast.Call) -> ast.expr | None:
     """The shape of a variable, as it is written out."""
     if name_of(module, call) == "get_variable":
         return by_parameter(call, ("name", "shape")).get("shape")
@@ -310,7 +310,7 @@ def _of_list(module: Module, node: ast.expr | None) -> _Size | None:
     return _Size(len(elements), last, shown)
 
 
-def _made(module: Module, name: ast.Name) -> ast.expr | None:
+def made_of(module: Module, name: ast.Name) -> ast.expr | None:
     """What a name stands for at its mention: the one statement that gives it its value there."""
     names = module.names
     home = names.defining_scope(name.id, names.scope_of_name[name])
@@ -324,11 +324,24 @@ def _made(module: Module, name: ast.Name) -> ast.expr | None:
 
 
 def _above(module: Module, name: str, statement: ast.stmt) -> ast.expr | None:
-    """What the statements of the same block that run before one give a name, the last of them."""
-    block = module.names.block(statement)
-    for one in reversed(block[: block.index(statement)]):
+    """What the statements that run before one, and never without it, give a name last."""
+    names = module.names
+    while True:
+        block = names.block(statement)
+        found = _last(name, block[: block.index(statement)])
+        parent = names.parents.get(statement)
+        if found is not None or not isinstance(parent, ast.With):
+            return found.value if isinstance(found, ast.Assign) else None
+        statement = parent
+
+
+def _last(name: str, block: Sequence[ast.stmt]) -> ast.stmt | None:
+    """The last statement of a block that gives a name a value: a plain one, or one around it."""
+    for one in reversed(block):
         stored = [n for n in walk(one) if isinstance(n, ast.Name) and n.id == name]
         if any(not isinstance(n.ctx, ast.Load) for n in stored):
-            plain = isinstance(one, ast.Assign) and one.targets == stored[:1] == one.targets[:1]
-            return one.value if plain and isinstance(one, ast.Assign) else None
+            if isinstance(one, ast.With):
+                return _last(name, one.body) or one
+            plain = isinstance(one, ast.Assign) and len(one.targets) == 1
+            return one if plain and one.targets[0] in stored else ast.Pass()
     return None

@@ -24,6 +24,31 @@ def test_the_variable_gets_the_name_of_its_graph() -> None:
     assert "variables = [w, bias]\n" in after
 
 
+CLASS = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model:
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        table = tf.Variable(tf.zeros([2, 1]))
+        table = tf.matmul(self.x, table)
+        self.loss = tf.reduce_mean(tf.square(table - 1.0))
+        self.train = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+
+
+sess = tf.Session()
+model = Model()
+sess.run(tf.global_variables_initializer())
+print(sess.run([model.loss, model.train], {model.x: np.ones([2, 2])}))
+"""
+
+
+def test_in_a_constructor() -> None:
+    assert "table = tf.matmul(x, table_variable)\n" in native(CLASS)
+
+
 @pytest.mark.parametrize("name", ["class", "abs", "rows"])
 def test_or_another_where_that_is_taken(name: str) -> None:
     after = native(PROGRAM.replace("'bias'", f"'{name}'"))

@@ -1,0 +1,351 @@
+"""Sizes of variables that are products of a tensor's dimensions, where these can be computed.
+
+    pool_shape = pool2.get_shape().as_list()
+    nodes = pool_shape[1] * pool_shape[2] * pool_shape[3]
+    weights = tf.get_variable('weights', [nodes, 512])
+
+becomes `nodes = 7 * 7 * 64`: what is fed says its sizes, and convolutions and pools say how they
+change them. In TF2 weights are made before there is a tensor.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Optional
+
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import FIRST_VALUES, VARIABLES
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
+from migrate_mgpu.models.normalize.static_sizes import ALIKE, asked_of, made_of, shape_of_variable
+from migrate_mgpu.source.source import Edit
+
+_DEEP = 60
+_CONV = ("input", "filter", "strides", "padding")
+_POOL = ("value", "ksize", "strides", "padding")
+_POOLS = ("nn.max_pool", "nn.avg_pool")
+_SPACE = (1, 2)  # height and width, where channels come last
+
+Dimensions = list[Optional[int]]
+
+
+def normalize(module: Module, graph: CallGraph) -> list[Edit]:
+    """The edits; none where no such product is a variable's size, or none is seen."""
+    found: dict[ast.expr, Edit] = {}
+    for call in module.names.calls:
+        if not _makes(module, graph, call):
+            continue
+        given = (*call.args, *(keyword.value for keyword in call.keywords))
+        listed = (one for one in given if isinstance(one, (ast.List, ast.Tuple)))
+        for element in (part for one in listed for part in one.elts):
+            size = _whole(module, element)
+            if size is not None and size not in found:
+                factors = _Shapes(module, graph).factors(size)
+                if factors is not None:
+                    text = " * ".join(map(str, factors))
+                    found[size] = Edit(*module.source.span(size), text)
+    return list(found.values())
+
+
+def _makes(module: Module, graph: CallGraph, call: ast.Call) -> bool:
+    """Whether a call may make a variable, or what it begins with."""
+    name = name_of(module, call)
+    if name:
+        return name in VARIABLES.by_name or name in FIRST_VALUES
+    return graph.target(module, call.func) is not None
+
+
+def _whole(module: Module, element: ast.expr) -> ast.expr | None:
+    """The product that a size is, or that its name stands for everywhere."""
+    if isinstance(element, ast.Name):
+        value = module.names.only_value(element)
+        own = module.names.only_binding(element) is not None
+        return _whole(module, value) if own and value is not None else None
+    product = isinstance(element, ast.BinOp) and isinstance(element.op, ast.Mult)
+    return element if product else None
+
+
+class _Shapes:
+    """The dimensions of tensors, with the numbers that the program has for them."""
+
+    def __init__(self, module: Module, graph: CallGraph) -> None:
+        self.module = module
+        self.graph = graph
+
+    def factors(self, node: ast.expr) -> list[int] | None:
+        """The numbers of a product, of which one at least is asked of a tensor."""
+        parts = _factors(node)
+        numbers = [self._asked(part) for part in parts]
+        if all(number is None for number in numbers):
+            return None
+        known = [
+            number if number is not None else _number(self.module, part)
+            for part, number in zip(parts, numbers)
+        ]
+        found = [one for one in known if one is not None]
+        return found if len(found) == len(parts) else None
+
+    def _asked(self, node: ast.expr) -> int | None:
+        """`shape[1]`, `x.get_shape()[1].value`, `int(x.shape[1])`"""
+        if isinstance(node, ast.Attribute) and node.attr == "value":
+            node = node.value
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            if self.module.names.qualname(node.func) == "builtins.int":
+                return self._asked(node.args[0])
+        index = constant(node.slice) if isinstance(node, ast.Subscript) else None
+        if not isinstance(node, ast.Subscript) or not isinstance(index, int):
+            return None
+        listed = node.value
+        if isinstance(listed, ast.Name):
+            made = made_of(self.module, listed)
+            if made is None or self._is_changed(listed):
+                return None
+            listed = made
+        tensor = asked_of(listed)
+        known = self.of(self.module, tensor, {}, 0) if tensor is not None else None
+        return known[index] if known is not None and -len(known) <= index < len(known) else None
+
+    def _is_changed(self, name: ast.Name) -> bool:
+        """Whether a list of sizes may get others: it does more than to be read by its indices."""
+        names = self.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        return home is None or any(
+            isinstance(one.ctx, ast.Load)
+            and not (
+                isinstance(parent := names.parents.get(one), ast.Subscript)
+                and isinstance(parent.ctx, ast.Load)
+            )
+            for one in names.mentions(name.id, home)
+        )
+
+    def of(
+        self, module: Module, node: ast.expr, given: Mapping[str, Dimensions], deep: int
+    ) -> Dimensions | None:
+        """The dimensions of a tensor; ``given`` are those of the parameters around it."""
+        if deep > _DEEP:
+            return None
+        if isinstance(node, ast.Name):
+            made = made_of(module, node)
+            if made is not None:
+                return self.of(module, made, given, deep + 1)
+            if not module.names.is_parameter(node):
+                return None
+            return given[node.id] if node.id in given else self._of_parameter(module, node, deep)
+        if isinstance(node, ast.BinOp):
+            pair = [self.of(module, one, given, deep + 1) for one in (node.left, node.right)]
+            known = [one for one in pair if one is not None]
+            return max(known, key=len) if len(known) == 2 and _is_broadcast(*known) else None
+        return self._of_call(module, node, given, deep) if isinstance(node, ast.Call) else None
+
+    def _of_parameter(self, module: Module, name: ast.Name, deep: int) -> Dimensions | None:
+        """What all calls of a function give its parameter, which is never another tensor."""
+        home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
+        node = home.node if home is not None else None
+        if home is None or not isinstance(node, ast.FunctionDef) or node not in module.tree.body:
+            return None
+        if len(home.bindings[name.id]) != 1:
+            return None
+        function = Function(module, node)
+        found: list[Dimensions] = []
+        for reference in self.graph.references(function):
+            value = (
+                bind(reference.call, function).value(name.id)
+                if reference.call is not None
+                else None
+            )
+            known = self.of(reference.module, value, {}, deep + 1) if value is not None else None
+            if known is None:
+                return None
+            found.append(known)
+        alike = bool(found) and all(one[1:] == found[0][1:] for one in found)
+        if not alike or not found[0]:
+            return None
+        first = found[0][0] if all(one[0] == found[0][0] for one in found) else None
+        return [first, *found[0][1:]]
+
+    def _of_call(
+        self, module: Module, call: ast.Call, given: Mapping[str, Dimensions], deep: int
+    ) -> Dimensions | None:
+        name = name_of(module, call)
+        if not name:
+            return self._of_own(module, call, given, deep)
+        if any(keyword.arg in ("data_format", None) for keyword in call.keywords):
+            return None
+        if name in PLACEHOLDERS:
+            return _listed(module, by_parameter(call, ("dtype", "shape")).get("shape"))
+        if name in VARIABLES.by_name:
+            return _listed(module, shape_of_variable(module, call))
+        if name in ALIKE:
+            first = _first(call)
+            return self.of(module, first, given, deep + 1) if first is not None else None
+        if name == "nn.conv2d" and len(call.args) < 5:
+            told = by_parameter(call, _CONV)
+            kernel = self._part(module, told.get("filter"), given, deep)
+            return self._slid(module, told, kernel, given, deep)
+        if name in _POOLS and len(call.args) < 5:
+            told = by_parameter(call, _POOL)
+            told["input"] = told.get("value") or told.get("input")
+            sizes = _listed(module, told.get("ksize"))
+            if sizes is None or len(sizes) != 4 or sizes[0] != 1 or sizes[3] != 1:
+                return None
+            return self._slid(module, told, [sizes[1], sizes[2], None, None], given, deep, True)
+        if name == "reshape":
+            told = by_parameter(call, ("tensor", "shape"))
+            return self._reshaped(module, told, given, deep)
+        return None
+
+    def _of_own(
+        self, module: Module, call: ast.Call, given: Mapping[str, Dimensions], deep: int
+    ) -> Dimensions | None:
+        """What a function of the program returns at its only end."""
+        target = self.graph.target(module, call.func)
+        node = target.node if target is not None else None
+        if target is None or not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            return None
+        ends = [one for one in walk(node) if isinstance(one, ast.Return)]
+        if len(ends) != 1 or ends[0] is not node.body[-1] or ends[0].value is None:
+            return None
+        bound, bindings = bind(call, target), target.module.names.scopes[node].bindings
+        inside: dict[str, Dimensions] = {}
+        for name in target.parameters():
+            value = bound.value(name) if len(bindings[name]) == 1 else None
+            known = self._part(module, value, given, deep)
+            if known is not None:
+                inside[name] = known
+        return self.of(target.module, ends[0].value, inside, deep + 1)
+
+    def _part(
+        self,
+        module: Module,
+        node: ast.expr | None,
+        given: Mapping[str, Dimensions],
+        deep: int,
+    ) -> Dimensions | None:
+        return self.of(module, node, given, deep + 1) if node is not None else None
+
+    def _slid(
+        self,
+        module: Module,
+        told: Mapping[str, ast.expr | None],
+        kernel: Dimensions | None,
+        given: Mapping[str, Dimensions],
+        deep: int,
+        pools: bool = False,
+    ) -> Dimensions | None:
+        """What a convolution or a pool leaves of an image."""
+        image = self._part(module, told.get("input"), given, deep)
+        strides, padding = _listed(module, told.get("strides")), constant(told.get("padding"))
+        if image is None or kernel is None or strides is None:
+            return None
+        if [len(image), len(kernel), len(strides)] != [4, 4, 4]:
+            return None
+        if strides[0] != 1 or strides[3] != 1:
+            return None
+        found: Dimensions = [image[0], None, None, image[3] if pools else kernel[3]]
+        for axis in _SPACE:
+            size, width, stride = image[axis], kernel[axis - 1], strides[axis]
+            if size is None or width is None or not stride:
+                continue
+            if padding == "SAME":
+                found[axis] = -(-size // stride)
+            elif padding == "VALID":
+                found[axis] = -(-(size - width + 1) // stride)
+        return found
+
+    def _reshaped(
+        self,
+        module: Module,
+        told: Mapping[str, ast.expr],
+        given: Mapping[str, Dimensions],
+        deep: int,
+    ) -> Dimensions | None:
+        shape = told.get("shape")
+        if not isinstance(shape, (ast.List, ast.Tuple)):
+            return None
+        sizes = [_number(module, one) for one in shape.elts]
+        if -1 not in sizes:
+            return list(sizes)
+        whole = self._part(module, told.get("tensor"), given, deep)
+        rest = [one for one in sizes if one != -1]
+        if whole is None or None in whole or None in rest or sizes.count(-1) > 1:
+            return [None if one == -1 else one for one in sizes]
+        known = prod(one or 0 for one in rest)
+        total = prod(one or 0 for one in whole)
+        return [total // known if one == -1 and known else one for one in sizes]
+
+
+def _is_broadcast(one: Dimensions, other: Dimensions) -> bool:
+    """Whether the longer of two shapes is that of what they make together."""
+    long, short = (one, other) if len(one) >= len(other) else (other, one)
+    ends = long[len(long) - len(short) :]
+    return all(a == b is not None or b == 1 for a, b in zip(ends, short))
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return [*_factors(node.left), *_factors(node.right)]
+    return [node]
+
+
+def _first(call: ast.Call) -> ast.expr | None:
+    named = (k.value for k in call.keywords if k.arg in ("x", "value", "features", "input"))
+    return call.args[0] if call.args else next(named, None)
+
+
+def _listed(module: Module, node: ast.expr | None) -> Dimensions | None:
+    """The numbers of a list; None for each one that is not known."""
+    if not isinstance(node, (ast.List, ast.Tuple)):
+        return None
+    return None if _has_star(node.elts) else [_number(module, one) for one in node.elts]
+
+
+def _has_star(nodes: Sequence[ast.expr]) -> bool:
+    return any(isinstance(one, ast.Starred) for one in nodes)
+
+
+def _number(module: Module, node: ast.expr | None, deep: int = 0) -> int | None:
+    """A number that the program has by an only name: its module's, or another's that it imports."""
+    if node is None or is_none(node) or deep > _DEEP:
+        return None
+    value = constant(node)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(node, ast.Name):
+        home = module.names.defining_scope(node.id, module.names.scope_at(node))
+        only = home is not None and len(home.bindings.get(node.id, ())) == 1
+        given = module.names.only_value(node) if only else None
+        if given is not None:
+            return _number(module, given, deep + 1)
+        return _of_import(module, node, deep)
+    if isinstance(node, ast.Attribute):
+        return _of_import(module, node, deep)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        pair = [_number(module, one, deep + 1) for one in (node.left, node.right)]
+        known = [one for one in pair if one is not None]
+        return known[0] * known[1] if len(known) == 2 else None
+    return None
+
+
+def _of_import(module: Module, node: ast.expr, deep: int) -> int | None:
+    """`network.IMAGE_SIZE`, a constant that nothing else of the run gives a value."""
+    head, _, last = (module.names.qualname(node) or "").rpartition(".")
+    for other in module.imported if head else ():
+        bindings = other.names.module_scope.bindings.get(last, [])
+        if f".{other.name}".endswith(f".{head}") and len(bindings) == 1:
+            users = (*other.importers, other)
+            changed = any(
+                not isinstance(one.ctx, ast.Load)
+                for user in users
+                for one in user.names.attributes.get(last, ())
+            )
+            value = bindings[0].value
+            if bindings[0].kind == "assign" and value is not None and not changed:
+                return _number(other, value, deep + 1)
+    return None

@@ -191,7 +191,8 @@ class _Shapes:
             return self._slid(module, told, kernel, given, deep)
         if name in _POOLS and len(call.args) < 5:
             told = by_parameter(call, _POOL)
-            told["input"] = told.get("value") or told.get("input")
+            image = told.get("value") or told.get("input")
+            told = {**told, "input": image} if image is not None else told
             sizes = _listed(module, told.get("ksize"))
             if sizes is None or len(sizes) != 4 or sizes[0] != 1 or sizes[3] != 1:
                 return None

@@ -342,6 +342,7 @@ def _last(name: str, block: Sequence[ast.stmt]) -> ast.stmt | None:
         if any(not isinstance(n.ctx, ast.Load) for n in stored):
             if isinstance(one, ast.With):
                 return _last(name, one.body) or one
-            plain = isinstance(one, ast.Assign) and len(one.targets) == 1
-            return one if plain and one.targets[0] in stored else ast.Pass()
+            if isinstance(one, ast.Assign) and one.targets == stored[:1]:
+                return one
+            return ast.Pass()
     return None

@@ -83,6 +83,12 @@ stay, and the findings say which.
 | `if kind == "lasso": loss = ... else: loss = ...` of a constant | the same branches, in the step |
 | `if METHOD == 'clip':` around parts, and around what runs them | a step for each branch |
 | `x.get_shape()[-1]` as the size of variables | `build(self, input_shape)` of a class |
+| `shape[1] * shape[2] * shape[3]` behind convolutions, as one | `7 * 7 * 64` |
+| `width = int(net.get_shape()[1])` in a loop of layers | `width = size` at the end of a turn |
+| `kernels.reverse()` of weights that a loop put into a list | `kernels[::-1]` |
+| `feed_dict={parts['x']: rows}` of a function's dictionary | a parameter `x` |
+| `y = tf.Variable(..., name='bias')` and `y = x * w + y` | `bias`, and `y` computed of it |
+| `head = tf.layers.Dense(1)`, which is applied once | a Keras layer |
 | `b = sess.run(b)`, or `b = 0`, and the variable `b` is needed later | `b_value` |
 | `THREADS = 4` below the graph, and a config that reads it | the constant above the graph |
 | a function that returns the list of its variables as well | its statements, where it is called |

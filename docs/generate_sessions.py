@@ -102,6 +102,7 @@ stay, and the findings say which.
 | `self.writer = tf.summary.FileWriter(...)` in a method | `tf.summary.create_file_writer(...)` |
 | `if y is not None: feed_dict[self.y] = y` | `feed_dict['y'] = y`, `step(**feed_dict)` |
 | `saver = tf.train.Saver()` in a function beside a model | `Saver(model.checkpoint_variables)` |
+| `Network = Network(...)` | `class NetworkModel`, `Network = NetworkModel(...)` |
 | `saver = tf.train.Saver()` in a method | `self.saver`, made once, which deletes no file either |
 | `def test(self, sess, x)`, which nobody calls | `def test(self, x)`, where others get `sess` |
 | `if name == "adam": opt = ...` / `elif ...` | the same chain, with TF2's optimizer in each arm |

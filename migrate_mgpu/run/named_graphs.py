@@ -28,6 +28,7 @@ from migrate_mgpu.models.normalize import (
     called_feeds,
     called_initializers,
     carried_sizes,
+    class_names,
     early_constants,
     fed_dropout,
     graph_functions,
@@ -49,6 +50,7 @@ from migrate_mgpu.models.normalize import (
     printed_parts,
     recurrent_dropout,
     recurrent_inputs,
+    repeated_savers,
     returned_collections,
     reused_names,
     run_names,
@@ -622,6 +624,8 @@ def _named(
                 [module for module in modules if module in own],
                 partial(_sizes, graph=graph),
             )
+        if objects and not edits:
+            edits = _each([module for module in modules if module in own], class_names.normalize)
         if functions and not edits:
             edits = graph_functions.normalize(modules, graph, own)
         home = next((module for module in modules if module.path == at), None)
@@ -639,6 +643,7 @@ def _named(
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
                 or _each(own_modules, optimizer_choices.normalize)
                 or _each(own_modules, session_blocks.normalize)
+                or _each(own_modules, repeated_savers.normalize)
                 or _each(own_modules, partial(session_loops.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
                 or _each(own_modules, fed_dropout.normalize)

@@ -119,6 +119,9 @@ MUTANTS: dict[str, Mutant] = {
     "a later session under a condition that restores nothing": Mutant(
         "sessions_by_one_name", r"^    saver\.restore\(save_path\)\n", ""
     ),
+    "a saver made once that does not restore": Mutant(
+        "object_by_its_class", r"^saver\.restore\(path\)\n", ""
+    ),
     "a graph that is loaded with another checkpoint": Mutant(
         "sessions_by_one_name", r"^saver\.restore\(last_path\)", "saver.restore(save_path)"
     ),

@@ -1,11 +1,11 @@
-"""Summaries of an object's graph that another function makes before it runs parts of it.
+"""Summaries of an object's graph that other code makes before it runs parts of it.
 
     def train():
         tf.summary.scalar("loss", model.loss)
         merged = tf.summary.merge_all()
 
-The constructor makes them as the last thing that it does, and the function takes them of the
-object: `merged = model.merged`.
+The constructor makes them as the last thing that it does, and the function, or the module, takes
+them of the object: `merged = model.merged`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def as_attributes(module: Module, graph: CallGraph, owner: ast.ClassDef) -> list
     node = constructor_of(owner)
     if node is None or not may_be_added_to(module, node):
         return []
-    for function in (one for one in walk(module.tree) if isinstance(one, ast.FunctionDef)):
+    functions = (one for one in walk(module.tree) if isinstance(one, ast.FunctionDef))
+    for function in (module.tree, *functions):
         if not any(one is owner for one in module.names.ancestors(function)):
             edits = _FunctionSummaries(module, graph, owner, node, function).edits()
             if edits:
@@ -49,7 +50,7 @@ class _FunctionSummaries:
         graph: CallGraph,
         owner: ast.ClassDef,
         constructor: ast.FunctionDef,
-        function: ast.FunctionDef,
+        function: ast.Module | ast.FunctionDef,
     ) -> None:
         self.module = module
         self.names = module.names
@@ -182,7 +183,12 @@ class _FunctionSummaries:
                 target = statement.targets[0]
                 assert isinstance(target, ast.Name)
                 taken = f"{self.object}.{target.id}"
-                found.append(Edit(*self.source.span(statement.value), taken))
+                if isinstance(self.function, ast.Module):  # its functions read the name as well
+                    for mention in self._reads(target):
+                        found.append(Edit(*self.source.span(mention), taken))
+                    found.append(self._removed(statement)[1])
+                else:
+                    found.append(Edit(*self.source.span(statement.value), taken))
             else:
                 found.append(self._removed(statement)[1])
         return found
@@ -204,6 +210,10 @@ class _FunctionSummaries:
         """Whether more than these summaries reads a name."""
         target = statement.targets[0]
         assert isinstance(target, ast.Name)
+        return bool(self._reads(target))
+
+    def _reads(self, target: ast.Name) -> list[ast.Name]:
+        """The mentions of a name that are in none of these summaries."""
         mentions = self.names.mentions(target.id, self.names.scopes[self.function])
         inside = {part for one in self.made for part in walk(one)}
-        return any(one not in inside for one in mentions)
+        return [one for one in mentions if one not in inside]

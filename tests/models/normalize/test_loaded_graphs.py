@@ -110,5 +110,4 @@ STAYS = {
 def test_what_may_be_another_graph_stays(pairs: tuple[tuple[str, str], ...]) -> None:
     result = run(changed(PROGRAM, *pairs), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] != ["native"]
-    reasons = ("it makes more than one session", "import_meta_graph", "is used outside of")
-    assert any(reason in one for one in said(result) for reason in reasons), said(result)
+    assert any("it makes more than one session" in one for one in said(result)), said(result)

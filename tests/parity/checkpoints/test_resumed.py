@@ -387,6 +387,15 @@ def test_a_bridge_has_the_same_files(runtime, trained, tmp_path, served):
     status, out, err = run(tmp_path / "more.py", new, "--from", files, *to)
     assert status == 1 and err.endswith("partner:\n  more [2]\n"), err
     assert not (tmp_path / "no").exists()
+    # TF2 has a cell in the names of Keras's recurrent layers: a copy has them.
+    cells = after.replace('name="outputs"', 'name="outputs/lstm_cell"')
+    (tmp_path / "cells.py").write_text(cells, encoding="utf-8")
+    to = ("--to", tmp_path / "cells", *end)
+    status, out, err = run(old, tmp_path / "cells.py", "--from", files, *to)
+    assert status == 0, err
+    rows = dict(line.split()[:2] for line in out.splitlines() if "lstm_cell" in line)
+    assert len(rows) == 6
+    assert rows["outputs/lstm_cell/kernel/Adam_1"] == "outputs/kernel/Adam_1"
 
 
 @pytest.mark.parametrize(("name", "to"), [("tf2.15", "new.h5"), ("tf2-latest", "new.weights.h5")])

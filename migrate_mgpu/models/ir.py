@@ -917,7 +917,7 @@ class Update:
     ``statement`` makes it, and its ``optimizer`` too unless that has a name of its own
     (``optimizer_name``), as one of several always has; ``unit`` is what computes the ``loss``,
     ``variables`` are those that it depends on, or that it is told to train; ``counts`` is the
-    variable that counts the steps,
+    variable that counts the steps (``counts_alone``: one without a name, which nothing reads);
     ``rate`` is the learning rate where steps have one of their own, ``rate_of`` what is fed or
     computes that. ``double_rate``: that is of float64, as the variables are not.
     ``sparse``: a gradient may be one of a table's rows.
@@ -952,6 +952,7 @@ class Update:
     is_loss: bool = False
     own_rows: tuple[Optimizer, ...] = ()
     double_rate: bool = False
+    counts_alone: bool = False
 
     @property
     def made_of(self) -> tuple[Unit, ...]:

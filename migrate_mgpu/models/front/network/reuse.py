@@ -70,7 +70,13 @@ class ReuseReader:
         if not isinstance(target, ast.Name):
             return False
         scope = module.names.defining_scope(target.id, module.names.scope_of_name[target])
-        return scope is not None and self._is_reuse(module, scope.node, target.id)
+        if scope is None:
+            return False
+        if name_of(module, statement.value) == "AUTO_REUSE":  # nothing else says it, or nothing
+            mentions = module.names.mentions(target.id, scope)
+            if not any(isinstance(one.ctx, ast.Load) for one in mentions):
+                return True
+        return self._is_reuse(module, scope.node, target.id)
 
     def nodes(self, module: Module) -> set[ast.AST]:
         """All nodes of a module that only say it."""

@@ -40,7 +40,8 @@ class SavedState:
     ``slots`` are what the names of a variable's slots begin with, in the order of the
     variables, and how many have it already; ``powers`` are the names of Adam's two counters,
     ``steps`` the name of the count of steps where Keras's arithmetic needs it, ``averages`` those
-    of the variables' averages. ``optimizer`` is that of the update, or one of those of which the
+    of the variables' averages, ``counter`` the name of the global step that nothing else reads.
+    ``optimizer`` is that of the update, or one of those of which the
     program makes one: each has a state of its own then.
     """
 
@@ -50,6 +51,7 @@ class SavedState:
     powers: tuple[str, str]
     steps: str
     averages: tuple[str, ...] = ()
+    counter: str = ""
 
 
 @record(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from migrate_mgpu.models.properties import is_scheduled
 
 _ALL = ("global_variables", "all_variables", "train.get_variables_to_restore")
 _OPTIMIZES = "OptimizeLoss/"  # the scope in which `optimize_loss` makes an optimizer's variables
+_COUNTER = "global_step"
 _AVERAGE = "ExponentialMovingAverage"  # what the averages of variables are called in them
 _SESSION_ONLY = {"write_meta_graph", "strip_default_attrs", "save_debug_info"}
 
@@ -209,6 +210,7 @@ class SaverReader:
             powers,
             steps,
             tuple(averages if update.averages else ()),
+            _COUNTER if update.counts_alone else "",
         )
 
     # -- calls ------------------------------------------------------------------------

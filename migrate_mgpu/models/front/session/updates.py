@@ -369,6 +369,7 @@ class UpdateReader(StatementReader):
             is_loss=optimizes,
             own_rows=tuple(own_rows),
             double_rate=any(self._is_double(one) for one in _feeds(rate)),
+            counts_alone=counts is None and self._counts(given.get("global_step")),
         )
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
             binding = self.names.only_binding(told)
@@ -449,10 +450,14 @@ class UpdateReader(StatementReader):
                 raise Refused(self.module, node, text)
         return found
 
+    def _counts(self, node: ast.expr | None) -> bool:
+        """`tf.train.get_or_create_global_step()`, where it stands."""
+        return node is not None and self.rates.is_counter(node)
+
     def _counter(self, node: ast.expr | None) -> Variables | None:
         if node is None or (isinstance(node, ast.Constant) and node.value is None):
             return None
-        if self.rates.is_counter(node):
+        if self._counts(node):
             named = [use for use in self.module.uses if use.symbol.name in COUNTERS]
             if len(named) == 1:
                 return None  # nobody reads it

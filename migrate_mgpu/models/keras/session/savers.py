@@ -84,6 +84,9 @@ class SaverWriter:
                 lines += self._state(state, optimizer, inner)
             else:
                 lines.append(f"**{self._chosen(states)}({optimizer})")
+            if states[0].counter:
+                counter = self.style.string(states[0].counter)
+                lines.append(f"{counter}: {optimizer}.iterations")
             if states[0].averages:
                 lines.append(self._zipped(states[0].averages, self._averages(update), inner))
         joined = "{" + ", ".join(lines) + "}"

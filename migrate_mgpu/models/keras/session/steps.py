@@ -307,28 +307,28 @@ class StepWriter:
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", outer)
         if update.averages is not None:
-            self._averaged(update, update.averages)
+            self._averaged(update, update.averages, outer)
 
-    def _averaged(self, update: Update, averages: VariableAverages) -> None:
+    def _averaged(self, update: Update, averages: VariableAverages, outer: int) -> None:
         """Averages move once the variables have."""
         tf, names, line = self.style.tensorflow, self.names, self.block.line
         if averages.maker:
-            line(f"{averages.maker}.apply({names.trained(update)})", 1)
+            line(f"{averages.maker}.apply({names.trained(update)})", outer)
             return
         decay = self.context.render(averages.decay)
         if averages.counted:
             assert update.counts is not None
-            line(f"{names.count} = {tf}.cast({update.counts.name}, {tf}.float32)", 1)
+            line(f"{names.count} = {tf}.cast({update.counts.name}, {tf}.float32)", outer)
             share = f"(1.0 + {names.count}) / (10.0 + {names.count})"
-            line(f"{names.decay} = {tf}.minimum({decay}, {share})", 1)
+            line(f"{names.decay} = {tf}.minimum({decay}, {share})", outer)
             decay = names.decay
         pairs = f"zip({names.averages(update)}, {names.trained(update)})"
-        line(f"for {names.average}, {names.variable} in {pairs}:", 1)
+        line(f"for {names.average}, {names.variable} in {pairs}:", outer)
         difference = f"({names.average} - {names.variable})"
         share = f"(1.0 - {decay})"
         if any(isinstance(one.arguments.get("dtype"), ast.IfExp) for one in self.program.made):
             share = f"{tf}.cast({share}, {names.average}.dtype)"
-        line(f"{names.average}.assign_sub({share} * {difference})", 2)
+        line(f"{names.average}.assign_sub({share} * {difference})", outer + 1)
 
 
 def iterator_spec(iterator: Iterator, tf: str) -> str:

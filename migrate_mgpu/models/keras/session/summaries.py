@@ -255,7 +255,8 @@ class SummaryWriter:
         edit = CallEdit(self.source, found.call, ADD_SUMMARY)
         edit.function(f"{self.style.tensorflow}.summary.experimental.write_raw_pb")
         edit.rename("global_step", "step")
-        edit.order(("summary",))
+        edit.rename("summary", "tensor")
+        edit.order(("tensor",))
         if edit.get("step") is None:
             edit.add("step", "0")
         for one in edit.edits():

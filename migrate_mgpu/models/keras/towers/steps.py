@@ -160,6 +160,9 @@ class TowerStepWriter(StepWriter):
         give = [u.value.id for u in combined if isinstance(u, Gathered) and u.value is not None]
         give += last
         give += [self.names.gradients] if self._shown(step) else []
+        if not give and step.updates and self._may_end(step):
+            loss = step.updates[0].loss  # what is counted waits for it
+            give += [loss.id] if isinstance(loss, ast.Name) else []
         return _Plan(
             tuple(split),
             inputs,
@@ -285,7 +288,8 @@ class TowerStepWriter(StepWriter):
         block.line(f"def {self.names.replica(step)}({', '.join([*plan.take, *plan.given])}):")
         updates = step.updates or tuple(self._shown(step))
         if updates:
-            self._training(updates, plan.tower, applies=bool(step.updates))
+            applies = bool(step.updates)
+            self._training(updates, plan.tower, applies and self._may_end(step), applies)
         else:
             self._items(plan.tower, 1)
         if plan.give:
@@ -370,9 +374,14 @@ class TowerStepWriter(StepWriter):
             self._rated(update)
         call = self.style.call(f"{strategy}.run", arguments, indent, len(indent + head))
         block.line(f"{head}{call}", 1)
-        if update is not None:
-            self._counted(update)
         results = f"{strategy}.experimental_local_results"
+        counts = update is not None and (update.counts, update.averages) != (None, None)
+        waits = counts and bool(plan.give) and self._may_end(step)
+        if waits:
+            ends = f"{results}({plan.give[0]})"
+            block.line(f"with {self.style.tensorflow}.control_dependencies({ends}):", 1)
+        if update is not None:
+            self._counted(update, 1 + waits)
         for unit in plan.combined:
             if isinstance(unit, Gathered) and unit.value is not None:
                 block.line(f"{unit.name} = {results}({unit.value.id})", 1)

@@ -524,3 +524,24 @@ train = tf.train.GradientDescentOptimizer(0.1).apply_gradients(grads)
     result = run(program(model + other), bridge=True, native_sessions=True)
     why = "these cannot be recognized as the gradients of these variables"
     assert any(why in message for message in said(result)), said(result)
+
+
+def test_a_summary_that_is_written_by_its_name() -> None:
+    text = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 3])
+w = tf.get_variable("w", [3, 1])
+loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+shown = tf.summary.scalar("loss", loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    writer = tf.summary.FileWriter("events")
+    for step in range(3):
+        value, _ = sess.run([shown, train], {x: np.ones([2, 3])})
+        writer.add_summary(summary=value, global_step=step)
+"""
+    after, told = migrated(text, native_sessions=True)
+    assert "write_raw_pb(tensor=value, step=step)" in after, told

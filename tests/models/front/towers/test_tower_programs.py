@@ -1086,3 +1086,43 @@ def test_shapes_that_a_tower_tells() -> None:
 def test_the_shape_of_what_is_fed_stays() -> None:
     text = program(split="x.set_shape([8, 3])\n" + SPLIT)
     stays(text, "`x`, a part of the graph, is used outside of `Session.run`")
+
+
+DRAWN = """\
+data = tf.data.Dataset.from_tensor_slices((np.ones([20, 3]), np.ones([20, 1]))).batch(8)
+iterator = data.make_one_shot_iterator()
+x, y = iterator.get_next()
+x_splits = tf.split(tf.cast(x, tf.float32), num_gpus)
+y_splits = tf.split(tf.cast(y, tf.float32), num_gpus)
+"""
+ENDS = """
+saver = tf.train.Saver()
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+try:
+    while True:
+        sess.run(train)
+except tf.errors.OutOfRangeError:
+    saver.save(sess, "model.ckpt")
+"""
+HEAD_DRAWN = HEAD[: HEAD.index("x = tf.placeholder")]
+
+
+def test_what_counts_a_step_waits_for_its_data() -> None:
+    counter = "step = tf.Variable(0, trainable=False)\n"
+    apply = APPLY.replace("tower_grads))", "tower_grads), global_step=step)")
+    parts = {"head": HEAD_DRAWN, "split": DRAWN, "run": ENDS, "model": MODEL + counter}
+    after = native(program(**parts, apply=apply))
+    waits = "with tf.control_dependencies([scaled_loss]):"
+    assert waits in after[after.index("def train_tower") : after.index("def train_step")]
+    assert "    return loss\n" in after  # nothing is fetched, and the count waits for it
+    count = "with tf.control_dependencies(strategy.experimental_local_results(loss)):"
+    assert f"{count}\n        step.assign_add(1)\n" in after
+
+
+def test_the_global_step_that_nothing_else_reads_is_saved() -> None:
+    counter = "tower_grads), global_step=tf.train.get_or_create_global_step())"
+    apply = APPLY.replace("tower_grads))", counter)
+    after = native(program(head=HEAD_DRAWN, split=DRAWN, run=ENDS, apply=apply))
+    saved = after[after.index("saver = Saver(") :]
+    assert "'global_step': optimizer.iterations" in saved[: saved.index(")")]

@@ -66,7 +66,8 @@ def _shape(module: Module, loop: ast.For) -> str | None:
         return None
     listed, part = loop.iter, ""
     if isinstance(listed, ast.Subscript) and isinstance(listed.slice, ast.Slice):
-        listed, part = listed.value, f"[{module.source.code(listed.slice)}]"
+        part = f"[{module.source.code(listed.slice)}]"
+        listed = listed.value
     shape = _asked(listed, "as_list")
     told = shape.value if isinstance(shape, ast.Subscript) else shape
     if isinstance(shape, ast.Subscript) and (part or not isinstance(shape.slice, ast.Slice)):

@@ -362,6 +362,13 @@ def _is_patch(statement: ast.AST | None) -> bool:
     )
 
 
+def _parted(module: str) -> tuple[str, str]:
+    """Where a module is imported from, and its own name: `..crf` from `..`."""
+    stem = module.rpartition(".")[2]
+    folder = module[: -len(stem)]
+    return (folder if not folder.strip(".") else folder[:-1]), stem
+
+
 def _root(node: ast.AST) -> ast.Name | None:
     while isinstance(node, ast.Attribute):
         node = node.value
@@ -754,6 +761,13 @@ class _Renaming:
             if base is None or base.package not in PACKAGES:
                 if home.is_module and self._taken(local):
                     return None
+                same = base is not None and base == (old.rpartition(".")[2], "", None)
+                beside = self._beside(old.rpartition(".")[2]) if same else None
+                if beside is not None and beside not in self.by_two_names:
+                    for use in uses:
+                        self.targets[use.node] = None  # stays as it is: the file is that module
+                    folder, stem = _parted(beside)
+                    kept.setdefault(folder, _Import(folder)).names.append((stem, local))
                 continue
             for use in uses:
                 self.targets[use.node] = None  # stays as it is

@@ -494,6 +494,20 @@ def test_modules_that_1_15_has_no_more(old: str, new: str) -> None:
     assert new in bridged(f"print({old})")
 
 
+def test_a_file_stands_for_its_module() -> None:
+    """All that the program uses of it: its lines stay as they are."""
+    code = (
+        "import tensorflow.contrib.graph_editor as ge\nfrom tensorflow.contrib import crf, rnn\n"
+        "print(ge.select_ops('a'), crf.crf_decode(1, 2, 3), rnn.GRUCell(3))"
+    )
+    after = bridged(code)
+    assert "import graph_editor as ge\nimport crf\n" in after
+    assert "print(ge.select_ops('a'), crf.crf_decode(1, 2, 3), tf.nn.rnn_cell.GRUCell(3))" in after
+    within = bridged(code + "\nge.reroute.reroute_ts(1, 2)")  # no module of the file
+    assert "from graph_editor import select_ops, reroute_ts" in within
+    assert "print(select_ops('a'), crf.crf_decode(1, 2, 3)," in within
+
+
 def test_a_module_that_nothing_uses_goes() -> None:
     assert "nest" not in bridged("nest = tf.contrib.framework.nest")
 

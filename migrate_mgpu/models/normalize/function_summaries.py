@@ -34,8 +34,9 @@ def as_attributes(module: Module, graph: CallGraph, owner: ast.ClassDef) -> list
     node = constructor_of(owner)
     if node is None or not may_be_added_to(module, node):
         return []
-    functions = (one for one in walk(module.tree) if isinstance(one, ast.FunctionDef))
-    for function in (module.tree, *functions):
+    functions = [one for one in walk(module.tree) if isinstance(one, ast.FunctionDef)]
+    places: list[ast.Module | ast.FunctionDef] = [module.tree, *functions]
+    for function in places:
         if not any(one is owner for one in module.names.ancestors(function)):
             edits = _FunctionSummaries(module, graph, owner, node, function).edits()
             if edits:

@@ -179,10 +179,14 @@ _STATUSES = (
 def _status_inside(parts: list[str]) -> str:
     """The status of a path below ``tensorflow`` that 1.15's public names say nothing of.
 
-    A module that no TensorFlow has is gone, and so is a name with an underscore in front that
-    1.15 and TF2 do not share, or one that only an early release had.
+    A module that no TensorFlow has is gone, and so is what a package of Keras imports in 1.15
+    alone, a name with an underscore in front that 1.15 and TF2 do not share, or one that only an
+    early release had.
     """
     data = _inside()
+    for length in range(2, len(parts)):
+        if parts[length] in data["packages"].get(".".join(parts[:length]), ()):
+            return "gone"
     least = 2 if parts[:1] == ["python"] else 1  # how deep its folder lies
     if ".".join(parts[:least]) not in data["folders"]:
         return "present"

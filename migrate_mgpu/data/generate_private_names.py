@@ -19,6 +19,7 @@ FOLDERS = (
     "compiler", "core", "python.client", "python.data", "python.eager", "python.framework",
     "python.layers", "python.ops", "python.platform", "python.training", "python.util", "tools",
 )  # fmt: skip
+FUTURE = ("absolute_import", "division", "print_function")
 ABOUT = {
     "what": "Private modules and private names of TensorFlow; generated, do not edit.",
     "command": "python migrate_mgpu/data/generate_private_names.py TF_1_15 TF_2_15 NEWEST EARLY...",
@@ -27,6 +28,7 @@ ABOUT = {
     "members": "{folder: other names that its package has, in one of the three}",
     "names": "{module: names with an underscore in front that both 2.15 and 2.21 have}",
     "names_2.15": "{module: those that 2.15 has and 2.21 has not}",
+    "packages": "{package of Keras that all three have: names that it imports in 1.15 alone}",
     "early": "{module: other names that 0.12, 1.0 or 1.4 defined, and none of the three has}",
 }
 
@@ -93,6 +95,28 @@ def early(root: Path, later: Sequence[dict[str, set[str]]]) -> dict[str, set[str
     return found
 
 
+def of_packages(roots: Sequence[Path]) -> dict[str, set[str]]:
+    """What Keras's packages import in 1.15, and what neither of the others has there.
+
+    Of packages alone: some of its modules make their names when they are imported.
+    """
+    old, *later = [
+        {
+            path.parent.relative_to(root).as_posix().replace("/", "."): path
+            for path in (root / "python/keras").rglob("__init__.py")
+        }
+        for root in roots
+    ]
+    found = {}
+    for package, path in old.items():
+        if all(package in one for one in later):
+            has = [names_of(one[package]) for one in later]
+            has += [{beside.stem for beside in one[package].parent.iterdir()} for one in later]
+            names = names_of(path).difference(*has, FUTURE)
+            found[package] = {name for name in names if name[0] != "_"}
+    return found
+
+
 def _private(names: set[str]) -> list[str]:
     return sorted(name for name in names if name[0] == "_" and name[:2] != "__")
 
@@ -116,7 +140,14 @@ def main() -> None:
         for module, names in early(Path(folder), later).items():
             lost.setdefault(module, set()).update(names)
     gone = {module: sorted(names) for module, names in lost.items()}
-    rows_of = (("members", members), ("names", both), ("names_2.15", only), ("early", gone))
+    packages = {package: sorted(names) for package, names in of_packages(roots).items()}
+    rows_of = (
+        ("members", members),
+        ("names", both),
+        ("names_2.15", only),
+        ("packages", packages),
+        ("early", gone),
+    )
     for key, found in rows_of:
         rows = [f"{json.dumps(m)}: {json.dumps(n)}" for m, n in sorted(found.items()) if n]
         lines.append(f'"{key}": {{\n' + ",\n".join(rows) + "\n}")

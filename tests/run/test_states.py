@@ -163,6 +163,12 @@ def test_modules_that_some_tensorflow_has(line: str) -> None:
         ("from tensorflow.python.platform import tf_logging", "bridge"),
         ("from tensorflow.python.ops.ref_variable import _to_proto_fn", "bridge"),  # not in 1.15
         ("from tensorflow.python.data import Dataset", "bridge"),
+        # Keras's packages: what 1.15 imported into them, and their modules.
+        ("from tensorflow.python.keras.utils import GeneratorEnqueuer", "refused"),
+        ("from tensorflow.python.keras.layers import Wrapper", "refused"),
+        ("from tensorflow.python.keras.layers import Dense", "bridge"),
+        ("from tensorflow.python.keras.utils import data_utils", "bridge"),
+        ("from tensorflow.python.keras.utils.data_utils import get_file", "bridge"),
     ],
 )
 def test_private_names_that_no_tensorflow_has(line: str, state: str) -> None:

@@ -202,9 +202,10 @@ class Module:
         roots = self.names.roots(name.id, scope)
         home = self.names.defining_scope(name.id, scope) if len(roots) > 1 else None
         if home is not None:
-            here = {b.qualname for b in reaching(self.names, name, home) if b.kind == "import"}
-            roots = tuple([root for root in roots if root in here]) or roots
             imports = [b for b in self.names.bindings_of(name) if b.kind == "import"]
+            here = {b.qualname for b in reaching(self.names, name, home)}
+            before = {b.qualname for b in imports} - here
+            roots = tuple([root for root in roots if root not in before]) or roots
             kept = {b.qualname for b in imports if self.is_guarded(b.node)}
             roots = tuple([root for root in roots if root not in kept]) or roots
         return roots[0] if roots else ""

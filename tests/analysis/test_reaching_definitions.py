@@ -61,3 +61,14 @@ def test_the_setting_of_the_first_module() -> None:
     old = "".join([*lines[:2], lines[7], lines[8]])
     result = migration.run(old, bridge=True)
     assert "deprecation._PRINT_DEPRECATION_WARNINGS = 0\n" in migration.after(result, old)
+
+
+def test_a_name_that_is_imported_or_assigned() -> None:
+    """What a handler assigns instead is what TF2 has."""
+    code = (
+        "import tensorflow as tf\ntry:\n    from tensorflow.contrib.rnn import GRUCell\n"
+        "except ImportError:\n    GRUCell = tf.nn.rnn_cell.GRUCell\n"
+        "print(tf.Session(), GRUCell(3))\n"
+    )
+    result = migration.run(code, bridge=True)
+    assert [program.state for program in result.programs] == ["bridge"], migration.said(result)

@@ -41,8 +41,9 @@ def normalize(module: Module) -> list[Edit]:
             for one in module.tree.body
             if position(earlier) < position(one) < position(later) or later in walk(one)
         ]
-        layout = Layout(module.source, later)
-        if _only_restores(module, name, later, savers) and layout.owns_lines:
+        whole = _alone(module, later)
+        layout = Layout(module.source, whole) if whole is not None else None
+        if layout is not None and _only_restores(module, name, later, savers) and layout.owns_lines:
             if not any(_may_build(module, one) for one in between):
                 return [layout.replace([])]
     return []
@@ -56,6 +57,17 @@ def _is_whole(module: Module, statement: ast.stmt) -> bool:
     plain = isinstance(call, ast.Call) and not call.args and not call.keywords
     alone = len(statement.targets) == 1 and name_of(module, call) == "train.Saver"
     return plain and alone and all(isinstance(one, (ast.With, ast.Module)) for one in above)
+
+
+def _alone(module: Module, saver: ast.stmt) -> ast.stmt | None:
+    """What goes with a saver: the `with graph.as_default():` that holds nothing else, too."""
+    statement = saver
+    while len(module.names.block(statement)) == 1:
+        parent = module.names.parents[statement]
+        if not isinstance(parent, ast.With) or any(item.optional_vars for item in parent.items):
+            return None
+        statement = parent
+    return statement
 
 
 def _only_restores(module: Module, name: str, saver: ast.stmt, savers: list[ast.stmt]) -> bool:

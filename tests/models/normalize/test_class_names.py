@@ -65,6 +65,37 @@ def test_the_saver_is_made_once() -> None:
     assert after.endswith("saver.restore('./model')\nprint(Net.compute_out(rows).numpy())\n")
 
 
+SCRIPT = """\
+import numpy as np
+import tensorflow as tf
+
+graph = tf.Graph()
+with graph.as_default():
+    x = tf.placeholder(tf.float32, [None, 2])
+    w = tf.Variable(tf.ones([2, 1]), name='w')
+    out = tf.matmul(x, w)
+
+with graph.as_default():
+    saver = tf.train.Saver()
+with tf.Session(graph=graph) as sess:
+    sess.run(tf.global_variables_initializer())
+    saver.save(sess, './model')
+
+with graph.as_default():
+    saver = tf.train.Saver()
+with tf.Session(graph=graph) as sess:
+    saver.restore(sess, './model')
+    print(sess.run(out, {x: np.ones([4, 2])}))
+"""
+
+
+def test_a_saver_that_is_made_again_in_its_graph() -> None:
+    """All that stood in its block: an empty one kept the program."""
+    after = native(SCRIPT)
+    assert after.count("Saver(") == after.count("class Saver") + 1, after
+    assert "as_default" not in after and "saver.restore('./model')\n" in after
+
+
 RESTORED = "saver = tf.train.Saver()\nwith tf.Session() as sess:\n    saver.restore"
 SCALAR = "tf.summary.scalar('Loss', Net.loss)"
 TWICE = "`__init__`, which builds the graph, may run more than once"

@@ -198,7 +198,7 @@ def remove_control_inputs(op: tf.Operation, cops: Any) -> None:
     removed = _operations(cops)
     for before in removed:
         if before not in op.control_inputs:
-            raise ValueError(f"{op.name} is not a control_input of {before.name}")
+            raise ValueError(f"{before.name} is not a control_input of {op.name}")
     kept = [before for before in op.control_inputs if before not in removed]
     op._remove_all_control_inputs()
     op._add_control_inputs(kept)

@@ -27,6 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from migrate_mgpu.analysis.api_version import root_of
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact, fact_of_text
@@ -231,9 +232,7 @@ def _mock(module: Module, node: ast.AST, name: str) -> EditSet | None:
             return _changed(module, layout.replace([]), needs=[imported])
         if isinstance(node, ast.Name):
             return EditSet()  # the name has its new meaning
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
+    root = root_of(node)
     if isinstance(root, ast.Name) and root.id == "mock" and value is not None:
         return EditSet() if names.qualname(value) == _MOCK else None
     if _taken(module, node, "mock"):

@@ -362,6 +362,14 @@ def _is_patch(statement: ast.AST | None) -> bool:
     )
 
 
+# What a view of `tf.contrib.graph_editor` can do besides, which the file does not have.
+_OF_VIEWS = {
+    "connected_inputs", "connected_outputs", "find_op_by_name", "input_index", "is_passthrough",
+    "output_index", "remap", "remap_default", "remap_inputs", "remap_outputs",
+    "remap_outputs_make_unique", "remap_outputs_to_consumers", "remove_unused_ops",
+}  # fmt: skip
+
+
 def _parted(module: str) -> tuple[str, str]:
     """Where a module is imported from, and its own name: `..crf` from `..`."""
     stem = module.rpartition(".")[2]
@@ -599,6 +607,11 @@ class _Renaming:
             return None
         if new.package == HPARAM and not self._holds_values(use, new):
             return None
+        users = (self.module, *self.importers)
+        if new.package == "graph_editor" and any(
+            _OF_VIEWS & {*one.names.attributes} for one in users
+        ):
+            return None
         return new if self._beside(new.package) else None
 
     def _takes(self, node: ast.AST, known: Calls) -> bool:
@@ -761,8 +774,8 @@ class _Renaming:
             if base is None or base.package not in PACKAGES:
                 if home.is_module and self._taken(local):
                     return None
-                same = base is not None and base == (old.rpartition(".")[2], "", None)
-                beside = self._beside(old.rpartition(".")[2]) if same else None
+                same = base is not None and old.rpartition(".")[2] == base.package
+                beside = self._beside(base.package) if base is not None and same else None
                 if beside is not None and beside not in self.by_two_names:
                     for use in uses:
                         self.targets[use.node] = None  # stays as it is: the file is that module

@@ -407,6 +407,8 @@ ESTIMATOR = "\ntf.estimator.RunConfig(train_distribute=s)"
         "s = tf.contrib.distribute.MirroredStrategy(['/gpu:0'])" + ESTIMATOR + "\n"
         "s.make_dataset_iterator(1)",
         "from tensorflow.contrib.slim.nets import inception\nprint(inception.inception_v3)",
+        "from tensorflow.contrib import graph_editor as ge\nge.sgv(1).remap_inputs([0])",
+        "import tensorflow.contrib.graph_editor as g\ng.copy_with_input_replacements(1, {}, 2)",
         "from tensorflow.python.ops import rnn_cell_impl as c\nc._linear(1, 2, True, bias_start=1)",
         "from tensorflow.contrib.seq2seq.python.ops import attention_wrapper as a\n"
         "a._prepare_memory(1, memory_mask=2)",

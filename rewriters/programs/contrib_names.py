@@ -451,10 +451,20 @@ class _Renaming:
         for use in self.mentions:
             if use.node not in self.later:
                 self._mention(use)
+        if any(use.symbol.name.startswith("contrib.graph_editor.") for use in self.mentions):
+            self._outputs_of_copies()
         self._import_later()
         self._mend()
         self._place()
         return self.found
+
+    def _outputs_of_copies(self) -> None:
+        """`info._transformed_ops[op]._outputs`: operations have no such list in TF2."""
+        for node in self.names.attributes.get("_outputs", ()):
+            copies = node.value.value if isinstance(node.value, ast.Subscript) else None
+            if isinstance(copies, ast.Attribute) and copies.attr == "_transformed_ops":
+                end = self.source.span(node)[1]
+                self.found.edits.append(Edit(end - len("_outputs"), end, "outputs"))
 
     def _stay_for_later(self) -> None:
         """Mentions in functions that nothing replaces, where an import can stand beside them."""

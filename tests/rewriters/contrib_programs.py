@@ -669,7 +669,8 @@ deprecation._PER_MODULE_WARNING_LIMIT = 0
     made = list(info._transformed_ops.values())
     ge.reroute_ts({kept: held}.values(), {kept: held}.keys(), can_modify=made)
     last = trained[4:]
-    upper = tf.gradients(info.transformed(loss), [held] + last)
+    copied_loss = info._transformed_ops[loss.op]._outputs[0]
+    upper = tf.gradients(copied_loss, [held] + last)
     lower = tf.gradients(kept, trained[:4], grad_ys=upper[0])
     for gradient in lower:
         if gradient.op.type != 'Identity':

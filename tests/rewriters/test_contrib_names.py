@@ -510,6 +510,16 @@ def test_a_file_stands_for_its_module() -> None:
     assert "print(select_ops('a'), crf.crf_decode(1, 2, 3)," in within
 
 
+def test_what_copies_make_is_asked_by_its_public_name() -> None:
+    """Operations of TF2 have no `_outputs`; another object may have."""
+    after = bridged(
+        "import tensorflow.contrib.graph_editor as ge\n"
+        "copied, info = ge.copy_with_input_replacements(ge.sgv(x), {})\n"
+        "print(info._transformed_ops[y.op]._outputs[0], y._outputs)"
+    )
+    assert "print(info._transformed_ops[y.op].outputs[0], y._outputs)" in after
+
+
 def test_a_module_that_nothing_uses_goes() -> None:
     assert "nest" not in bridged("nest = tf.contrib.framework.nest")
 

@@ -55,6 +55,9 @@ from migrate_mgpu.parity.compare.configuration import Difference
 from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.runtimes import Runtime
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.support import servers
+
 REFERENCE = "tf1.15"
 TARGETS = ("tf2.15", "tf2-latest")
 RECORD = "reference.json"
@@ -139,7 +142,7 @@ def run_all(runtime: Runtime, cases: Sequence[Case], which: str) -> list[launch.
             jobs.append(
                 launch.Job(program, case.argv, folder, case.gpus, case.gpu_memory_mib[: case.gpus])
             )
-        runs = launch.run_many(runtime, jobs, parallel=2)
+        runs = servers.run_many(runtime, jobs)
         return [
             replace(run, stdout=run.stdout.replace(str(job.cwd), "<folder>"))
             for run, job in zip(runs, jobs)

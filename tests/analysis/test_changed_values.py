@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from migrate_mgpu import runtimes
+from tests.support import servers
 from tests.support.migration import run
 
 PROGRAM = """\
@@ -99,9 +99,7 @@ def test_measured(runtime: Callable[[str], runtimes.Runtime]) -> None:
     """The values that the findings speak of, where Keras 2 is."""
     found = {}
     for name in ("tf1.15", "tf2.15"):
-        command = [str(runtime(name).python), "-c", VALUES]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found[name] = json.loads(done.stdout.splitlines()[-1])
+        found[name] = json.loads(servers.alone(runtime(name), VALUES).splitlines()[-1])
     (old, before), (new, after) = found["tf1.15"], found["tf2.15"]
     assert (old, new) == ("uint8", "float32")
     assert before == pytest.approx([8 / 9, 8 / 9]) and after == pytest.approx([-8 / 9, -8 / 9])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.data import generate_symbols
+from tests.support import servers
 
 FOLDER = Path(generate_symbols.__file__).parent
 DATA: dict[str, Any] = json.loads((FOLDER / "symbols.json").read_text("utf-8"))
@@ -25,19 +24,22 @@ KERAS = ("keras", "initializers", "losses", "metrics", "optimizers")
 def dump(
     runtime: Callable[[str], runtimes.Runtime], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
-    python = runtime("tf2-latest").python
     folder = tmp_path_factory.mktemp("symbols")
-    names = {name: None for kind in V1 for name in DATA[kind]}
-    (folder / "names.json").write_text(json.dumps({"names": names}), "utf-8")
+    known = {name: None for kind in V1 for name in DATA[kind]}
+    (folder / "names.json").write_text(json.dumps({"names": known}), "utf-8")
     script, out = FOLDER / "generate_symbols.py", folder / "dump.json"
-    subprocess.run(
-        [python, script, "dump", out, "--names", folder / "names.json"],
-        check=True,
-        capture_output=True,
-        env={k: v for k, v in os.environ.items() if k != "TF_USE_LEGACY_KERAS"},
-    )
+    names = "dump", out, "--names", folder / "names.json"
+    servers.alone(runtime("tf2-latest"), script, *names)
     result: dict[str, Any] = json.loads(out.read_text("utf-8"))
     return result
+
+
+@pytest.fixture(scope="module")
+def lookup(dump: dict[str, Any]) -> dict[str, str]:
+    """Where each name of TF1 is found."""
+    every = list(dump["lookup"])
+    modules = {name for name in every if any(other.startswith(name + ".") for other in every)}
+    return generate_symbols.with_modules(dump["lookup"], modules)
 
 
 def names_of(*kinds: str, dump: dict[str, Any]) -> set[str]:
@@ -65,10 +67,9 @@ def test_it_is_the_version_that_the_table_names(dump: dict[str, Any]) -> None:
         ("gone", {""}),
     ],
 )
-def test_names_of_tf1(kind: str, found: set[str], dump: dict[str, Any]) -> None:
-    every = list(dump["lookup"])
-    modules = {name for name in every if any(other.startswith(name + ".") for other in every)}
-    lookup = generate_symbols.with_modules(dump["lookup"], modules)
+def test_names_of_tf1(
+    kind: str, found: set[str], dump: dict[str, Any], lookup: dict[str, str]
+) -> None:
     assert {
         name: lookup[name] for name in names_of(kind, dump=dump) if lookup[name] not in found
     } == {}

@@ -1,9 +1,11 @@
 """What is written for names of ``tf.contrib`` does what they did in TF 1.15.
 
-Every program of ``contrib_programs.py`` ran in TF 1.15, and runs as a bridge in TF 2.15 and the
+Every program of ``contrib_programs.py`` ran in TF 1.15, and ran as a bridge in TF 2.15 and the
 newest TensorFlow, with the same variables: values, gradients, names and values of variables behind
-their updates. One process for each TensorFlow. What 1.15 found is recorded, with a digest of each
-program; one that was changed runs there again, and this records it::
+their updates. What 1.15 found is recorded with a digest of the program; that a bridge found the
+same, with a digest of the bridge, of the files beside it and of the packages that it ran with. A
+program or bridge that is another one now runs again, and so does every eighth in any case. This
+runs what is not of today, and records it::
 
     python -m tests.rewriters.test_contrib_names
 """
@@ -14,9 +16,7 @@ import base64
 import hashlib
 import importlib
 import json
-import os
 import re
-import subprocess
 import zlib
 from array import array
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ from migrate_mgpu.core.registry import only
 from migrate_mgpu.session_config.program_rewriter import EarlierRewriter
 from migrate_mgpu.source.source import Source, splice
 from tests.rewriters.contrib_programs import earlier_programs, programs, written_out
-from tests.support import migration
+from tests.support import migration, servers
 
 DATA = Path(lost_names.__file__).parents[1] / "data"
 RUNNER = Path(__file__).with_name("contrib_runner.py")
@@ -43,7 +43,10 @@ RECORDED = Path(__file__).with_name("contrib_names.json")
 SLIM, KERAS = "tf-slim==1.1.0", f"tf-keras=={runtimes.NEWEST_TENSORFLOW.rpartition('.')[0]}.*"
 OLD = "tf1.15"
 NEW = {"tf2.15": (SLIM,), "tf2-latest": (SLIM, KERAS, "tensorboard")}
+# Kinds of bridges, and where they run: each finds what 1.15 did, a broken one does not.
+KINDS = {**{name: name for name in NEW}, "broken": "tf2.15"}
 TOLERANCE = 1e-6
+EVERY = 8  # of the programs whose bridges are recorded as equal, one in so many runs all the same
 Found = Union[list[tuple[str, list[float]]], str]
 
 
@@ -69,22 +72,13 @@ def with_later_names() -> dict[str, str]:
     return {**found, **written_out()}
 
 
-def run(runtime: runtimes.Runtime, given: Mapping[str, str]) -> dict[str, Found]:
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    environment["PYTHONPATH"] = str(DATA)  # the files that bridges get beside them
-    environment["TF_ENABLE_ONEDNN_OPTS"] = "0"  # whose sums TF 1.15 has in another order
+def run(runtime: runtimes.Runtime, texts: Mapping[str, str]) -> dict[str, Found]:
+    at_import = {"TF_ENABLE_ONEDNN_OPTS": "0"}  # whose sums TF 1.15 has in another order
     if runtime.name.startswith("tf2-latest"):  # for its cells and batch normalization
-        environment["TF_USE_LEGACY_KERAS"] = "1"
-    process = subprocess.run(
-        [str(runtime.python), str(RUNNER)],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr[-2000:]
-    found: dict[str, Found] = json.loads(process.stdout.splitlines()[-1])
+        at_import["TF_USE_LEGACY_KERAS"] = "1"
+    beside = {"PYTHONPATH": str(DATA)}  # the files that bridges get beside them
+    shown = servers.alone(runtime, RUNNER, given=json.dumps(texts), env=beside, at_import=at_import)
+    found: dict[str, Found] = json.loads(shown.splitlines()[-1])
     return found
 
 
@@ -92,9 +86,31 @@ def of_tf1() -> dict[str, str]:
     return {**programs(), **with_later_names()}
 
 
-def digest(text: str) -> str:
-    """Of a program and what runs it."""
-    return hashlib.sha256((text + RUNNER.read_text("utf-8")).encode()).hexdigest()[:16]
+def digest(*texts: str) -> str:
+    """Of a program, and what runs it."""
+    return hashlib.sha256("".join((*texts, RUNNER.read_text("utf-8"))).encode()).hexdigest()[:16]
+
+
+@cache
+def beside(name: str) -> dict[str, str]:
+    """A file that bridges get, and those that it imports, by their names."""
+    path = DATA / f"{name}.py"
+    if not path.exists():
+        return {}
+    text = path.read_text("utf-8")
+    return {name: text, **files_of(text)}
+
+
+def files_of(text: str) -> dict[str, str]:
+    """The files that a text imports of those that bridges get."""
+    imported = re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)
+    return {name: own for one in imported for name, own in beside(one).items()}
+
+
+def digest_on(name: str, bridge: str) -> str:
+    """Of a bridge, and all that it runs with, and how it is compared."""
+    with_it = *runtimes.known()[name].requirements, *NEW[name], str(TOLERANCE)
+    return digest(bridge, *(own for _, own in sorted(files_of(bridge).items())), *with_it)
 
 
 def run_on_tf1(given: Mapping[str, str]) -> dict[str, Found]:
@@ -105,17 +121,60 @@ def run_on_tf1(given: Mapping[str, str]) -> dict[str, Found]:
 
 
 @cache
+def recorded() -> dict[str, dict[str, str]]:
+    """By program: its digest, what 1.15 found, and the digests of its bridges that were right."""
+    found: dict[str, dict[str, str]] = json.loads(RECORDED.read_text("utf-8"))
+    return found
+
+
+@cache
 def reference() -> dict[str, Found]:
-    recorded = json.loads(RECORDED.read_text("utf-8"))
     found: dict[str, Found] = {}
     changed = {}
     for name, text in of_tf1().items():
-        one = recorded.get(name)
+        one = recorded().get(name)
         if one is None or one["program"] != digest(text):
             changed[name] = text
             continue
         found[name] = unpacked(one["found"])
     return {**found, **run_on_tf1(changed)} if changed else found
+
+
+def given(kind: str) -> dict[str, str]:
+    """By program, the bridges of a kind."""
+    if kind == "broken":
+        return broken()
+    last = kind == "tf2.15"  # that has Estimators
+    return {name: text for name, text in bridges().items() if last or "tf.estimator" not in text}
+
+
+@cache
+def broken() -> dict[str, str]:
+    """Bridges with a mistake, by the program that must differ."""
+    found = {}
+    for old, new, name in BROKEN:
+        assert old in bridges()[name] and name not in found, (name, old)
+        found[name] = bridges()[name].replace(old, new)
+    return found
+
+
+def unproved(kind: str) -> dict[str, str]:
+    """Those that are not recorded as they are now."""
+    return {
+        name: text
+        for name, text in given(kind).items()
+        if recorded().get(name, {}).get(kind) != digest_on(KINDS[kind], text)
+    }
+
+
+def wrong(kind: str, texts: Mapping[str, str]) -> str:
+    """What is wrong with bridges of a kind, a line each: of what they compute, or do as well."""
+    name = KINDS[kind]
+    found = run(runtimes.ensure(runtimes.extended(name, NEW[name])), texts) if texts else {}
+    parted = {one: difference(reference()[one], found[one]) for one in texts}
+    if kind == "broken":
+        return "\n".join(f"{one} is not seen to differ" for one in parted if not parted[one])
+    return "\n".join(f"{one}: {where}" for one, where in parted.items() if where)
 
 
 def packed(found: Found) -> str:
@@ -132,11 +191,15 @@ def unpacked(text: str) -> Found:
 
 
 def record() -> None:
-    lines = [
-        f"{json.dumps(name)}: "
-        + json.dumps({"program": digest(of_tf1()[name]), "found": packed(found)})
-        for name, found in run_on_tf1(of_tf1()).items()
-    ]
+    entries = {
+        name: {"program": digest(text), "found": packed(reference()[name])}
+        for name, text in of_tf1().items()
+    }
+    for kind, name in KINDS.items():
+        assert not (said := wrong(kind, unproved(kind))), said
+        for one, text in given(kind).items():
+            entries[one][kind] = digest_on(name, text)
+    lines = [f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items()]
     RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
@@ -153,11 +216,16 @@ def difference(old: Found, new: Found) -> str | None:
     return None
 
 
-def test_what_1_15_found_is_of_these_programs() -> None:
-    recorded = json.loads(RECORDED.read_text("utf-8"))
-    assert {name: one["program"] for name, one in recorded.items()} == {
-        name: digest(text) for name, text in of_tf1().items()
-    }, "record them again, see this file's docstring"
+def test_what_is_recorded_is_of_these_programs() -> None:
+    of_today = {name: {"program": digest(text)} for name, text in of_tf1().items()}
+    for kind, runtime in KINDS.items():
+        for name, text in given(kind).items():
+            of_today[name][kind] = digest_on(runtime, text)
+    without = {
+        name: {key: value for key, value in entry.items() if key != "found"}
+        for name, entry in recorded().items()
+    }
+    assert without == of_today, "record them again: python -m tests.rewriters.test_contrib_names"
 
 
 def test_all_are_proved() -> None:
@@ -199,31 +267,16 @@ print(json.dumps(found))
 
 @pytest.mark.tensorflow
 def test_networks_are_the_same_code(runtime: Callable[[str], runtimes.Runtime]) -> None:
-    """Those of tf-slim call what ``test_equal`` proves, as those of TF 1.15 do."""
+    """Those of tf-slim call what ``test_bridges`` proves, as those of TF 1.15 do."""
     old = runtime(OLD), "tensorflow.contrib.slim.python.slim."
     new = runtime(runtimes.extended("tf2.15", NEW["tf2.15"])), "tf_slim."
     texts = []
     for made, package in (old, new):
-        command = [str(made.python), "-c", SOURCES, package]
-        given = json.dumps(sorted(lost_names.NETWORKS))
-        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-2000:]
-        texts.append(json.loads(done.stdout.splitlines()[-1]))
+        names = json.dumps(sorted(lost_names.NETWORKS))
+        shown = servers.alone(made, SOURCES, package, given=names)
+        texts.append(json.loads(shown.splitlines()[-1]))
     different = [name for name in texts[0] if texts[0][name] != texts[1][name]]
     assert len(texts[0]) == len(lost_names.NETWORKS) and not different
-
-
-@pytest.mark.tensorflow
-@pytest.mark.parametrize("name", NEW)
-def test_equal(name: str, runtime: Callable[[str], runtimes.Runtime]) -> None:
-    given = {
-        one: text
-        for one, text in bridges().items()
-        if name == "tf2.15" or "tf.estimator" not in text  # TF 2.15 is the last that has it
-    }
-    found = run(runtime(runtimes.extended(name, NEW[name])), given)
-    wrong = {one: difference(reference()[one], found[one]) for one in given}
-    assert not any(wrong.values()), "\n".join(f"{k}: {v}" for k, v in wrong.items() if v)
 
 
 # A line of a bridge, what it is broken to, and the program that must differ.
@@ -285,14 +338,11 @@ BROKEN = (
 
 
 @pytest.mark.tensorflow
-def test_broken_ones_differ(runtime: Callable[[str], runtimes.Runtime]) -> None:
-    broken = {}
-    for old, new, name in BROKEN:
-        assert old in bridges()[name], (name, old)
-        broken[name] = bridges()[name].replace(old, new)
-    found = run(runtime(runtimes.extended("tf2.15", NEW["tf2.15"])), broken)
-    for name in broken:
-        assert difference(reference()[name], found[name]), f"{name} is not seen to differ"
+@pytest.mark.parametrize("kind", KINDS)
+def test_bridges(kind: str, runtime: Callable[[str], runtimes.Runtime]) -> None:
+    runtime(runtimes.extended(KINDS[kind], NEW[KINDS[kind]]))
+    some = dict(list(given(kind).items())[::EVERY])
+    assert not (said := wrong(kind, {**some, **unproved(kind)})), said
 
 
 def test_what_mends_tf_slim_stands_below_what_binds_tensorflow() -> None:
@@ -464,7 +514,7 @@ def test_estimators_on_tpus_are_the_same_objects(
         "assert jit.experimental_jit_scope is tf.xla.experimental.jit_scope\n"
         "assert xla.compile is tf.xla.experimental.compile\n"
     )
-    subprocess.run([str(runtime(OLD).python), "-c", text], check=True, capture_output=True)
+    servers.alone(runtime(OLD), text)
 
 
 def test_two_of_one_name() -> None:

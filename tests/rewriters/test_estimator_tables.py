@@ -10,8 +10,6 @@ and inputs; one process for each TensorFlow. Recorded by::
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +21,7 @@ import pytest
 
 from migrate_mgpu import runtimes
 from tests.rewriters import table_rows
+from tests.support import servers
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "estimator_tables.json"
@@ -54,16 +53,8 @@ def rows() -> list[table_rows.Row]:
 
 def run(runtime: runtimes.Runtime) -> dict[str, Result]:
     """Every row's result in a runtime."""
-    process = subprocess.run(
-        [str(runtime.python), str(HERE / "table_runner.py")],
-        input=json.dumps(rows()),
-        capture_output=True,
-        text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"},
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr[-2000:]
-    found: dict[str, Result] = json.loads(process.stdout[process.stdout.index("{") :])
+    shown = servers.alone(runtime, HERE / "table_runner.py", given=json.dumps(rows()))
+    found: dict[str, Result] = json.loads(shown[shown.index("{") :])
     return found
 
 

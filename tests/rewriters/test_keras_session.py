@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.runtimes import Runtime
+from tests.support import servers
 from tests.support.migration import migrated, run
 
 SAME = Path(__file__).with_name("same_names.py")
@@ -107,9 +107,6 @@ def test_an_import_stays_that_another_module_takes(tmp_path: Path, taken: str, s
 def test_they_do_the_same(runtime: Callable[[str], Runtime]) -> None:
     found = []
     for name in ("tf1.15", "tf2.15", "tf2-latest"):
-        command = [str(runtime(name).python), str(SAME)]
-        process = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert process.returncode == 0, process.stderr[-1500:]
-        found.append(json.loads(process.stdout.splitlines()[-1]))
+        found.append(json.loads(servers.alone(runtime(name), SAME).splitlines()[-1]))
     assert found[0] == found[1] == found[2]
     assert all(one[0] for one in found[0])

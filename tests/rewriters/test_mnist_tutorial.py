@@ -6,7 +6,6 @@ import gzip
 import json
 import random
 import struct
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 import migrate_mgpu.data
 from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.runtimes import Runtime
+from tests.support import servers
 
 RUNNER = Path(__file__).with_name("mnist_batches.py")
 FILE = Path(migrate_mgpu.data.__file__).with_name("input_data.py")
@@ -41,10 +41,7 @@ def images(folder: Path) -> None:
 
 
 def batches(runtime: Runtime, *words: Path) -> object:
-    command = [str(runtime.python), str(RUNNER), *map(str, words)]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stderr[-1500:]
-    return json.loads(process.stdout.splitlines()[-1])
+    return json.loads(servers.alone(runtime, RUNNER, *words).splitlines()[-1])
 
 
 @pytest.mark.tensorflow

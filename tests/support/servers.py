@@ -1,77 +1,120 @@
-"""Programs under the probe, in one process for each TensorFlow: it imports it once, and forks."""
+"""Programs in one process for each TensorFlow, under the probe or as they are: it forks."""
 
 from __future__ import annotations
 
 import argparse
 import atexit
 import functools
+import hashlib
 import json
+import os
+import socket
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity.runs import launch, supervise
 
-# A program has the environment and the empty input that a process of its own would have.
-SERVER = """
-import gc, importlib.util, json, os, sys, tempfile, warnings
-spec = importlib.util.spec_from_file_location("batch", sys.argv[1])
-batch = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(batch)
-warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
-requests = os.fdopen(os.dup(0))
-os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-import tensorflow
-gc.freeze()  # TensorFlow's own objects stay: a fifth of a small program's time is to look at them
-gc.set_threshold(100_000, 20, 50)
-
-def become(probe, job, plain=batch._child):
-    os.environ.update(job["env"])
-    tempfile.tempdir = None
-    sys.path[1:1] = [path for path in job["env"].get("PYTHONPATH", "").split(os.pathsep) if path]
-    plain(probe, job)
-
-batch._child = become
-for line in requests:
-    with open(line.rstrip("\\n")) as stream:
-        request = json.load(stream)
-    with open(request["results"], "w") as stream:
-        json.dump(batch.serve(request), stream)
-    print("served", flush=True)
-"""
+NOTHING: Mapping[str, str] = MappingProxyType({})
+FOLDER = "MIGRATE_MGPU_TEST_SERVERS"  # the variable that names it
+SERVER = Path(__file__).with_name("server.py")
 
 
 @functools.cache
-def _server(python: Path) -> subprocess.Popen[str]:
-    """The process of an interpreter, which ends with this one."""
-    command = [str(python), "-c", SERVER, str(launch.PROBE / "batch.py")]
-    pipe, environment = subprocess.PIPE, launch.environment({})
-    made = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
-    atexit.register(made.communicate)  # no more requests: it ends, and is waited for
-    return made
+def _folder() -> Path:
+    """Of the sockets: those of the process that started this one, where it has some."""
+    if FOLDER not in os.environ:
+        made = tempfile.TemporaryDirectory(prefix="servers-")
+        atexit.register(made.cleanup)
+        os.environ[FOLDER] = made.name
+    return Path(os.environ[FOLDER])
 
 
-def _serve(python: Path, jobs: Sequence[dict[str, Any]]) -> list[Any]:
-    server = _server(python)
+def start(python: Path, at_import: Mapping[str, str] = NOTHING) -> Path:
+    """The socket of an interpreter's process; it ends with the one that asked first."""
+    key = json.dumps([str(python), sorted(at_import.items())])
+    place = _folder() / hashlib.sha256(key.encode()).hexdigest()[:16]
+    if not place.exists():
+        command = [str(python), str(SERVER), str(launch.PROBE / "batch.py"), str(place)]
+        environment = launch.environment(at_import)
+        server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
+        atexit.register(server.communicate)
+        while not place.exists():
+            assert server.poll() is None, f"{python} does not start"
+            time.sleep(0.05)
+    return place
+
+
+def _serve(
+    python: Path,
+    jobs: Sequence[Mapping[str, Any]],
+    parallel: int = 2,
+    at_import: Mapping[str, str] = NOTHING,
+) -> list[Any]:
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as folder:
         request, results = Path(folder) / "jobs", Path(folder) / "results"
         given = [{"timeout_s": 300, "env": {}, **job} for job in jobs]
-        whole = {"results": str(results), "parallel": 2, "jobs": given}
+        whole = {"results": str(results), "parallel": parallel, "jobs": given}
         request.write_text(json.dumps(whole), encoding="utf-8")
-        assert server.stdin is not None and server.stdout is not None
-        server.stdin.write(f"{request}\n")
-        server.stdin.flush()
-        assert server.stdout.readline() == "served\n"
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(start(python, at_import)))
+            with connection.makefile("rw") as stream:
+                stream.write(f"{request}\n")
+                stream.flush()
+                assert stream.readline() == "served\n"
         found: list[Any] = json.loads(results.read_text(encoding="utf-8"))
         return found
 
 
-def serve(runtime: str, jobs: Sequence[dict[str, Any]]) -> list[Any]:
+def serve(runtime: str, jobs: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Run programs in a runtime (``probe/batch.py`` says what a job is, and its result)."""
     return _serve(runtimes.ensure(runtime).python, jobs)
+
+
+def run_many(runtime: runtimes.Runtime, jobs: Sequence[launch.Job]) -> list[launch.Run]:
+    """``launch.run_many``, two at a time."""
+    return launch.run_many(runtime, jobs, 2, lambda on, given, n: _serve(on.python, given, n))
+
+
+def alone(
+    runtime: runtimes.Runtime,
+    program: Path | str,
+    *argv: object,
+    given: str = "",
+    cwd: Path | None = None,
+    env: Mapping[str, str] = NOTHING,
+    at_import: Mapping[str, str] = NOTHING,
+) -> str:
+    """What a program without the probe prints, a file or its text; it must end well.
+
+    Args:
+      given: its input.
+      cwd: its working directory; an empty one when None.
+      env: variables of the program, which TensorFlow does not read while it is imported.
+      at_import: those that it does; each choice of them has a server.
+    """
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
+        folder = Path(name)
+        if isinstance(program, str):
+            text, program = program, folder / "program.py"
+            program.write_text(text, encoding="utf-8")
+        (folder / "stdin").write_text(given, encoding="utf-8")
+        paths = {one: str(folder / one) for one in ("stdin", "stdout", "stderr")}
+        job = {
+            "program": str(program),
+            "argv": [*map(str, argv)],
+            "cwd": str(cwd or folder),
+            "timeout_s": 900,
+        }
+        (result,) = _serve(runtime.python, [{**job, **paths, "env": dict(env)}], 1, at_import)
+        error = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
+        assert result["status"] == 0, (result, error[-3000:])
+        return (folder / "stdout").read_text(encoding="utf-8")
 
 
 def _options() -> argparse.ArgumentParser:

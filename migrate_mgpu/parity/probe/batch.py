@@ -33,7 +33,9 @@ import sys
 import time
 import traceback
 import warnings
-from typing import Any
+from typing import Any, Callable
+
+Run = Callable[[Any], int]  # a job, to its exit status
 
 
 def _probe() -> Any:
@@ -45,7 +47,22 @@ def _probe() -> Any:
     return module
 
 
-def _child(probe: Any, job: dict[str, Any]) -> None:
+def under_the_probe() -> Run:
+    """How jobs run: their programs under the probe."""
+    probe = _probe()
+
+    def run(job: dict[str, Any]) -> int:
+        machine = probe.fake_gpus.parse(job["gpus"], job["gpu_memory"])
+        trace = probe.Trace(job["out"], job["program"], job["argv"], machine, job["map_gpus"])
+        if job.get("watch"):
+            trace.watch(job["watch"])
+        status: int = probe.run(trace, job["program"], job["argv"])
+        return status
+
+    return run
+
+
+def _child(run: Run, job: dict[str, Any]) -> None:
     """The forked process: becomes the program; never returns."""
     status = 1
     try:
@@ -58,11 +75,7 @@ def _child(probe: Any, job: dict[str, Any]) -> None:
         random.seed()  # or all children would draw the same "random" numbers
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed()
-        machine = probe.fake_gpus.parse(job["gpus"], job["gpu_memory"])
-        trace = probe.Trace(job["out"], job["program"], job["argv"], machine, job["map_gpus"])
-        if job.get("watch"):
-            trace.watch(job["watch"])
-        status = probe.run(trace, job["program"], job["argv"])
+        status = run(job)
         atexit._run_exitfuncs()
     except BaseException:
         traceback.print_exc()
@@ -72,9 +85,8 @@ def _child(probe: Any, job: dict[str, Any]) -> None:
         os._exit(status & 0xFF)
 
 
-def serve(request: dict[str, Any]) -> list[Any]:
+def serve(request: dict[str, Any], run: Run) -> list[Any]:
     """Run all jobs, at most ``parallel`` at a time; returns their results."""
-    probe = _probe()
     jobs = request["jobs"]
     running: dict[int, tuple[int, float, bool]] = {}
     results: list[Any] = [None] * len(jobs)
@@ -86,7 +98,7 @@ def serve(request: dict[str, Any]) -> list[Any]:
             sys.stderr.flush()
             process = os.fork()
             if process == 0:
-                _child(probe, job)
+                _child(run, job)
             running[process] = (index, time.monotonic(), False)
         ended, code = os.waitpid(-1, os.WNOHANG)
         if ended in running:
@@ -123,7 +135,7 @@ def main() -> None:
     importlib.import_module("tensorflow")
     gc.freeze()  # what all programs share stays: no collection looks at it again, or copies it
 
-    results = serve(request)
+    results = serve(request, under_the_probe())
     with open(request["results"], "w", encoding="utf-8") as stream:
         json.dump(results, stream)
 

@@ -1,6 +1,9 @@
 """`tf.train.init_from_checkpoint`: each variable's name in TF1, and what it begins with.
 
-The programs are fixtures whose ``earlier`` is a checkpoint that they left on 1.15.5.
+The programs are fixtures whose ``earlier`` is a checkpoint that they left on 1.15.5. What they
+print there is recorded, and which migrated ones printed the same; this runs them again::
+
+    python -m tests.models.keras.test_first_values
 """
 
 from __future__ import annotations
@@ -8,17 +11,20 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity.runs import launch
+from tests.support import recorded, servers
 from tests.support.migration import changed, migrated, stays
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "estimator"
 NAMED, SCOPED = (FIXTURES / f"begun_from_{name}" for name in ("checkpoint", "scope"))
+RECORDED = Path(__file__).with_name("first_values.json")
+NEW = ("tf2.15", "tf2-latest")
 WARM = FIXTURES / "warm_start"
 BY_NAMES = (NAMED / "before.py").read_text(encoding="utf-8")
 STARTED = (WARM / "before.py").read_text(encoding="utf-8")
@@ -183,22 +189,6 @@ def test_a_warm_start_stays(old: str, new: str, why: str) -> None:
 
 # -- what they really begin with ---------------------------------------------------------------
 
-# Runs programs as they are, without the probe that would carry first values from side to side.
-RUNNER = """
-import contextlib, gc, io, json, os, runpy, sys
-import tensorflow
-gc.freeze()  # its own objects stay
-gc.set_threshold(100000, 20, 50)
-shown = {}
-for name, (folder, path, arguments) in json.loads(sys.argv[1]).items():
-    os.chdir(folder)
-    sys.argv = [path, *arguments]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        runpy.run_path(path, run_name="__main__")
-    shown[name] = out.getvalue()
-print("SHOWN" + json.dumps(shown))
-"""
 LAST = "else:\n    resumed.init_from_tf1()\n"
 MUTANTS = {
     "another variable": (
@@ -213,40 +203,90 @@ MUTANTS = {
 def outputs(
     runtime: str, folder: Path, programs: dict[str, tuple[Path, str]]
 ) -> dict[str, list[float]]:
-    """The numbers that programs print, each in a folder of its own beside ``earlier``."""
-    jobs = {}
+    """The numbers that programs print, each in a folder of its own beside ``earlier``.
+
+    They run without the probe, which would carry first values from side to side.
+    """
+    found = {}
     for number, (name, (fixture, text)) in enumerate(programs.items()):
         own = folder / runtime / str(number)
         shutil.copytree(fixture / "earlier", own / "earlier")
         (own / "program.py").write_text(text, encoding="utf-8")
-        jobs[name] = (str(own), str(own / "program.py"), [])
-    command = [str(runtimes.ensure(runtime).python), "-c", RUNNER, json.dumps(jobs)]
-    done = subprocess.run(
-        command, env=launch.environment({}), check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    shown = json.loads(done.stdout.rpartition("SHOWN")[2])
-    return {
-        name: [float(n) for n in re.findall(r"-?\d+\.\d+", text)] for name, text in shown.items()
+        printed = servers.alone(runtimes.ensure(runtime), own / "program.py", cwd=own)
+        found[name] = [float(n) for n in re.findall(r"-?\d+\.\d+", printed)]
+    return found
+
+
+def on(runtime: str) -> dict[str, tuple[Path, str]]:
+    """The programs that run there, by name: of 1.15, migrated, and on 2.15 the mutants."""
+    if runtime == "tf1.15":
+        return {"names": (NAMED, BY_NAMES), "warm": (WARM, STARTED)}
+    found = {
+        name: (one, (one / "after.py").read_text(encoding="utf-8"))
+        for name, one in (("names", NAMED), ("warm", WARM))
     }
+    if runtime == "tf2.15":
+        for name, pairs in MUTANTS.items():
+            found[name] = (NAMED, changed(found["names"][1], *pairs))
+    return found
+
+
+def digest(runtime: str) -> str:
+    """Of the programs, what they begin with, and the TensorFlow."""
+    texts = []
+    for name, (fixture, text) in on(runtime).items():
+        files = sorted((fixture / "earlier").iterdir())
+        texts += [name, text, *(path.read_bytes().hex() for path in files)]
+    return recorded.digest(runtime, *texts)
+
+
+def check(expected: dict[str, list[float]], found: dict[str, list[float]]) -> None:
+    """Migrated programs print what 1.15's did, and mutants do not."""
+    for name in found:
+        if name in MUTANTS:
+            assert found[name] != pytest.approx(expected["names"], abs=2e-2), name
+        else:
+            assert found[name] == pytest.approx(expected[name], abs=2e-3), name
+
+
+def numbers_of_tf1(known: dict[str, Any], folder: Path) -> dict[str, list[float]]:
+    """What 1.15's programs print; they run where they are not those that are recorded."""
+    if known.get("tf1.15") == digest("tf1.15"):
+        return dict(known["printed"])
+    expected = outputs("tf1.15", folder, on("tf1.15"))
+    assert {len(numbers) for numbers in expected.values()} == {3 * 48 + 2}
+    return expected
+
+
+def test_what_is_recorded_is_of_these_programs() -> None:
+    known = json.loads(RECORDED.read_text(encoding="utf-8"))
+    of_today = {runtime: digest(runtime) for runtime in ("tf1.15", *NEW)}
+    again = "python -m tests.models.keras.test_first_values"
+    assert {name: known[name] for name in of_today} == of_today, f"record them again: {again}"
 
 
 @pytest.mark.tensorflow
-def test_they_begin_and_train_as_on_1_15(tmp_path: Path) -> None:
-    after = {one: (one / "after.py").read_text(encoding="utf-8") for one in (NAMED, WARM)}
-    before = {"names": (NAMED, BY_NAMES), "warm": (WARM, STARTED)}
-    expected = outputs("tf1.15", tmp_path, before)
-    assert {len(numbers) for numbers in expected.values()} == {3 * 48 + 2}
-    same = {"names": (NAMED, after[NAMED]), "warm": (WARM, after[WARM])}
-    programs = {**same}
-    for name, pairs in MUTANTS.items():
-        text = after[NAMED]
-        for old, new in pairs:
-            text = changed(text, (old, new))
-        programs[name] = (NAMED, text)
-    for runtime in ("tf2.15", "tf2-latest"):
-        found = outputs(runtime, tmp_path, programs if runtime == "tf2.15" else same)
-        for name in same:
-            assert found[name] == pytest.approx(expected[name], abs=2e-3), name
-        for name in found.keys() & MUTANTS.keys():
-            assert found[name] != pytest.approx(expected["names"], abs=2e-2), name
+@pytest.mark.parametrize("name", NEW)
+def test_they_begin_and_train_as_on_1_15(name: str, tmp_path: Path) -> None:
+    """One of each on 2.15, and all where they are not those that were seen to do so."""
+    known = json.loads(RECORDED.read_text(encoding="utf-8"))
+    programs = on(name)
+    if known.get(name) == digest(name):
+        live = {"tf2.15": ("names", "another variable"), "tf2-latest": ("warm",)}
+        programs = {one: programs[one] for one in live[name]}
+    check(numbers_of_tf1(known, tmp_path), outputs(name, tmp_path, programs))
+
+
+def record() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        expected = numbers_of_tf1({}, Path(folder))
+        for name in NEW:
+            check(expected, outputs(name, Path(folder), on(name)))
+    digests = {name: digest(name) for name in ("tf1.15", *NEW)}
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in digests.items()]
+    lines.append('"printed": ' + json.dumps(expected))
+    RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record()

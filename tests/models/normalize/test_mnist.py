@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from migrate_mgpu.runtimes import Runtime
 from tests.models.normalize.restated import END, whole
+from tests.support import servers
 from tests.support.migration import migrated, stays
 
 PROGRAM = f"""\
@@ -189,6 +189,4 @@ print(there.dtype == here.dtype, np.array_equal(there, here))
 
 
 def test_tf1_makes_the_same_numbers_of_the_pixels(runtime: Callable[[str], Runtime]) -> None:
-    command = [str(runtime("tf1.15").python), "-c", CHECK]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert done.stdout.split() == ["True"] * 5
+    assert servers.alone(runtime("tf1.15"), CHECK).split() == ["True"] * 5

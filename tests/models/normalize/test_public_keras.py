@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from migrate_mgpu.models.normalize.public_keras import _CLASSES, _MODULES, OTHERS
 from migrate_mgpu.runtimes import Runtime
 from tests.models.normalize.restated import END, HEAD, TAIL, whole
+from tests.support import servers
 from tests.support.migration import migrated, stays
 
 IMPORT = "from tensorflow.python.keras import layers\n"
@@ -117,8 +117,6 @@ for name in {sorted(_CLASSES)!r}:
 
 
 def test_on_tf1_they_are_the_same(runtime: Callable[[str], Runtime]) -> None:
-    command = [str(runtime("tf1.15").python), "-c", CHECK]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    *others, first, second, third = done.stdout.split()
+    *others, first, second, third = servers.alone(runtime("tf1.15"), CHECK).split()
     assert (first, second, third) == ("True",) * 3
     assert {name.rpartition(".")[2] for name in others} == set(OTHERS)

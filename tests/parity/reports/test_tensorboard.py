@@ -15,6 +15,7 @@ import report_samples as samples
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity.reports import output, tensorboard
+from tests.support import servers
 
 READ = """
 import glob, json, sys
@@ -45,8 +46,7 @@ def test_both_sides_can_be_read_back(runtime, tmp_path):
     tensorboard.write([result], folder, target)  # again: in the place of the first
     assert not stale.exists() and (stale.parent / "mine.txt").exists()
 
-    command = [str(target.python), "-c", READ, str(folder)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    found = json.loads(servers.alone(target, READ, folder))
     runs = {run.removeprefix("1-devices/"): tags for run, tags in found.items()}
     assert set(runs) == {"reference", "target", "difference", "allowed"}
     seen = runs["reference"]["loss"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from migrate_mgpu.runtimes import Runtime
 from tests.models.front.session.test_writing import native
+from tests.support import servers
 from tests.support.migration import run, said
 
 FIXTURE = Path(__file__).parents[4] / "fixtures" / "session" / "random_seeds"
@@ -87,8 +87,7 @@ def test_the_numbers_are_those_of_tf1(runtime: Callable[[str], Runtime]) -> None
     """Without the harness, which replaces dropout: the programs print the same lines."""
 
     def printed(name: str, text: str) -> str:
-        command = [str(runtime(name).python), "-c", text]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        return servers.alone(runtime(name), text)
 
     expected = printed("tf1.15", (FIXTURE / "before.py").read_text())
     assert expected.count("step") == 6 and "rate 0.19" in expected

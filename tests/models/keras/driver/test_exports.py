@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.runtimes import Runtime
 from tests.models.whole import HEAD, converted
+from tests.support import servers
 from tests.support.migration import changed, migrated, stays
 
 FIXTURES = Path(__file__).parents[4] / "fixtures" / "estimator"
@@ -67,19 +66,15 @@ def served(runtime: Runtime, folder: Path) -> dict[str, Any]:
         )
         for name, option in PROGRAMS.items()
     ]
-    for ran in launch.run_many(runtime, jobs, parallel=2):
+    for ran in servers.run_many(runtime, jobs):
         assert ran.status == 0, ran.stderr[-2000:]
     asked = []
     for place, inputs in ASKED.items():
         (version,) = (folder / place).iterdir()
         assert version.name.isdigit()
         asked.append([str(version), inputs])
-    done = subprocess.run(
-        [runtime.python, Path(__file__).with_name("served.py")],
-        input=json.dumps(asked), check=True, capture_output=True, text=True,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )  # fmt: skip
-    return dict(zip(ASKED, json.loads(done.stdout.splitlines()[-1])))
+    shown = servers.alone(runtime, Path(__file__).with_name("served.py"), given=json.dumps(asked))
+    return dict(zip(ASKED, json.loads(shown.splitlines()[-1])))
 
 
 @pytest.mark.parametrize("name", NEW)

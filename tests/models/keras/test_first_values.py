@@ -268,12 +268,12 @@ def test_what_is_recorded_is_of_these_programs() -> None:
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("name", NEW)
 def test_they_begin_and_train_as_on_1_15(name: str, tmp_path: Path) -> None:
-    """One of each on 2.15, and all where they are not those that were seen to do so."""
+    """One on each, and all where they are not those that were seen to do so."""
     known = json.loads(RECORDED.read_text(encoding="utf-8"))
     programs = on(name)
     if known.get(name) == digest(name):
-        live = {"tf2.15": ("names", "another variable"), "tf2-latest": ("warm",)}
-        programs = {one: programs[one] for one in live[name]}
+        live = {"tf2.15": "names", "tf2-latest": "warm"}
+        programs = {live[name]: programs[live[name]]}
     check(numbers_of_tf1(known, tmp_path), outputs(name, tmp_path, programs))
 
 

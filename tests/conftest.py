@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.parity.runs import programs
+from migrate_mgpu.parity.runs import programs, saved_model
 from tests.support import servers
 
 # The tests start some hundred interpreters: where bytecode is never written (as in many images of
@@ -42,7 +42,8 @@ def runtime() -> Callable[[str], runtimes.Runtime]:
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both programs of a comparison run where TensorFlow is imported already."""
-    monkeypatch.setattr(programs, "run_all", servers.run_all)
+    for module in (programs, saved_model):
+        monkeypatch.setattr(module, "run_all", servers.run_all)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,31 +1,120 @@
 """Runs programs in forks of this process, which has imported TensorFlow.
 
-    PYTHON server.py BATCH SOCKET       (the file probe/batch.py, and where it is asked)
+    PYTHON server.py PROBE SOCKET       (the file probe.py, and where it is asked)
 
-A request is a line, the path of a file (``batch.py`` says what it holds); so is the answer. A
-job has two things more: ``env``, variables of its program alone, and ``stdin``, the file that a
-program without the probe reads: it has no ``gpus`` and leaves no trace. It ends with its input.
+Importing TensorFlow costs 2 to 6 seconds of processor time, a small program well under one.
+TensorFlow's state is the process's, so programs cannot share one; but the import starts no
+thread of TensorFlow's, and this server forks a child for each program after it. Environment
+variables that TensorFlow reads while it is imported are therefore the server's.
+
+A request is a line, the path of a file that holds ``{"results": PATH, "parallel": N, "jobs":
+[JOB, ...]}``; the answer is a line as well. A JOB has ``program``, ``argv``, ``cwd``, ``env``
+(variables of the program alone), ``stdout``, ``stderr`` and ``timeout_s``. One under the probe
+has ``out`` (the trace), ``gpus``, ``gpu_memory``, ``map_gpus`` and ``watch`` (the probe's
+options, when the training is recorded too); another has ``stdin``, the file that it reads.
+Results, in the order of the jobs: ``{"status": exit status or minus the signal, "timed_out":
+bool, "seconds": s}``. The server ends when its input does.
 
 Runs in the interpreter under test: Python 3.7, standard library only.
 """
 
+import atexit
 import gc
 import importlib.util
 import json
 import os
+import random
 import runpy
 import select
+import signal
 import socket
 import sys
 import tempfile
+import time
+import traceback
 import warnings
 
 
 def load(path):
-    spec = importlib.util.spec_from_file_location("batch", path)
+    spec = importlib.util.spec_from_file_location("_migrate_mgpu_probe", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def under(probe):
+    """How jobs run under the probe."""
+
+    def run(job):
+        machine = probe.fake_gpus.parse(job["gpus"], job["gpu_memory"])
+        trace = probe.Trace(job["out"], job["program"], job["argv"], machine, job["map_gpus"])
+        if job.get("watch"):
+            trace.watch(job["watch"])
+        return probe.run(trace, job["program"], job["argv"])
+
+    return run
+
+
+def child(run, job):
+    """The forked process: becomes the program; never returns."""
+    status = 1
+    try:
+        os.setsid()  # a program's own children end with it
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            descriptor = os.open(job[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        os.chdir(job["cwd"])
+        random.seed()  # or all children would draw the same "random" numbers
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed()
+        status = run(job)
+        atexit._run_exitfuncs()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status & 0xFF)
+
+
+def serve(request, run):
+    """Run all jobs, at most ``parallel`` at a time; returns their results."""
+    jobs = request["jobs"]
+    running = {}
+    results = [None] * len(jobs)
+    waiting = list(enumerate(jobs))
+    while waiting or running:
+        while waiting and len(running) < request["parallel"]:
+            index, job = waiting.pop(0)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            process = os.fork()
+            if process == 0:
+                child(run, job)
+            running[process] = (index, time.monotonic(), False)
+        ended, code = os.waitpid(-1, os.WNOHANG)
+        if ended in running:
+            index, start, timed_out = running.pop(ended)
+            results[index] = {
+                "status": -os.WTERMSIG(code) if os.WIFSIGNALED(code) else os.WEXITSTATUS(code),
+                "timed_out": timed_out,
+                "seconds": time.monotonic() - start,
+            }
+            continue
+        for process, (index, start, timed_out) in list(running.items()):
+            if not timed_out and time.monotonic() - start > jobs[index]["timeout_s"]:
+                running[process] = (index, start, True)
+                kill(process)
+        time.sleep(0.01)
+    return results
+
+
+def kill(process):
+    try:
+        os.killpg(process, signal.SIGKILL)
+    except ProcessLookupError:  # it has not made its group yet, or is gone
+        os.kill(process, signal.SIGKILL)
 
 
 def alone(job):
@@ -45,8 +134,7 @@ def alone(job):
 
 
 def main():
-    batch = load(sys.argv[1])
-    probed = batch.under_the_probe()
+    probed = under(load(sys.argv[1]))
 
     def run(job):
         os.environ.update(job["env"])
@@ -71,7 +159,7 @@ def main():
         with connection, connection.makefile("rw") as stream:
             with open(stream.readline().rstrip("\n")) as file:
                 request = json.load(file)
-            results = batch.serve(request, run)
+            results = serve(request, run)
             with open(request["results"], "w") as file:
                 json.dump(results, file)
             stream.write("served\n")

@@ -8,8 +8,10 @@ import functools
 import hashlib
 import json
 import os
+import re
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -22,6 +24,9 @@ from migrate_mgpu.parity.runs import launch, supervise
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 FOLDER = "MIGRATE_MGPU_TEST_SERVERS"  # the variable that names it
+# A program that sets one of TensorFlow's own variables means it to be read at import.
+_SETS_TENSORFLOW_VARIABLE = re.compile(r"environ|putenv")
+_TENSORFLOW_VARIABLE = re.compile(r"['\"](?:TF_(?!CPP_|FORCE_GPU_)|TF2_|KERAS_)")
 SERVER = Path(__file__).with_name("server.py")
 
 
@@ -40,7 +45,7 @@ def start(python: Path, at_import: Mapping[str, str] = NOTHING) -> Path:
     key = json.dumps([str(python), sorted(at_import.items())])
     place = _folder() / hashlib.sha256(key.encode()).hexdigest()[:16]
     if not place.exists():
-        command = [str(python), str(SERVER), str(launch.PROBE / "batch.py"), str(place)]
+        command = [str(python), str(SERVER), str(launch.PROBE / "probe.py"), str(place)]
         environment = launch.environment(at_import)
         server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
         atexit.register(server.communicate)
@@ -72,13 +77,54 @@ def _serve(
 
 
 def serve(runtime: str, jobs: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Run programs in a runtime (``probe/batch.py`` says what a job is, and its result)."""
+    """Run programs in a runtime (``server.py`` says what a job is, and its result)."""
     return _serve(runtimes.ensure(runtime).python, jobs)
 
 
 def run_many(runtime: runtimes.Runtime, jobs: Sequence[launch.Job]) -> list[launch.Run]:
-    """``launch.run_many``, two at a time."""
-    return launch.run_many(runtime, jobs, 2, lambda on, given, n: _serve(on.python, given, n))
+    """Run programs under the probe, two at a time; results have the order of the jobs.
+
+    A job with ``env``, or whose source sets one of TensorFlow's environment variables, gets a
+    process of its own, and so do all of them where a process cannot be forked safely (macOS).
+    """
+    shared = [job for job in jobs if can_share(job)]
+    found = iter(_run_shared(runtime, shared))
+    return [next(found) if job in shared else launch.run(runtime, job) for job in jobs]
+
+
+def can_share(job: launch.Job) -> bool:
+    if job.env or sys.platform != "linux":
+        return False
+    source = job.program.read_text(encoding="utf-8", errors="replace")
+    return not (_SETS_TENSORFLOW_VARIABLE.search(source) and _TENSORFLOW_VARIABLE.search(source))
+
+
+def _run_shared(runtime: runtimes.Runtime, jobs: Sequence[launch.Job]) -> list[launch.Run]:
+    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
+        folder = Path(name)
+        given = [
+            {
+                "program": str(job.program.resolve()),
+                "argv": list(job.argv),
+                "cwd": str(job.cwd or job.program.resolve().parent),
+                "gpus": job.gpus,
+                "gpu_memory": ",".join(map(str, job.gpu_memory_mib[: job.gpus])),
+                "map_gpus": job.map_gpus and job.gpus is not None,
+                "timeout_s": job.timeout_s,
+                **{key: str(folder / f"{i}.{key}") for key in ("out", "stdout", "stderr")},
+            }
+            for i, job in enumerate(jobs)
+        ]
+        return [
+            launch.collect(
+                folder / f"{i}.out",
+                folder / f"{i}.stdout",
+                folder / f"{i}.stderr",
+                None if result["timed_out"] else result["status"],
+                result["seconds"],
+            )
+            for i, result in enumerate(_serve(runtime.python, given))
+        ]
 
 
 def alone(
@@ -131,16 +177,21 @@ def _options() -> argparse.ArgumentParser:
 def run_all(processes: Sequence[supervise.Process], meanwhile: object = None) -> None:
     """In the place of ``supervise.run_all``, one after the other: without limits, but for time."""
     for process in processes:
-        given = _options().parse_args(process.command[2:])
         job = {
-            "program": given.program, "argv": given.argv, "cwd": str(process.cwd),
-            "out": given.out, "stdout": str(process.stdout), "stderr": str(process.stderr),
-            "gpus": int(given.gpus), "gpu_memory": given.gpu_memory or "",
-            "map_gpus": given.map_gpus, "timeout_s": process.limits.seconds,
-            "watch": json.loads(Path(given.watch).read_text(encoding="utf-8")),
-            "env": dict(process.env),
+            "cwd": str(process.cwd), "stdout": str(process.stdout), "stderr": str(process.stderr),
+            "timeout_s": process.limits.seconds, "env": dict(process.env),
         }  # fmt: skip
-        (result,) = _serve(Path(process.command[0]), [job])
+        python, program, *argv = process.command
+        if Path(program).name == "probe.py":
+            given = _options().parse_args(argv)
+            job.update(
+                program=given.program, argv=given.argv, out=given.out, gpus=int(given.gpus),
+                gpu_memory=given.gpu_memory or "", map_gpus=given.map_gpus,
+                watch=json.loads(Path(given.watch).read_text(encoding="utf-8")),
+            )  # fmt: skip
+        else:
+            job.update(program=program, argv=argv, stdin=os.devnull)
+        (result,) = _serve(Path(python), [job])
         process.seconds = result["seconds"]
         code = process.status = result["status"]
         process.ended = f"signal {-code}" if code < 0 else f"exit {code}"

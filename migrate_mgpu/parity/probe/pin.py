@@ -59,7 +59,7 @@ class Pins:
             seed.fset(graph, SEED if value is None else value)
 
         module.Graph.seed = property(seed.fget, keep_a_seed, doc=seed.__doc__)
-        # TensorFlow was imported before the program (batch.py): there may be one already.
+        # Where TensorFlow was imported before the program, there may be one already.
         stack = getattr(module, "_default_graph_stack", None)
         existing = getattr(stack, "_global_default_graph", None)
         if existing is not None and existing._seed is None:

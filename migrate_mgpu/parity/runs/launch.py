@@ -6,18 +6,14 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from migrate_mgpu.runtimes import Runtime
-
-# Runs jobs, so many at a time, in a process with a runtime's TensorFlow: their results.
-Serve = Callable[[Runtime, Sequence[Mapping[str, Any]], int], "list[Any]"]
 
 PROBE = Path(__file__).parents[1] / "probe"
 # Variables of this process that describe its interpreter or its real GPUs, and that a
@@ -25,9 +21,6 @@ PROBE = Path(__file__).parents[1] / "probe"
 _NOT_INHERITED = re.compile(
     r"PYTHON.*|VIRTUAL_ENV|CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|TF_(?!CPP_).*|OMP_NUM_THREADS"
 )
-# A program that sets one of TensorFlow's own variables means it to be read at import.
-_SETS_TENSORFLOW_VARIABLE = re.compile(r"environ|putenv")
-_TENSORFLOW_VARIABLE = re.compile(r"['\"](?:TF_(?!CPP_|FORCE_GPU_)|TF2_|KERAS_)")
 
 
 @dataclass(frozen=True)
@@ -99,85 +92,7 @@ def run(runtime: Runtime, job: Job) -> Run:
                 ).returncode
             except subprocess.TimeoutExpired:
                 status = None
-        return _collect(out, stdout, stderr, status, time.monotonic() - start)
-
-
-def run_many(
-    runtime: Runtime, jobs: Sequence[Job], parallel: int = 1, serve: Serve | None = None
-) -> list[Run]:
-    """Run programs, importing TensorFlow once for all that can share the import.
-
-    Results have the order of the jobs. A job with ``env``, or whose source sets one of
-    TensorFlow's environment variables, gets a process of its own, and so do all of them
-    where a process cannot be forked safely (Windows, macOS).
-
-    Args:
-      serve: what a process does that has imported TensorFlow already (``_serve_once``).
-    """
-    results: dict[int, Run] = {}
-    shared = [i for i, job in enumerate(jobs) if _can_share(job)]
-    if len(shared) > 1 or (shared and serve):
-        batch = _run_batch(runtime, [jobs[i] for i in shared], parallel, serve or _serve_once)
-        results.update(zip(shared, batch))
-    for i, job in enumerate(jobs):
-        if i not in results:
-            results[i] = run(runtime, job)
-    return [results[i] for i in range(len(jobs))]
-
-
-def _can_share(job: Job) -> bool:
-    if job.env or sys.platform != "linux":
-        return False
-    source = job.program.read_text(encoding="utf-8", errors="replace")
-    return not (_SETS_TENSORFLOW_VARIABLE.search(source) and _TENSORFLOW_VARIABLE.search(source))
-
-
-def _run_batch(runtime: Runtime, jobs: Sequence[Job], parallel: int, serve: Serve) -> list[Run]:
-    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
-        folder = Path(name)
-        given = [
-            {
-                "program": str(job.program.resolve()),
-                "argv": list(job.argv),
-                "cwd": str(job.cwd or job.program.resolve().parent),
-                "gpus": job.gpus,
-                "gpu_memory": ",".join(map(str, job.gpu_memory_mib[: job.gpus])),
-                "map_gpus": job.map_gpus and job.gpus is not None,
-                "timeout_s": job.timeout_s,
-                **{key: str(folder / f"{i}.{key}") for key in ("out", "stdout", "stderr")},
-            }
-            for i, job in enumerate(jobs)
-        ]
-        results = serve(runtime, given, parallel)
-        return [
-            _collect(
-                folder / f"{i}.out",
-                folder / f"{i}.stdout",
-                folder / f"{i}.stderr",
-                None if result["timed_out"] else result["status"],
-                result["seconds"],
-            )
-            for i, result in enumerate(results)
-        ]
-
-
-def _serve_once(runtime: Runtime, jobs: Sequence[Mapping[str, Any]], parallel: int) -> list[Any]:
-    """The results of jobs, in a process that ends with them (``probe/batch.py``)."""
-    with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as name:
-        request, results = Path(name) / "jobs.json", Path(name) / "results.json"
-        whole = {"results": str(results), "parallel": parallel, "jobs": jobs}
-        request.write_text(json.dumps(whole), encoding="utf-8")
-        server = subprocess.run(
-            [str(runtime.python), str(PROBE / "batch.py"), str(request)],
-            env=environment({}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-        if not results.exists():
-            raise RuntimeError(f"{runtime.python} cannot run programs:\n{server.stderr[-2000:]}")
-        found: list[Any] = json.loads(results.read_text(encoding="utf-8"))
-        return found
+        return collect(out, stdout, stderr, status, time.monotonic() - start)
 
 
 def _memory_option(job: Job) -> list[str]:
@@ -191,7 +106,9 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONNOUSERSITE": "1", "PYTHONIOENCODING": "utf-8", **more}
 
 
-def _collect(out: Path, stdout: Path, stderr: Path, status: int | None, seconds: float) -> Run:
+def collect(out: Path, stdout: Path, stderr: Path, status: int | None, seconds: float) -> Run:
+    """What came of a program that left these files."""
+
     def text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 

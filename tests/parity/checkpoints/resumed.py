@@ -56,7 +56,7 @@ old = tf.train.load_checkpoint("old/model.ckpt-{END}")
 
 
 def _serve(runtime: str, jobs: Sequence[dict[str, Any]]) -> None:
-    """Run programs (``probe/batch.py`` says what a job is)."""
+    """Run programs (``tests/support/server.py`` says what a job is)."""
     for job in jobs:
         out = Path(job["cwd"]) / job.pop("name")
         job.setdefault("argv", [str(LAST)])

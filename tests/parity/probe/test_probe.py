@@ -1,7 +1,7 @@
 """The probe, on real TensorFlow: what it records, and that it changes nothing else.
 
-The programs of a runtime run in one batch, TensorFlow being imported once; each test
-then looks at one of them.
+The programs of a runtime run where TensorFlow is imported already; each test then looks at
+one of them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from migrate_mgpu.parity.compare import configuration
 from migrate_mgpu.parity.probe import fake_gpus
 from migrate_mgpu.parity.runs import launch
 from migrate_mgpu.parity.runs.launch import Job, Run
+from tests.support import servers
 
 sys.path.insert(0, str(Path(__file__).parent))
 from probe_programs import ALL, PROGRAMS, TF2
@@ -28,7 +29,7 @@ Ran = Callable[[str, str], Run]
 
 @pytest.fixture(scope="module")
 def ran(runtime, tmp_path_factory) -> Ran:
-    """``ran("tf1.15", "sessions")``: the run of a program; all of a runtime's in one batch."""
+    """``ran("tf1.15", "sessions")``: the run of a program; all of a runtime's at once."""
     done: dict[str, dict[str, Run]] = {}
 
     def get(where: str, name: str) -> Run:
@@ -37,7 +38,7 @@ def ran(runtime, tmp_path_factory) -> Ran:
             folder = tmp_path_factory.mktemp(where)
             names = [n for n, (_, _, runtimes) in PROGRAMS.items() if where in runtimes]
             jobs = [job(folder, n) for n in names]
-            done[where] = dict(zip(names, launch.run_many(interpreter, jobs, parallel=2)))
+            done[where] = dict(zip(names, servers.run_many(interpreter, jobs)))
         return done[where][name]
 
     return get
@@ -190,7 +191,7 @@ def test_tf2_puts_visible_gpus_into_physical_order(ran: Ran, where):
 
 
 @on(ALL)
-def test_batch_and_own_process_record_the_same(ran: Ran, runtime, tmp_path, where):
+def test_shared_and_own_process_record_the_same(ran: Ran, runtime, tmp_path, where):
     one, other = ran(where, "sessions"), launch.run(runtime(where), job(tmp_path, "sessions"))
     assert other.status == 0, other.stderr
     assert one.stdout == other.stdout
@@ -202,7 +203,7 @@ def test_programs_that_set_tensorflow_variables_get_their_own_process(tmp_path):
     def shares(text, **options):
         program = tmp_path / "program.py"
         program.write_text(text)
-        return launch._can_share(Job(program, **options))
+        return servers.can_share(Job(program, **options))
 
     assert shares("import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n") == (
         sys.platform == "linux"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import struct
-import subprocess
 from importlib import resources
 from pathlib import Path
 
@@ -13,10 +12,11 @@ import pytest
 from migrate_mgpu import runtimes
 from migrate_mgpu.parity.compare import saved_model as compared
 from migrate_mgpu.parity.compare.tolerances import Tolerances
-from migrate_mgpu.parity.runs import launch, saved_model
+from migrate_mgpu.parity.runs import saved_model
 from migrate_mgpu.parity.runs.saved_model import Answers, NoSavedModel, SavedModel, Signature
 from migrate_mgpu.parity.runs.supervise import Limits
 from tests.parity.saved_model import exporters
+from tests.support import servers
 from tests.support.parity import run
 
 numpy = pytest.importorskip("numpy")
@@ -178,15 +178,9 @@ def test_what_has_no_answer_is_no_pass():
 def exported(runtime, tmp_path_factory) -> Path:
     """``tf1.15/estimator`` and others; ``in.npz``."""
     folder = tmp_path_factory.mktemp("exported")
-    processes = []
     for name in ("tf1.15", "tf2.15", "tf2-latest"):
         text = exporters.TF1 if name == "tf1.15" else exporters.TF2
-        command = [str(runtime(name).python), "-c", text, str(folder / name)]
-        pipe = subprocess.PIPE
-        environment = launch.environment({})
-        processes.append(subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe))
-    for process in processes:
-        assert process.communicate()[1] is not None and process.returncode == 0
+        servers.alone(runtime(name), text, folder / name)
     examples = [example(row) for row in X]
     assert examples[2].endswith(b"\x00")
     inputs = {"x": X, "d_input": X, "examples": numpy.array(examples, object)}
@@ -221,7 +215,7 @@ PAIRS = {
 }
 
 
-def test_models_of_all_kinds(exported, runtime, tmp_path):
+def test_models_of_all_kinds(exported, runtime, tmp_path, served):
     """One process for each TensorFlow."""
     names = sorted({name for pair in PAIRS for name in pair})
     models = [saved_model.find(exported / name) for name in names]

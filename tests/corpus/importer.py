@@ -5,10 +5,11 @@
 A job has ``entry`` (a script's path), ``root`` (its repository), ``above`` (a PYTHONPATH: the
 folders around it) and ``path`` (all folders where its repository's modules may lie: of these,
 each that has a module which is lacking), ``package`` (its dotted name, if it is in a package) and
-``own`` (names of the run's modules). Modules that are neither of the run, nor installed, nor
-TensorFlow's or Keras's stand for anything: what is asked is whether the program's own code meets a
-TensorFlow that it can use. A script without a main guard runs, for ``LIMIT`` seconds at most. A
-result is the job with ``error`` and ``where``, None when all went well or time ran out.
+``own`` (names of the run's modules: of those that lie in packages alone, the ones that are found).
+Modules that are neither of the run, nor installed, nor TensorFlow's or Keras's stand for anything:
+what is asked is whether the program's own code meets a TensorFlow that it can use. A script without
+a main guard runs, for ``LIMIT`` seconds at most. A result is the job with ``error`` and ``where``,
+None when all went well or time ran out.
 """
 
 from __future__ import annotations
@@ -190,15 +191,62 @@ def forked(job, path):
     return (json.loads(text) if text else ("died", job["entry"])) or (None, None)
 
 
-def lacking(error, folders, path):
+MISSING = re.compile(
+    r"ModuleNotFoundError: No module named '([\w.]+)'"
+    r"|AttributeError: module '(\w+)' has no attribute"
+)
+
+
+def lacking(error, where, folders, path):
     """The first folder, of those not on a path, with the module that an import did not find."""
-    found = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", error or "")
-    name = found.group(1).replace(".", os.sep) if found else None
-    for folder in folders if name else ():
-        place = os.path.join(folder, name)
-        if folder not in path and (os.path.isdir(place) or os.path.isfile(place + ".py")):
+    found = MISSING.match(error or "")
+    if found is None:
+        return None
+    # A folder has no attribute: a package of its name lies somewhere else.
+    needed = ["__init__.py"] if found[2] else []
+    for folder in having(found[1] or found[2], folders, *needed):
+        # What lies in a package is found from its own folder alone.
+        beside = folder == os.path.dirname(where.rpartition(":")[0])
+        if folder not in path and (beside or not is_package(folder)):
             return folder
     return None
+
+
+def having(name, folders, *needed):
+    """The folders with a module of a dotted name, or with a package that has a file."""
+    for folder in folders:
+        place = os.path.join(folder, *name.split("."))
+        is_file = os.path.isfile(place + ".py")
+        if is_file or (os.path.isdir(place) and os.path.exists(os.path.join(place, *needed))):
+            yield folder
+
+
+def is_package(folder):
+    return os.path.isfile(os.path.join(folder, "__init__.py"))
+
+
+def hiding(error, own, folders):
+    """A name of the run's that is none where it was asked for: parts of packages alone have it."""
+    found = MISSING.match(error or "")
+    if found is None or found[1] not in own:
+        return None
+    places = list(having(found[1], folders))
+    return found[1] if places and all(map(is_package, places)) else None
+
+
+def imported(job):
+    """What ``forked`` finds at last, when what is lacking is on the path."""
+    path, own = list(job["above"]), set(job["own"])
+    while True:
+        error, where = forked({**job, "own": sorted(own)}, path)
+        folder = lacking(error, where, job["path"], path)
+        name = hiding(error, own, job["path"])
+        if folder is not None:
+            path.append(folder)
+        elif name is not None:
+            own.remove(name)
+        else:
+            return error, where
 
 
 def main():
@@ -211,11 +259,7 @@ def main():
 
     results = []
     for job in jobs:
-        path = list(job["above"])
-        error, where = forked(job, path)
-        while lacking(error, job["path"], path):
-            path.append(lacking(error, job["path"], path))
-            error, where = forked(job, path)
+        error, where = imported(job)
         results.append({**job, "error": error, "where": where})
     with open(sys.argv[2], "w") as file:
         json.dump(results, file)

@@ -142,6 +142,35 @@ def test_imports(text: str, error: str | None, tmp_path: Path) -> None:
     assert found == error if error is None else (found or "").startswith(error)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="runtimes have newer Pythons")
+@pytest.mark.parametrize(
+    ("files", "error"),
+    [
+        # A folder inside of a package is not what a module outside of it asks for.
+        (("net/__init__.py", "net/gin/__init__.py"), None),
+        (("net/__init__.py", "net/gin.py"), None),
+        # A checkout of a package in a folder of its name: the package is inside.
+        (("gin/setup.py", "gin/gin/__init__.py"), "AttributeError: module 'gin' has no attribute"),
+        (("lib/gin.py",), "AttributeError: module 'gin' has no attribute"),
+    ],
+)
+def test_a_folder_of_a_packages_name(
+    files: tuple[str, ...], error: str | None, tmp_path: Path
+) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "train.py").write_text("import gin\n@gin.configurable\ndef train(): pass\n")
+    folders = sorted({str((tmp_path / name).parent) for name in files})
+    found, _ = importer.imported(
+        {
+            "entry": str(tmp_path / "train.py"), "root": str(tmp_path), "package": "",
+            "own": ["gin", "net", "train"], "above": [str(tmp_path)], "path": folders,
+        }
+    )  # fmt: skip
+    assert found is None if error is None else (found or "").startswith(error)
+
+
 SLOW = (
     "try:\n    while True:\n        pass\nexcept BaseException:\n    raise ValueError('stopped')\n"
 )
@@ -197,7 +226,7 @@ def test_the_folder_of_a_module_that_is_lacking(tmp_path: Path) -> None:
     (tmp_path / "b/nets.py").write_text("")
     folders = [str(tmp_path / name) for name in ("a/utils", "a", "b")]
     error = "ModuleNotFoundError: No module named '{}'"
-    assert importer.lacking(error.format("nets"), folders, []) == folders[2]
-    assert importer.lacking(error.format("utils.utils"), folders, []) == folders[1]
-    assert importer.lacking(error.format("nets"), folders, folders[2:]) is None
-    assert importer.lacking("KeyError: 'nets'", folders, []) is None
+    assert importer.lacking(error.format("nets"), "", folders, []) == folders[2]
+    assert importer.lacking(error.format("utils.utils"), "", folders, []) == folders[1]
+    assert importer.lacking(error.format("nets"), "", folders, folders[2:]) is None
+    assert importer.lacking("KeyError: 'nets'", "", folders, []) is None

@@ -16,6 +16,8 @@ memory      the bytes that a session takes by ``per_process_gpu_memory_fraction`
             calls take that MGPU104 writes, in a bridge and in native code, and the memory limit
             that TensorFlow's log names
 growth      ``allow_growth``, and the calls of MGPU103; with a fraction too, where the limit wins
+first       two sessions of one process, one of them without a config: whether the GPU's memory is
+            taken as the first one says
 visible     ``visible_device_list`` and ``device_count``, and the calls of MGPU106 and MGPU107
 placement   an operation that a GPU has not, with and without soft placement
 log         the log of placements names the GPU
@@ -105,6 +107,25 @@ with tf.Session(config=config) as sess:
         _, value = sess.run([train, loss], {{x: np.eye(4, dtype=np.float32)}})
         print("loss", value)
 """
+# Two sessions of one process; each gets a config or none.
+TWICE = """\
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+x = tf.placeholder(tf.float32, [None, 4])
+kernel = tf.Variable(tf.zeros([4, 1]))
+loss = tf.reduce_mean(tf.square(tf.matmul(x, kernel) - 1.0))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+config = tf.ConfigProto()
+{options}
+for given in ({first}, {second}):
+    with tf.Session(config=given) as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            _, value = sess.run([train, loss], {{x: np.eye(4, dtype=np.float32)}})
+            print("loss", value)
+"""
 # One that asks a GPU for an operation that it has not.
 WORDS = """\
 import tensorflow as tf
@@ -144,6 +165,13 @@ OPTIONS = {
     "no gpu": "config.device_count['GPU'] = 0",
     "log": "config.log_device_placement = True",
 }
+# What may hold for the process, and who of two sessions asks for it.
+FIRST = ("growth", "fraction 0.1")
+ORDERS = {
+    "first": ("config", "None"),
+    "second": ("None", "config"),
+    "both": ("config", "config"),
+}
 
 
 # -- programs -------------------------------------------------------------------------------
@@ -154,6 +182,10 @@ def programs() -> Programs:
     found: Programs = {}
     for name, options in OPTIONS.items():
         found |= _three(name, TRAINS.format(options=options))
+    for name in ("none", *FIRST):
+        for order, (first, second) in ORDERS.items():
+            code = TWICE.format(options=OPTIONS[name], first=first, second=second)
+            found[f"first {name}/{order}"] = {"program.py": code}
     for soft in (True, False):
         found |= _three(f"words {soft}", WORDS.format(soft=soft), native=False)
         found[f"words {soft}/keras"] = {"program.py": KERAS_WORDS.format(soft=soft)}
@@ -515,6 +547,29 @@ def growth(machine: Machine) -> tuple[bool, str]:
     )
 
 
+def first(machine: Machine) -> tuple[bool, str]:
+    """Whether GPU memory is taken for the process as its first session says.
+
+    Then the bytes are those of both sessions with the config where the first has it, and those
+    without any config where only the second has it.
+    """
+    cases = [(name, order) for name in ("none", *FIRST) for order in ORDERS]
+    jobs = [Job(machine.texts[f"first {name}/{order}"], _BEFORE, _AFTER) for name, order in cases]
+    taken = {case: int(one.result()["bytes"]) for case, one in zip(cases, machine.run(jobs))}
+    machine.details["first"] = {f"{name}/{order}": n for (name, order), n in taken.items()}
+    none = taken["none", "both"]
+    right = all(
+        abs(taken[name, "first"] - taken[name, "both"]) <= 64 * MIB
+        and abs(taken[name, "second"] - none) <= 64 * MIB
+        for name in FIRST
+    )
+    shown = [
+        f"{name}: " + ", ".join(f"{order} {taken[name, order] / MIB:.0f} MiB" for order in ORDERS)
+        for name in ("none", *FIRST)
+    ]
+    return right, _lines(shown)
+
+
 def visible(machine: Machine) -> tuple[bool, str]:
     one, none = (limits for _, limits in _taken(machine, "visible", "no gpu"))
     text = (
@@ -742,6 +797,7 @@ CHECKS: dict[str, Callable[[Machine], tuple[bool, str]]] = {
     "driver": driver,
     "memory": memory,
     "growth": growth,
+    "first": first,
     "visible": visible,
     "placement": placement,
     "log": log,

@@ -96,7 +96,8 @@ REASONS = {
     "another-session": Reason(
         "another session of the process has different options, or none",
         "Options of `tf.config` hold for the whole process. A session without a config has the "
-        "defaults of TensorFlow 1.",
+        "defaults of TensorFlow 1. GPU memory and threads are as the process's first session says; "
+        "`allow_growth`, and soft placement where nothing names a device, do no harm to others.",
         "give all sessions of the process the same config",
     ),
     "another-stays": Reason(

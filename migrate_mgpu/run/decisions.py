@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.alternatives import never_both
+from migrate_mgpu.analysis.alternatives import always_before, never_both
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_main_guard
@@ -16,16 +16,18 @@ from migrate_mgpu.core.states import BRIDGE, NATIVE, REFUSED
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.run.states import State
 from migrate_mgpu.session_config.checks import check
+from migrate_mgpu.session_config.effective_options import holds_for_all
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
+from migrate_mgpu.session_config.fields import FRACTION
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.insertion_point import Hoist, Timing
 from migrate_mgpu.session_config.moves import build
 from migrate_mgpu.session_config.sessions import (
     Session,
-    conflict,
     goes_away,
     is_opened,
     is_set_session,
+    with_other_options,
 )
 from migrate_mgpu.source.suppressions import file_suppressed, suppressed
 
@@ -71,12 +73,23 @@ class ConfigDecisions:
             return Outcome(flow, f.KEPT, [why], idle=True)
         native = all(state.kind == NATIVE for state in alive)
         problems = [*check(flow, native), *self._switched_off(flow), *self._leaks(flow)]
+        spread: list[Session] = []  # sessions that take an option which they had not
+        over: list[
+            tuple[Session, State]
+        ] = []  # those that are opened once, before the options are set
         for state in states:
             if state.kind == REFUSED:
                 problems.append(stays_on_tf1(flow, state.program))
             elif state.kind == BRIDGE and is_opened(flow, state.program, self.graph):
-                sessions = [one for one in state.sessions if not self._apart(flow, one, state)]
-                problems += self._conflict(flow, sessions)
+                for one in with_other_options(flow, state.sessions):
+                    if self._is_over(flow, one, state):
+                        over.append((one, state))
+                    elif not self._apart(flow, one, state):
+                        precedes = self._precedes(flow, one, state)
+                        if not _bears(flow, one, precedes, state):
+                            problems.append(_differs(one))
+                        elif not precedes:
+                            spread.append(one)
                 problems += _bare(flow, state, self.graph)
                 problems += _of_keras(flow, state)
         if native:
@@ -94,7 +107,10 @@ class ConfigDecisions:
         for state in states:  # where the calls go, programs may run that open no session of it
             if state.kind == BRIDGE and isinstance(point, Hoist):
                 if self.graph.runs_in(state.program, point.module, point.statement):
-                    problems += self._conflict(flow, state.sessions)
+                    problems += map(_differs, with_other_options(flow, state.sessions))
+        if isinstance(point, Hoist):
+            problems += [_differs(one) for one, s in over if not _bears(flow, one, False, s)]
+            spread += [one for one, _ in over]
         if problems:
             return Outcome(flow, f.KEPT, problems)
         drop = {
@@ -105,7 +121,7 @@ class ConfigDecisions:
         }
         places = any(module.places_operations for module in modules)
         move = build(flow, point, drop, native, places, self.graph.converted)
-        return Outcome(flow, f.APPLIED, [], move)
+        return Outcome(flow, f.APPLIED, [], move, spread=spread)
 
     def _apart(self, flow: Flow, session: Session, state: State) -> bool:
         """Whether a process that opens a session comes to nothing of a flow, by an `if`."""
@@ -116,9 +132,24 @@ class ConfigDecisions:
         other = session.sink.module, session.sink.call
         return all(never_both(self.graph, state.program, one, other) for one in places)
 
-    def _conflict(self, flow: Flow, sessions: list[Session]) -> list[Diagnostic]:
-        other = conflict(flow, sessions)
-        return [] if other is None else [_differs(other.sink.module, other.sink.call, other.plain)]
+    def _is_over(self, flow: Flow, session: Session, state: State) -> bool:
+        """Whether a session is opened once, and always before a flow's options are set.
+
+        Not beside a memory limit: TensorFlow's GPU is one device by then, in TF1 as well.
+        """
+        place = session.sink.module, session.sink.call
+        if any(one.path == FRACTION for one in flow.settings):
+            return False
+        return self.graph.runs_once(*place, state.program.modules) and all(
+            always_before(self.graph, state.program, place, (one.module, one.statement))
+            for one in flow.settings
+        )
+
+    def _precedes(self, flow: Flow, session: Session, state: State) -> bool:
+        """Whether a session of a flow is always opened before another one."""
+        place = session.sink.module, session.sink.call
+        firsts = ((sink.module, sink.call) for sink in flow.sinks)
+        return any(always_before(self.graph, state.program, one, place) for one in firsts)
 
     def _leaks(self, flow: Flow) -> list[Diagnostic]:
         """Options that hold under a condition only, in code that may run again with another one.
@@ -200,10 +231,10 @@ def _bare(flow: Flow, state: State, graph: CallGraph) -> list[Diagnostic]:
     """Calls that leave the config out, in a program that hands it to the same function as well."""
     modules = state.program.modules
     given = (h for h in flow.handovers if h.module in modules and not is_none(h.argument))
-    if not flow.settings or not any(given):
+    if not flow.settings or not any(given) or _suits_all(flow, state):
         return []
     return [
-        _differs(module, call, True)
+        _another(module, call, "no config")
         for module, call in flow.without
         if module in modules and graph.runs_in(state.program, module, call)
     ]
@@ -211,7 +242,7 @@ def _bare(flow: Flow, state: State, graph: CallGraph) -> list[Diagnostic]:
 
 def _of_keras(flow: Flow, state: State) -> list[Diagnostic]:
     """Where Keras trains by a session that nobody gave it: that one has no config."""
-    if state.in_graph is None or not flow.settings:
+    if state.in_graph is None or _suits_all(flow, state):
         return []
     calls = ((module, call) for module in state.program.modules for call in module.names.calls)
     if any(is_set_session(module, call) for module, call in calls):
@@ -223,7 +254,27 @@ def _of_keras(flow: Flow, state: State) -> list[Diagnostic]:
     return [Diagnostic("another-session", place, text)]
 
 
-def _differs(module: Module, call: ast.Call, plain: bool) -> Diagnostic:
-    text = "has no config" if plain else "has another config"
-    text = f"another session of the process {text}"
+def _bears(flow: Flow, session: Session, precedes: bool, state: State) -> bool:
+    """Whether a session may have a flow's options as well; what another has must be known."""
+    known = session.plain or session.flow is not None
+    return known and holds_for_all(flow, session.flow, precedes, _places(state))
+
+
+def _suits_all(flow: Flow, state: State) -> bool:
+    """Whether any session without a config may have a flow's options as well."""
+    return holds_for_all(flow, None, False, _places(state))
+
+
+def _places(state: State) -> bool:
+    """Whether a program puts operations on devices."""
+    return any(module.places_operations for module in state.program.modules)
+
+
+def _differs(session: Session) -> Diagnostic:
+    config = "no config" if session.plain else "another config"
+    return _another(session.sink.module, session.sink.call, config)
+
+
+def _another(module: Module, call: ast.Call, config: str) -> Diagnostic:
+    text = f"another session of the process has {config}"
     return Diagnostic("another-session", Place(module, call), text)

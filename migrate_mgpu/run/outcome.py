@@ -7,17 +7,23 @@ from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.moves import Move
+from migrate_mgpu.session_config.sessions import Session
 
 
 @record()
 class Outcome:
-    """What becomes of one flow."""
+    """What becomes of one flow.
+
+    Attributes:
+      spread: sessions with another config, or none, that take a moved option as well.
+    """
 
     flow: Flow
     state: str  # findings.APPLIED, KEPT or REFUSED
     reasons: list[Diagnostic] = field(default_factory=list)
     move: Move | None = None
     idle: bool = False  # no session of TF2's gets it: unused, or behind a version switch
+    spread: list[Session] = field(default_factory=list)
 
     def stays(self, state: str, *reasons: Diagnostic) -> None:
         self.state, self.move, self.reasons = state, None, list(reasons)

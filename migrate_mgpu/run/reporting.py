@@ -26,6 +26,9 @@ from migrate_mgpu.run.claims import CODE, limits
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.states import State, estimator_stays
+from migrate_mgpu.session_config.fields import GROWTH, SOFT_PLACEMENT
+from migrate_mgpu.session_config.moves import Move
+from migrate_mgpu.session_config.sessions import Session
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.suppressions import named
@@ -97,6 +100,8 @@ class Report:
             if note is not None:
                 code = rewriter.rule.code
                 self.add(setting.module, place, code, f.MANUAL, *note, f.CONFIGURATION)
+        if outcome.spread:
+            self._spread(move, outcome.spread)
         for setting, unless in move.overruled:
             left = f"has no effect where `{unless}` sets a limit" if unless else "is left out"
             self.add(
@@ -116,6 +121,21 @@ class Report:
         if not move.applied and not move.overruled:
             text = "an empty config is removed"
             self.add(flow.module, flow.place, "MGPU202", f.APPLIED, text)
+
+    def _spread(self, move: Move, sessions: list[Session]) -> None:
+        """Sessions that had not asked for it take what holds for the process."""
+        other = sessions[0]
+        config = "no config" if other.plain else "another config"
+        where = _place(other.sink.module, other.sink.call)
+        text = (
+            f"this holds for the process: the session at {where} takes it too, which has {config}"
+        )
+        for setting, rewriter in move.applied:
+            if setting.path in (GROWTH, SOFT_PLACEMENT):
+                place = setting.keyword or setting.statement
+                code = rewriter.rule.code
+                self.add(setting.module, place, code, f.MANUAL, text, affects=f.CONFIGURATION)
+                return
 
     def _stays(self, outcome: Outcome) -> None:
         flow = outcome.flow

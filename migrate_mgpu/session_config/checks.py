@@ -9,17 +9,18 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.session_config.effective_options import takes_options
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
+from migrate_mgpu.session_config.fields import (
+    FRACTION,
+    GPU_COUNT,
+    GROWTH,
+    SOFT_PLACEMENT,
+    VISIBLE,
+)
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.statements import Layout
 
 Taker = Union[SinkCall, Handover]  # a call that has the config as an argument
-GROWTH = "gpu_options.allow_growth"
-FRACTION = "gpu_options.per_process_gpu_memory_fraction"
-SOFT_PLACEMENT = "allow_soft_placement"
-VISIBLE = "gpu_options.visible_device_list"
-GPU_COUNT = "device_count.GPU"
-GPU_FIELDS = {GROWTH, FRACTION, VISIBLE, GPU_COUNT}
 
 
 def check(flow: Flow, native: bool = False) -> list[Diagnostic]:

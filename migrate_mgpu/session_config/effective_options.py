@@ -7,6 +7,7 @@ import ast
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.session_config.fields import FRACTION, GROWTH, SOFT_PLACEMENT, THREADS
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.session_config.sinks import SinkCall, SinkKind
 
@@ -28,6 +29,44 @@ def has_options(flow: Flow, kind: SinkKind) -> bool:
     if any(_is_conditional(flow, setting) for setting in flow.settings):
         return False
     return _options(flow) == dict.fromkeys(kind.own, repr(True))
+
+
+def holds_for_all(flow: Flow, other: Flow | None, precedes: bool, places: bool) -> bool:
+    """Whether a session with another configuration, or with none, runs alike with a flow's options.
+
+    Memory may grow for any session, and soft placement acts only on what names a device. GPU
+    memory and threads are the process's in TF1 as well: what its first session says holds for
+    the later ones (config.proto; "On a real GPU" in docs/semantics.md).
+
+    Args:
+      other: the session's configuration; None where it has none.
+      precedes: whether a session of ``flow`` is always opened before it.
+      places: whether the program puts operations on devices.
+    """
+    harmless = {GROWTH} if places else {GROWTH, SOFT_PLACEMENT}
+    mine, others = _given(flow), {} if other is None else _given(other)
+    for path in {*mine, *others}:
+        if path in mine and path in others:
+            if mine[path] is None or mine[path] != others[path]:
+                return False
+        elif path not in harmless and not (precedes and path in mine and path in _OF_PROCESS):
+            value = mine.get(path, others.get(path))
+            if value is None or not _is_default(path, value):
+                return False
+    memory = [{FRACTION, GROWTH}.intersection(given) for given in (mine, others)]
+    return not all(memory) or memory[0] == memory[1]  # TF2 takes a limit or growth, not both
+
+
+_OF_PROCESS = {FRACTION, *THREADS}
+
+
+def _given(flow: Flow) -> dict[str, str | None]:
+    """The fields that a flow sets, each with its value where that is known."""
+    found: dict[str, str | None] = {}
+    for setting in flow.settings:
+        known = setting.path not in found and not _is_chosen(flow, setting)
+        found[setting.path] = _stable(setting.module, setting.value) if known else None
+    return found
 
 
 def takes_options(flow: Flow, sink: SinkCall) -> bool:

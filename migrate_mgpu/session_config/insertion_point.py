@@ -13,8 +13,8 @@ from migrate_mgpu.analysis.order import Order
 from migrate_mgpu.analysis.scopes import line_of, position, statement_value, walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
-from migrate_mgpu.session_config.checks import GPU_FIELDS
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
+from migrate_mgpu.session_config.fields import GPU_FIELDS
 from migrate_mgpu.session_config.flows import Flow, Setting
 from migrate_mgpu.source.statements import Layout
 

@@ -9,9 +9,6 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.session_config.checks import (
-    FRACTION,
-    GROWTH,
-    SOFT_PLACEMENT,
     Taker,
     settings_of,
     statements,
@@ -22,6 +19,7 @@ from migrate_mgpu.session_config.field_rewriter import (
     FieldRewriter,
     field_rewriters,
 )
+from migrate_mgpu.session_config.fields import FRACTION, GROWTH, SOFT_PLACEMENT
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.insertion_point import Hoist
 from migrate_mgpu.session_config.sinks import SinkCall

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
@@ -50,25 +51,21 @@ def is_opened(flow: Flow, program: Program, graph: CallGraph) -> bool:
     return not sinks or any(graph.runs_in(program, one.module, one.call) for one in sinks)
 
 
-def conflict(flow: Flow, sessions: list[Session]) -> Session | None:
-    """A session of the process that does not run with this flow's options.
+def with_other_options(flow: Flow, sessions: Iterable[Session]) -> Iterator[Session]:
+    """The sessions of the process that do not run with this flow's options.
 
-    Options that move to ``tf.config`` hold for every session of the process, so
-    a session with other ones stands in the way. A session without a config has TF1's
-    defaults, or options of its own (``InteractiveSession``) whatever ``tf.config`` says.
-    A flow that sets nothing changes nothing.
+    Options that move to ``tf.config`` hold for every session of the process. A session without
+    a config has TF1's defaults, or options of its own (``InteractiveSession``) whatever
+    ``tf.config`` says. A flow that sets nothing changes nothing.
     """
-    if not flow.settings:
-        return None
-    for session in sessions:
+    for session in sessions if flow.settings else ():
         if session.flow is flow:
             continue
         if session.plain:
             if session.sink.kind.takes_options and not has_options(flow, session.sink.kind):
-                return session
+                yield session
         elif session.flow is None or not same_options(flow, session.flow):
-            return session
-    return None
+            yield session
 
 
 def is_set_session(module: Module, call: ast.Call) -> bool:

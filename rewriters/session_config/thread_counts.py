@@ -17,6 +17,7 @@ Exact. The calls must come before the runtime is initialized.
 
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.field_rewriter import FieldRewriter
+from migrate_mgpu.session_config.fields import THREADS
 from migrate_mgpu.session_config.flows import Setting
 from migrate_mgpu.source.style import FileStyle
 
@@ -54,6 +55,4 @@ def apply(setting: Setting, style: FileStyle) -> list[str]:
     return style.lines(call, field=setting.path, value=setting.code)
 
 
-REWRITER = FieldRewriter(
-    RULE, CASES, ("intra_op_parallelism_threads", "inter_op_parallelism_threads"), apply
-)
+REWRITER = FieldRewriter(RULE, CASES, THREADS, apply)

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 
 def train():
-    config = tf.ConfigProto(allow_soft_placement=True)
+    config = tf.ConfigProto(log_device_placement=True)
     with tf.Session(config=config) as sess:
         print(sess.run(tf.constant(1)))
 
@@ -74,8 +74,8 @@ def test_both(body: str) -> None:
 
 def test_options_set_above_the_choice_hold_in_both() -> None:
     text = PROGRAM.replace("def train():\n", "def train(config):\n")
-    text = text.replace("    config = tf.ConfigProto(allow_soft_placement=True)\n", "")
-    text = text.replace('print("begin")', "config = tf.ConfigProto(allow_soft_placement=True)")
+    text = text.replace("    config = tf.ConfigProto(log_device_placement=True)\n", "")
+    text = text.replace('print("begin")', "config = tf.ConfigProto(log_device_placement=True)")
     body = "    if sys.argv[1:]:\n        train(config)\n    else:\n        evaluate('all')"
     result = run(text.format(body=body, start=APP), bridge=True)
     assert result.sites["applied"] == 0, said(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.migration import migrated
+from tests.support.migration import migrated, run, said
 
 HELPER = """\
 import tensorflow as tf
@@ -27,7 +27,7 @@ import tensorflow as tf
 import helper
 
 x = helper.build()
-config = tf.ConfigProto(allow_soft_placement=True)
+config = tf.ConfigProto(log_device_placement=True)
 sess = tf.Session(config=config)
 """
 
@@ -37,7 +37,7 @@ def test_a_session_of_another_script(start: str) -> None:
     """The helper is a program of its own, with its own session; training never opens that."""
     files = ("helper.py", HELPER.format(start=start)), ("train.py", TRAIN)
     left, messages = migrated(*files, bridge=True)
-    assert "tf.config.set_soft_device_placement(True)\nsess = tf.Session()\n" in left, messages
+    assert "tf.debugging.set_log_device_placement(True)\nsess = tf.Session()\n" in left, messages
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ with tf.Session() as sess:
 
 def test_a_config_of_another_script() -> None:
     """Its calls stand under the guard, where the user of the module never comes."""
-    script = SCRIPT.format(above="", option="allow_soft_placement=True")
+    script = SCRIPT.format(above="", option="log_device_placement=True")
     left, messages = migrated(("script.py", script), ("user.py", USER), bridge=True)
-    moved = "    tf.config.set_soft_device_placement(True)\n    sess = tf.Session()\n"
+    moved = "    tf.debugging.set_log_device_placement(True)\n    sess = tf.Session()\n"
     assert moved in left, messages
 
 
@@ -182,7 +182,7 @@ def test_a_session_in_a_function_that_other_programs_call() -> None:
     other = "import helper\n\nhelper.check()\n"
     files = ("helper.py", helper.partition("if __")[0]), ("train.py", TRAIN), ("other.py", other)
     left, messages = migrated(*files, bridge=True)
-    assert "tf.config.set_soft_device_placement(True)\nsess = tf.Session()\n" in left, messages
+    assert "tf.debugging.set_log_device_placement(True)\nsess = tf.Session()\n" in left, messages
 
 
 MODEL = """\
@@ -204,7 +204,7 @@ import model
 
 def main(_):
     x = model.build()
-    config = tf.ConfigProto(allow_soft_placement=True)
+    config = tf.ConfigProto(log_device_placement=True)
     with tf.Session(config=config) as sess:
         train, test = 1, 2
         print(train, test, x)
@@ -219,7 +219,7 @@ def test_a_session_in_a_function_that_nothing_calls() -> None:
     """A script's process runs what its files call; `test` is a variable of the script here."""
     files = ("model.py", MODEL), ("train.py", STARTED.format(more=""))
     left, messages = migrated(*files, bridge=True)
-    assert "tf.config.set_soft_device_placement(True)" in left, messages
+    assert "tf.debugging.set_log_device_placement(True)" in left, messages
     assert "ConfigProto" not in left
 
 
@@ -245,3 +245,108 @@ def test_a_session_that_others_may_open() -> None:
     script = STARTED.format(more="").partition("if __name__")[0]
     left, messages = migrated(("model.py", MODEL), ("train.py", script), bridge=True)
     assert "config=config" in left, messages
+
+
+TWO = """\
+import sys
+import tensorflow as tf
+
+
+def first():
+    {config}
+    with tf.Session(config=config) as sess:
+        print(sess.run(tf.constant(1)))
+
+
+def second():
+    with tf.Session({other}) as sess:
+        print(sess.run(tf.constant(2)))
+
+
+{body}
+"""
+GROWS = "config = tf.ConfigProto()\n    config.gpu_options.allow_growth = True"
+PART = "config = tf.ConfigProto(gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=0.3))"
+FEW = "config = tf.ConfigProto(inter_op_parallelism_threads=int(sys.argv[1]))"
+SOFT = "config = tf.ConfigProto(allow_soft_placement=True)"
+LOGS = "config = tf.ConfigProto(log_device_placement=True)"
+PLAIN = "another session of the process has no config"
+OTHER = "another session of the process has another config"
+ORDERED = "if sys.argv:\n    first()\n    second()"
+EITHER = "for name in sys.argv[1:]:\n    first() if name == 'first' else second()"
+LATE = "second()\nfirst()"
+HOLDS = "takes it too, which has"
+
+
+def two(config: str, body: str, other: str = "") -> tuple[int, list[str]]:
+    result = run(TWO.format(config=config, body=body, other=other), bridge=True)
+    return result.sites["applied"], said(result)
+
+
+@pytest.mark.parametrize("config", [GROWS, PART, FEW, SOFT])
+def test_what_the_first_session_says_holds_for_those_behind_it(config: str) -> None:
+    moved, messages = two(config, ORDERED)
+    assert moved == 1 and not any("holds for the process" in one for one in messages), messages
+
+
+@pytest.mark.parametrize("config", [GROWS, SOFT])
+def test_options_that_any_session_may_have(config: str) -> None:
+    moved, messages = two(config, EITHER)
+    assert moved == 1 and any(f"{HOLDS} no config" in one for one in messages), messages
+
+
+@pytest.mark.parametrize("config", [PART, FEW, LOGS])
+def test_options_that_a_session_alone_before_it_would_get(config: str) -> None:
+    moved, messages = two(config, EITHER)
+    assert moved == 0 and any(PLAIN in one for one in messages), messages
+
+
+@pytest.mark.parametrize("config", [GROWS, FEW, SOFT, LOGS])
+def test_a_session_that_is_over_before_the_options_are_set(config: str) -> None:
+    moved, messages = two(config, LATE)
+    assert moved == 1 and not any("holds for the process" in one for one in messages), messages
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if len(sys.argv) > 1:\n    first()\nsecond()",
+        "try:\n    first()\nexcept ValueError:\n    pass\nsecond()",
+        "for _ in sys.argv[1:]:\n    first()\nsecond()",
+        "len(sys.argv) > 1 and first()\nsecond()",
+        "def both():\n    if sys.argv[1:]:\n        return\n    first()\n\n\nboth()\nsecond()",
+        "def each():\n    yield first()\n\n\neach()\nsecond()",
+        "later = lambda: first()\nsecond()",
+    ],
+)
+def test_a_session_that_may_not_have_been_opened_before(body: str) -> None:
+    moved, messages = two(PART, body)
+    assert moved == 0 and any(PLAIN in one for one in messages), messages
+
+
+@pytest.mark.parametrize(
+    ("config", "other"),
+    [
+        # TF2 takes a memory limit or growth, not both.
+        (GROWS, "config=tf.ConfigProto(gpu_options=tf.GPUOptions("
+         "per_process_gpu_memory_fraction=0.3))"),
+        (FEW, "config=tf.ConfigProto(inter_op_parallelism_threads=2)"),
+        (SOFT, "config=tf.ConfigProto(allow_soft_placement=False)"),
+    ],
+)  # fmt: skip
+def test_two_configs_that_do_not_go_together(config: str, other: str) -> None:
+    _, messages = two(config, ORDERED, other)
+    assert any(OTHER in one for one in messages), messages
+
+
+def test_two_configs_that_do() -> None:
+    moved, messages = two(GROWS, EITHER, "config=tf.ConfigProto(allow_soft_placement=True)")
+    assert moved == 2 and any(f"{HOLDS} another config" in one for one in messages), messages
+
+
+def test_soft_placement_where_operations_name_devices() -> None:
+    """A session without it ends where it would go on with it."""
+    text = TWO.replace("print(sess.run(tf.constant(2)))", "print(sess.run(tf.constant(2)))\n"
+                       "\n\nwith tf.device('/gpu:0'):\n    tf.constant(3)")  # fmt: skip
+    result = run(text.format(config=SOFT, body=EITHER, other=""), bridge=True)
+    assert result.sites["kept"] == 1 and any(PLAIN in one for one in said(result)), said(result)

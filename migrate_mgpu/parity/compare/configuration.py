@@ -166,7 +166,8 @@ def _limits(
 def effective(trace: Mapping[str, Any]) -> list[Effective]:
     """The configurations that a program used, from its trace, in order.
 
-    Those of its sessions and servers; without any, that with which the eager runtime was
+    Those of its sessions and servers, each with what the process's first session says for all;
+    without any, that with which the eager runtime was
     initialised; without that, the one at exit. Empty when the program used no TensorFlow.
     """
     totals = trace["gpus"]
@@ -183,6 +184,31 @@ def effective(trace: Mapping[str, Any]) -> list[Effective]:
         )
         error = entry.get("error")
         found.append(Effective(name, {} if error else settings(entry, totals), error))
+    return _of_process(found[: len(trace["sessions"])]) + found[len(trace["sessions"]) :]
+
+
+_MEMORY = ("memory_growth", "gpu_memory_limit_mib", "unified_memory")
+_THREADS = ("intra_op_parallelism_threads", "inter_op_parallelism_threads")
+
+
+def _of_process(sessions: Sequence[Effective]) -> list[Effective]:
+    """Sessions with what the first one of the process has said for all.
+
+    A GPU's memory is taken once, as the first session that sees a GPU says (measured, "On a real
+    GPU" in docs/semantics.md). So are threads made, unless a session has its own (config.proto).
+    """
+    found: list[Effective] = []
+    memory: Settings | None = None
+    threads: Settings | None = None
+    for one in sessions:
+        if not one.error:
+            if one.settings["visible_gpus"] != []:
+                memory = memory or {name: one.settings[name] for name in _MEMORY}
+                one = replace(one, settings={**one.settings, **memory})
+            if not one.settings.get("use_per_session_threads"):
+                threads = threads or {name: one.settings[name] for name in _THREADS}
+                one = replace(one, settings={**one.settings, **threads})
+        found.append(one)
     return found
 
 
@@ -233,7 +259,7 @@ def compare(
     """
     before, after = effective(reference), effective(target)
     if not reference.get("names_gpus", True):
-        before = _without_effect(before, after)
+        before, after = _without_effect(before, after)
     if not before or not after:
         found = [Difference("configuration", _places(before), _places(after))]
     else:
@@ -259,15 +285,18 @@ def compare(
     return accepted(found, accept or {})
 
 
-def _without_effect(before: Sequence[Effective], after: Sequence[Effective]) -> list[Effective]:
-    """Sessions without soft placement, whose graphs name no GPU, as eager code that has it."""
-    soft = any(
-        one.where.startswith("context") and not one.error and one.settings[SOFT] for one in after
+def _without_effect(
+    before: list[Effective], after: list[Effective]
+) -> tuple[list[Effective], list[Effective]]:
+    """Both, where graphs name no GPU: without soft placement they are as those that have it."""
+    if not any(not one.error and one.settings[SOFT] for one in after):
+        return before, after
+    sides = (
+        [one if one.error else replace(one, settings={**one.settings, SOFT: True}) for one in side]
+        for side in (before, after)
     )
-    return [
-        replace(one, settings={**one.settings, SOFT: True}) if soft and not one.error else one
-        for one in before
-    ]
+    first, second = sides
+    return first, second
 
 
 def accepted(differences: Sequence[Difference], accept: Mapping[str, str]) -> list[Difference]:

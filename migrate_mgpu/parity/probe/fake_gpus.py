@@ -106,7 +106,8 @@ def split(machine: Machine, config: Any) -> None:
     """Bring a ConfigProto to logical GPUs of GPU 0, one for each GPU that it makes visible.
 
     What is recorded is the program's own. All configurations of a process get the same
-    limits: TensorFlow makes its GPU devices once.
+    limits: TensorFlow makes its GPU devices once. As in TensorFlow's own configuration of a
+    split GPU, the logical ones count: with a count of 1 an H200 had no ``/gpu:1``.
     """
     options = config.gpu_options
     named = options.visible_device_list
@@ -120,7 +121,7 @@ def split(machine: Machine, config: Any) -> None:
     if gpus:
         limits = [float(machine.split_mib or 0)] * gpus
         options.experimental.virtual_devices.add(memory_limit_mb=limits)
-    config.device_count["GPU"] = 1 if gpus else 0
+    config.device_count["GPU"] = gpus
 
 
 def map_device(name: Any) -> Any:

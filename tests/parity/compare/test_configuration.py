@@ -153,10 +153,12 @@ def test_soft_placement_has_no_effect_where_no_operation_names_a_gpu():
     assert found(soft, names_gpus=False, after=trace(initialised=[entry(tf2())])) == [
         "allow_soft_placement"
     ], "the old program asked for it"
-    v1 = trace(entry(tf2(allow_soft_placement=True)))
-    assert found(entry({}), names_gpus=False, after=v1) == ["allow_soft_placement"], (
-        "a session of TF2 says it as the old one did"
-    )
+    # Sessions of TF2 read what holds for the process.
+    v1 = trace(entry(tf2(allow_soft_placement=True)), entry(tf2(allow_soft_placement=True)))
+    assert found(soft, entry({}), names_gpus=False, after=v1) == []
+    assert found(soft, entry({}), names_gpus=True, after=v1) == ["allow_soft_placement"]
+    lost = trace(entry(tf2()))
+    assert found(soft, names_gpus=False, after=lost) == ["allow_soft_placement"]
 
 
 def test_cuda_visible_devices_and_the_list_name_the_same_gpus():
@@ -192,7 +194,7 @@ def test_sessions_and_context():
     assert configuration.compare(trace(growing), trace(exit_=entry(tf2(growth=True)))) == []
     # Several sessions of one configuration are one; of two they are two.
     assert configuration.compare(trace(growing, growing), native) == []
-    found = configuration.compare(trace(growing, plain), native)
+    found = configuration.compare(trace(growing, entry({"log_device_placement": True})), native)
     assert [d.name for d in found] == ["sessions"]
     # Two that differ in an accepted setting only are one.
     soft, both = {"allow_soft_placement": True}, {"allow_soft_placement": True}
@@ -202,8 +204,26 @@ def test_sessions_and_context():
     )
     assert not found
     # The order counts: each session its own.
-    swapped = configuration.compare(trace(growing, plain), trace(plain, growing))
-    assert [d.name for d in swapped] == ["memory_growth", "memory_growth"]
+    logging = entry({"log_device_placement": True})
+    swapped = configuration.compare(trace(logging, plain), trace(plain, logging))
+    assert [d.name for d in swapped] == ["log_device_placement"] * 2
+
+
+def test_memory_and_threads_are_as_the_first_session_says():
+    growing, plain = entry({"gpu_options": {"allow_growth": True}}), entry({})
+    threads = {"inter_op_parallelism_threads": 2}
+    for options in ({"gpu_options": {"allow_growth": True}}, threads):
+        first = entry(options)
+        assert configuration.compare(trace(first, plain), trace(first, first)) == []
+        found = configuration.compare(trace(plain, first), trace(first, first))
+        assert len(found) == 2 and found[0].name == found[1].name
+    # The first that sees a GPU; a session with threads of its own.
+    blind = entry({"device_count": {"GPU": 0}})
+    assert configuration.compare(trace(blind, growing, plain), trace(blind, growing, growing)) == []
+    assert configuration.compare(trace(blind, plain, growing), trace(blind, growing, growing))
+    own = entry(threads | {"use_per_session_threads": True})
+    one, two = trace(entry({}), own), trace(entry({}), entry({"use_per_session_threads": True}))
+    assert [d.name for d in configuration.compare(one, two)] == ["inter_op_parallelism_threads"]
 
 
 def test_nothing_recorded_is_no_pass():

@@ -50,7 +50,7 @@ def test_split_gpu(runtime, tmp_path, where):
     found = configuration.settings(session, trace["gpus"])
     assert (found["visible_gpus"], found["memory_growth"]) == ([2, 0, 1], True)
     used = session["used"]
-    assert used["device_count"] == {"GPU": 1}
+    assert used["device_count"] == {"GPU": 3}
     options = used["gpu_options"]
     assert options["visible_device_list"] == "0" and "allow_growth" not in options
     limits = options["experimental"]["virtual_devices"]
@@ -64,6 +64,15 @@ from tensorflow.python.eager import context
 wrapper = getattr(context, "pywrap_tfe", None) or context.pywrap_tensorflow
 listed = wrapper.TF_ListPhysicalDevices
 wrapper.TF_ListPhysicalDevices = lambda: [*listed(), b"/physical_device:GPU:0"]
+"""
+# What TensorFlow itself makes of such a machine when a program splits its GPU.
+SPLITS_ITSELF = """
+one = tf.config.experimental.list_physical_devices("GPU")[0]
+parts = [tf.config.experimental.VirtualDeviceConfiguration(memory_limit=8192) for _ in range(2)]
+tf.config.experimental.set_virtual_device_configuration(one, parts)
+own = context.context().config
+limits = [list(group.memory_limit_mb) for group in own.gpu_options.experimental.virtual_devices]
+print(own.device_count["GPU"], own.gpu_options.visible_device_list, limits)
 """
 LISTS = """
 print(len(tf.config.experimental.list_physical_devices("GPU")))
@@ -89,8 +98,11 @@ def test_machine_with_one_gpu(runtime, tmp_path, where, place):
     assert configuration.settings(found, trace["gpus"])["visible_gpus"] == [0, 1]
     used = found["used"]
     if place == "split":
-        limits = used["gpu_options"]["experimental"]["virtual_devices"]
-        assert limits == [{"memory_limit_mb": [8192.0, 8192.0]}]
-        assert used["device_count"]["GPU"] == 1
+        given = used["gpu_options"]
+        limits = [one["memory_limit_mb"] for one in given["experimental"]["virtual_devices"]]
+        count = used["device_count"]["GPU"]
+        program.write_text(ONE_GPU + SPLITS_ITSELF)
+        own = subprocess.run([command[0], str(program)], capture_output=True, text=True)
+        assert own.stdout.split("\n")[0] == f"{count} {given['visible_device_list']} {limits}"
     else:  # nothing is placed on it
         assert used["device_count"] == {"CPU": 2, "GPU": 0}

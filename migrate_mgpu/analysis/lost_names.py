@@ -214,6 +214,13 @@ MENDS = {
     },
 }
 
+# What a function needs only where its caller says something by a name, which its file then has.
+MENDS_IF = {
+    "batch_norm": {"updates_collections": (_CHOICE,)},
+    "learning.create_train_op": {"gradient_multipliers": (_TENSOR,)},
+    "tfexample_decoder.Tensor": {"shape_keys": (_STACK,)},
+}
+
 # Equal by their values, not the same objects (TF 1.15's tf.nest is the module's own).
 _EQUAL = {
     "contrib.compiler.jit.experimental_jit_scope": "xla.experimental.jit_scope",

@@ -65,6 +65,7 @@ from migrate_mgpu.analysis.lost_names import (
     CALLS,
     HPARAM,
     MENDS,
+    MENDS_IF,
     PACKAGES,
     READS,
     SLIM,
@@ -912,6 +913,9 @@ class _Renaming:
         elif new.package in PACKAGES:
             self._installs(new.package)
             self.mended += MENDS.get(new.path, ())
+            for name, mends in MENDS_IF.get(new.path, {}).items():
+                if name in self.module.source.text:
+                    self.mended += mends
 
     def _installs(self, package: str) -> None:
         if PACKAGES[package]:

@@ -81,7 +81,8 @@ _BODIES = (
     x = tf.constant(x2)
     net = slim.batch_norm(x, scale=True, decay=0.7)
     net = slim.fully_connected(net, 4, normalizer_fn=slim.batch_norm)
-    return [net, slim.batch_norm(net, updates_collections=None),
+    training = tf.placeholder_with_default(True, [])
+    return [net, slim.batch_norm(net, updates_collections=None, is_training=training),
             slim.batch_norm(net, is_training=tf.constant(True)),
             slim.batch_norm(net, is_training=tf.constant(False), fused=False)]
 """),
@@ -206,6 +207,12 @@ _BODIES = (
     return [tf.contrib.losses.softmax_cross_entropy(p, tf.constant(onehot)),
             tf.contrib.losses.get_total_loss()]
 """),
+    ("TRAIN create_train_op with multipliers", _SLIM, """
+    net = slim.fully_connected(tf.constant(x2), 3)
+    loss = tf.losses.softmax_cross_entropy(onehot, net)
+    return [slim.learning.create_train_op(loss, tf.train.GradientDescentOptimizer(0.1),
+                                          gradient_multipliers={'fully_connected/weights': 2.0})]
+"""),
     ("TRAIN create_train_op", _SLIM, """
     net = slim.fully_connected(tf.constant(x2), 3, normalizer_fn=slim.batch_norm)
     loss = tf.losses.softmax_cross_entropy(onehot, net)
@@ -308,6 +315,7 @@ _BODIES = (
         'image/encoded': tf.train.Feature(bytes_list=tf.train.BytesList(value=[image])),
         'image/format': tf.train.Feature(bytes_list=tf.train.BytesList(value=[b'png'])),
         'label': tf.train.Feature(int64_list=tf.train.Int64List(value=[2])),
+        'rows': tf.train.Feature(int64_list=tf.train.Int64List(value=[1])),
         'box/ymin': tf.train.Feature(float_list=tf.train.FloatList(value=[0.1])),
         'box/xmin': tf.train.Feature(float_list=tf.train.FloatList(value=[0.2])),
         'box/ymax': tf.train.Feature(float_list=tf.train.FloatList(value=[0.3])),
@@ -321,12 +329,13 @@ _BODIES = (
         'image/encoded': tf.FixedLenFeature((), tf.string, default_value=''),
         'image/format': tf.FixedLenFeature((), tf.string, default_value='png'),
         'label': tf.FixedLenFeature([1], tf.int64, default_value=tf.zeros([1], dtype=tf.int64)),
+        'rows': tf.FixedLenFeature([1], tf.int64),
         'box/ymin': tf.VarLenFeature(tf.float32), 'box/xmin': tf.VarLenFeature(tf.float32),
         'box/ymax': tf.VarLenFeature(tf.float32), 'box/xmax': tf.VarLenFeature(tf.float32),
     }
     handlers = {
         'image': slim.tfexample_decoder.Image(shape=list(x4.shape[1:]), channels=3),
-        'label': slim.tfexample_decoder.Tensor('label'),
+        'label': slim.tfexample_decoder.Tensor('label', shape_keys='rows'),
         'box': slim.tfexample_decoder.BoundingBox(['ymin', 'xmin', 'ymax', 'xmax'], 'box/'),
         'both': slim.tfexample_decoder.ItemHandlerCallback(
             ['label'], lambda found: found['label'] * 10),

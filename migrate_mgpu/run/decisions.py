@@ -101,7 +101,7 @@ class ConfigDecisions:
         if problems or any(not module.writable for module in flow.modules):
             return Outcome(flow, f.KEPT, problems)
         modules = list(dict.fromkeys(m for state in alive for m in state.program.modules))
-        point = Timing(self.graph, modules, native).place(flow)
+        point = Timing(self.graph, [state.program for state in alive], native).place(flow)
         if isinstance(point, Diagnostic):
             return Outcome(flow, f.KEPT, [point])
         for state in states:  # where the calls go, programs may run that open no session of it

@@ -10,8 +10,10 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.order import Order
+from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.scopes import line_of, position, statement_value, walk
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.analysis.taken_names import imports_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.session_config.field_rewriter import field_rewriters
 from migrate_mgpu.session_config.fields import GPU_FIELDS
@@ -65,9 +67,9 @@ class Hoist:
 class Timing:
     """Decides for each flow whether its calls come in time."""
 
-    def __init__(self, graph: CallGraph, modules: list[Module], native: bool) -> None:
+    def __init__(self, graph: CallGraph, programs: list[Program], native: bool) -> None:
         self.graph = graph
-        self.modules = modules
+        self.programs = programs
         starts = _starts_eagerly if native else self._starts_in_graph_mode
         self._initializes = Order(
             graph, lambda module: (call for call in module.names.calls if starts(module, call))
@@ -149,21 +151,55 @@ class Timing:
     def _environment_after(self, flow: Flow) -> list[Place]:
         """Assignments of CUDA_VISIBLE_DEVICES that may come after GPUs have been listed."""
         settings = [s for s in flow.settings if s.path in GPU_FIELDS]
-        return [
-            Place(module, node)
-            for module in self.modules
-            if settings
+        changes = [
+            (module, node)
+            for program in self.programs
+            if any(self.graph.runs_in(program, s.module, s.statement) for s in settings)
+            for module in program.modules
             for node in module.environment_changes
             # A dictionary is of a child process: `dict(os.environ, CUDA_VISIBLE_DEVICES=...)`.
-            if not isinstance(node, ast.Dict)
-            and not any(self._comes_before(module, node, s.module, s.statement) for s in settings)
+            if not isinstance(node, ast.Dict) and self.graph.runs_in(program, module, node)
+        ]
+        return [
+            Place(module, node)
+            for module, node in dict.fromkeys(changes)
+            if not any(self._comes_before(module, node, s.module, s.statement) for s in settings)
         ]
 
     def _comes_before(
         self, home: Module, node: ast.AST, module: Module, statement: ast.stmt
     ) -> bool:
         order = Order(self.graph, partial(_in_its_module, home, node))
-        return order.before(module, statement) is not None
+        if order.before(module, statement) is not None:
+            return True
+        runs_with_module = home.names.statement(node) in home.tree.body
+        return runs_with_module and self._loaded_before(home, module, statement)
+
+    def _loaded_before(self, home: Module, module: Module, statement: ast.stmt) -> bool:
+        """Whether a module is loaded by imports at the top of files, all of which stand above."""
+        waiting, seen = [module], {module}
+        while waiting:
+            importer = waiting.pop()
+            for other in importer.imported:
+                found = imports_of(importer, other, self.graph.project) if other not in seen else []
+                if any(one in importer.tree.body for one, _, _ in found):
+                    seen.add(other)
+                    waiting.append(other)
+        if home is module or home not in seen:
+            return False
+        last = max(position(one) for one in module.names.imports if one in module.tree.body)
+        return all(last < position(one) for one in self._runs_from(module, statement))
+
+    def _runs_from(self, module: Module, statement: ast.stmt) -> list[ast.AST]:
+        """What a module's top level has of a statement: itself, or the calls of its function."""
+        function = self.graph.enclosing(module, statement)
+        if function is None:
+            return [statement]
+        return [
+            reference.node
+            for reference in self.graph.references(function)
+            if reference.module is module and self.graph.enclosing(module, reference.node) is None
+        ]
 
     def _behind(self, flow: Flow, early: list[Setting], late: list[Place]) -> Hoist | None:
         """The calls behind the last such assignment, where it stands between config and session.

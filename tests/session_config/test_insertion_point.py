@@ -97,3 +97,68 @@ def test_gpus_that_are_hidden_in_another_way_keep_the_config(old: str, new: str)
     after, told = migrated(program, bridge=True)
     assert any(MAY in one for one in told), told
     assert "tf.Session(config=config)" in after
+
+
+BOXES = """\
+import os
+import tensorflow as tf
+
+
+def boxes():
+    return tf.constant(1.0)
+"""
+TRAINS = """\
+import tensorflow as tf
+import boxes
+
+
+def train():
+    config = tf.ConfigProto()
+    config.gpu_options.allow_growth = True
+    with tf.Session(config=config) as sess:
+        print(sess.run(boxes.boxes()))
+
+
+if __name__ == "__main__":
+    train()
+"""
+SETS = 'os.environ["CUDA_VISIBLE_DEVICES"] = "3"'
+
+
+def kept_by_environment(boxes: str, trains: str = TRAINS) -> bool:
+    after, messages = migrated(("boxes.py", BOXES + boxes), ("train.py", trains), bridge=True)
+    moved = "set_memory_growth" in after
+    assert moved != any(MAY in one for one in messages), messages
+    return not moved
+
+
+def test_what_another_script_sets_when_it_is_started_itself() -> None:
+    assert not kept_by_environment(f'\n\nif __name__ == "__main__":\n    {SETS}\n')
+
+
+def test_what_an_imported_file_sets_stands_before_all_functions() -> None:
+    assert not kept_by_environment(f"\n\n{SETS}\n")
+    through = TRAINS.replace("import boxes\n", "from networks import boxes\n")
+    files = ("boxes.py", f"{BOXES}\n\n{SETS}\n"), ("networks.py", "import boxes\n")
+    after, messages = migrated(*files, ("train.py", through), bridge=True)
+    assert "set_memory_growth" in after, messages
+
+
+CHOOSES = f"\n\ndef choose():\n    {SETS}\n"
+IN_FUNCTION = TRAINS.replace("import boxes\n", "").replace("    with", "    import boxes\n    with")
+BELOW = TRAINS.replace("import boxes\n", "").replace(
+    "if __name__", "train()\nimport boxes\nif __name__"
+)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "trains"),
+    [
+        (CHOOSES, TRAINS.replace("print(sess", "boxes.choose()\n        print(sess")),
+        (f"\n\n{SETS}\n", IN_FUNCTION),
+        (f"\n\n{SETS}\n", BELOW),
+        (f"\n\nif len(os.environ) > 9:\n    {SETS}\n", TRAINS),
+    ],
+)
+def test_what_may_be_set_later(boxes: str, trains: str) -> None:
+    assert kept_by_environment(boxes, trains)

@@ -74,9 +74,8 @@ class ConfigDecisions:
         native = all(state.kind == NATIVE for state in alive)
         problems = [*check(flow, native), *self._switched_off(flow), *self._leaks(flow)]
         spread: list[Session] = []  # sessions that take an option which they had not
-        over: list[
-            tuple[Session, State]
-        ] = []  # those that are opened once, before the options are set
+        # Those that are opened once, before the options are set.
+        over: list[tuple[Session, State]] = []
         for state in states:
             if state.kind == REFUSED:
                 problems.append(stays_on_tf1(flow, state.program))

@@ -9,8 +9,9 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_read_only, showing
 from migrate_mgpu.analysis.module import Module, fact_of_text
-from migrate_mgpu.analysis.names import Binding, Scope, constant, is_none
+from migrate_mgpu.analysis.names import Binding, Names, Scope, constant, is_none
 from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.analysis.symbols import message
 from migrate_mgpu.analysis.value_flow import MEMBER, ValueFlow, inherits, is_manager, own_nodes
@@ -68,6 +69,35 @@ def _check_shared(flows: list[Flow]) -> None:
                         one.problems.append(Diagnostic("not-followed", where, text))
 
 
+def _web(names: Names, target: ast.Name, home: Scope) -> tuple[list[Binding], list[ast.Name]]:
+    """The bindings of a variable that its mentions have in common with one, and these mentions.
+
+    The name may be used again: what no mention of the one can read is another variable.
+    """
+    bindings = home.bindings[target.id]
+    mentions = names.mentions(target.id, home)
+    read = {
+        mention: reaching(names, mention, home)
+        for mention in mentions
+        if not isinstance(mention.ctx, ast.Store)
+    }
+    bound = names.statement(target)
+    web = [b for b in bindings if isinstance(b.node, ast.AST) and names.statement(b.node) is bound]
+    size = 0
+    while size != len(web):
+        size = len(web)
+        for found in read.values():
+            if any(b in web for b in found):
+                web += [b for b in found if b not in web]
+    places = {names.statement(b.node) for b in web}
+    held = [
+        m
+        for m in mentions
+        if (names.statement(m) in places if m not in read else any(b in web for b in read[m]))
+    ]
+    return [b for b in bindings if b in web], held
+
+
 def _asks_for_none(block: ast.If, name: str) -> bool:
     """`if config is None:`."""
     test = block.test
@@ -97,6 +127,8 @@ class _Tracker:
         self.flow = flow
         self.taken: set[ast.AST] = set()
         self._seen: set[object] = set()
+        # Mentions of a name that is followed where it holds something else.
+        self._elsewhere: set[ast.Name] = set()
         self._given: list[tuple[Module, ast.expr, Function]] = []
         self._parts: dict[ast.expr, str] = {}  # what fields of a constructor are given
         self._reached: set[ast.AST] = set()  # places that are known to hold the object
@@ -275,15 +307,24 @@ class _Tracker:
             return
         self.variable(module, mention.id, home, path)
 
-    def variable(self, module: Module, name: str, home: Scope, path: str) -> None:
-        """Follows every mention of a variable that holds the object, or a part of it."""
+    def variable(
+        self, module: Module, name: str, home: Scope, path: str, target: ast.Name | None = None
+    ) -> None:
+        """Follows every mention of a variable that holds the object, or a part of it.
+
+        ``target`` is where it is assigned: the same name may hold other things above and below.
+        """
         key = (home, name)
         if key in self._seen:
             return
         self._seen.add(key)
-        bindings = home.bindings[name]
-        if not path:
-            bindings = self._without_parameter(module, name, home)
+        bindings, mentions = home.bindings[name], module.names.mentions(name, home)
+        if target is not None and len(bindings) > 1:
+            bindings, held = _web(module.names, target, home)
+            self._elsewhere.update(set(mentions).difference(held))
+            mentions = held
+        if not path and len(bindings) > 1:
+            bindings = self._without_parameter(module, name, home, bindings)
         made = [b for b in bindings if not is_none(b.value)]
         for binding in bindings:
             self._binding(module, binding, name, path)
@@ -295,7 +336,7 @@ class _Tracker:
         asked = {
             block.test.left for block in self.flow.defaults if isinstance(block.test, ast.Compare)
         }
-        for mention in module.names.mentions(name, home):
+        for mention in mentions:
             if mention in asked:
                 continue
             if isinstance(mention.ctx, ast.Load):
@@ -307,12 +348,13 @@ class _Tracker:
         elif home.is_class:
             self.problem(module, bindings[0].node, f"`{name}` is an attribute of a class")
 
-    def _without_parameter(self, module: Module, name: str, home: Scope) -> list[Binding]:
+    def _without_parameter(
+        self, module: Module, name: str, home: Scope, bindings: list[Binding]
+    ) -> list[Binding]:
         """The bindings of a variable that is a parameter, and gets the object where it is None.
 
         The parameter stays: who gives a config, gives it to the session.
         """
-        bindings = home.bindings[name]
         given = [b for b in bindings if b.kind == "parameter"]
         made = [b for b in bindings if b.kind != "parameter"]
         if len(given) != 1 or len(made) != 1 or made[0].value not in self.taken:
@@ -558,7 +600,7 @@ class _Tracker:
             if not made and any(is_none(b.value) for b in home.bindings[target.id]):
                 # The object is made in any case, its options would be set in any case.
                 self.problem(module, node, f"it is also called `{target.id}`, which may be None")
-            self.variable(module, target.id, home, path)
+            self.variable(module, target.id, home, path, target)
         elif len(targets) == 1 and isinstance(target, ast.Attribute):
             self._carried(module, parent, node)
             self._kept_on_self(module, target, path)
@@ -706,7 +748,7 @@ class _Tracker:
                     return False
                 elif isinstance(value, ast.Name):
                     home = module.names.defining_scope(value.id, module.names.scope_of_name[value])
-                    if (home, value.id) not in self._seen:
+                    if (home, value.id) not in self._seen or value in self._elsewhere:
                         self.problem(module, node, f"`{function.name}` returns something else here")
                         return False
         return True
@@ -808,7 +850,7 @@ class _Tracker:
             return True
         if isinstance(node, ast.Name):
             home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
-            return (home, node.id) in self._seen
+            return (home, node.id) in self._seen and node not in self._elsewhere
         return False
 
     # -- containers and conditional expressions -------------------------------

@@ -69,20 +69,20 @@ def _check_shared(flows: list[Flow]) -> None:
                         one.problems.append(Diagnostic("not-followed", where, text))
 
 
-def _web(names: Names, target: ast.Name, home: Scope) -> tuple[list[Binding], list[ast.Name]]:
-    """The bindings of a variable that its mentions have in common with one, and these mentions.
+def _web(names: Names, place: ast.Name, home: Scope) -> tuple[list[Binding], list[ast.Name]]:
+    """The bindings that may meet that of a place in a mention of its variable, and the mentions.
 
     The name may be used again: what no mention of the one can read is another variable.
     """
-    bindings = home.bindings[target.id]
-    mentions = names.mentions(target.id, home)
+    bindings = home.bindings[place.id]
+    mentions = names.mentions(place.id, home)
     read = {
         mention: reaching(names, mention, home)
         for mention in mentions
         if not isinstance(mention.ctx, ast.Store)
     }
-    bound = names.statement(target)
-    web = [b for b in bindings if isinstance(b.node, ast.AST) and names.statement(b.node) is bound]
+    bound = names.statement(place)
+    web = list(read.get(place) or (b for b in bindings if names.statement(b.node) is bound))
     size = 0
     while size != len(web):
         size = len(web)
@@ -305,22 +305,22 @@ class _Tracker:
         if home is None:
             self.problem(module, mention, f"`{mention.id}` is not defined in this file")
             return
-        self.variable(module, mention.id, home, path)
+        self.variable(module, mention.id, home, path, mention)
 
     def variable(
-        self, module: Module, name: str, home: Scope, path: str, target: ast.Name | None = None
+        self, module: Module, name: str, home: Scope, path: str, place: ast.Name | None = None
     ) -> None:
         """Follows every mention of a variable that holds the object, or a part of it.
 
-        ``target`` is where it is assigned: the same name may hold other things above and below.
+        ``place`` is where it does: the same name may hold other things above and below.
         """
         key = (home, name)
         if key in self._seen:
             return
         self._seen.add(key)
         bindings, mentions = home.bindings[name], module.names.mentions(name, home)
-        if target is not None and len(bindings) > 1:
-            bindings, held = _web(module.names, target, home)
+        if place is not None and len(bindings) > 1:
+            bindings, held = _web(module.names, place, home)
             self._elsewhere.update(set(mentions).difference(held))
             mentions = held
         if not path and len(bindings) > 1:

@@ -36,6 +36,10 @@ def test_a_configuration_by_another_name_moves(imported: str, made: str) -> None
 SETTINGS = "config = {'size': 3}\nprint(config['size'])\n"
 MADE = "config = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
 OPENED = "with tf.Session(config=config) as sess:\n    print(sess.run(tf.constant(1)))\n"
+PART = """\
+part = tf.GPUOptions(per_process_gpu_memory_fraction=0.2)
+tf.Session(config=tf.ConfigProto(gpu_options=part))
+"""
 
 
 def indented(text: str) -> str:
@@ -49,6 +53,7 @@ def indented(text: str) -> str:
         (MADE + OPENED + SETTINGS, 1),
         (MADE + OPENED + "del config\n" + SETTINGS, 0),
         (MADE + OPENED + MADE + OPENED, 2),
+        (PART + PART, 2),
         ("def main():\n" + indented(SETTINGS + MADE + OPENED) + "\n\nmain()\n", 1),
         # What is read may be the one or the other.
         (SETTINGS + "import sys\nif sys.argv:\n" + indented(MADE) + OPENED, 0),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from migrate_mgpu.api import distributions
+from migrate_mgpu.api import distributions, random_fields
 from migrate_mgpu.api.schema import Definition
 
 _ROOT = """
@@ -119,6 +119,7 @@ def {name}(logits, targets, weights):
     ),
     **distributions.CLASSES,
     **distributions.FUNCTIONS,
+    **random_fields.FUNCTIONS,
 }
 # Those that are given functions, with the parameters that are the same in TF2.
 CONTROL: Mapping[str, tuple[str, ...]] = {

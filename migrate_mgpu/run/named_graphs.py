@@ -29,6 +29,7 @@ from migrate_mgpu.models.normalize import (
     called_initializers,
     carried_sizes,
     class_names,
+    crf_transitions,
     early_constants,
     fed_dropout,
     graph_functions,
@@ -41,6 +42,7 @@ from migrate_mgpu.models.normalize import (
     layer_loops,
     layer_objects,
     loaded_graphs,
+    loop_collections,
     loop_parts,
     made_before_towers,
     mixed_indents,
@@ -637,6 +639,7 @@ def _named(
             edits = (
                 _each(own_modules, mixed_indents.normalize)
                 or _each(own_modules, shape_products.normalize)
+                or _each(own_modules, crf_transitions.normalize)
                 or _each(own_modules, bidirectional.parted)
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)
@@ -654,6 +657,7 @@ def _named(
                 or _each(own_modules, layer_objects.normalize)
                 or _each(own_modules, late_parts.normalize)
                 or _each(own_modules, loop_parts.normalize)
+                or _each(own_modules, partial(loop_collections.normalize, modules=modules))
                 or _each(own_modules, partial(layer_loops.normalize, graph=graph))
                 or _each(own_modules, loaded_graphs.normalize)
                 or _each(own_modules, turned_lists.normalize)

@@ -181,6 +181,9 @@ MUTANTS: dict[str, Mutant] = {
     "what reads backwards reads forwards": Mutant(
         "sequence_tagger", r"bw_2\(embedded_back", "bw_2(embedded"
     ),
+    "moves between tags behind a sequence's end that count": Mutant(
+        "random_fields", r"moved \* mask\[:, 1:\]", "moved"
+    ),
     "applies the model of the session before, not the one that is restored": Mutant(
         "applied_model", r"^saver\.restore\(path\)\n", ""
     ),

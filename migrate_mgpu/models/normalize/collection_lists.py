@@ -67,7 +67,7 @@ def mentions(module: Module) -> list[ast.Attribute | ast.ImportFrom]:
 
 def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one collection; none where it is used in a way that cannot be analyzed."""
-    for key, found in _by_collection(modules).items():
+    for key, found in by_collection(modules).items():
         try:
             return _Threads(modules, graph, key, found).edits()
         except _Stays:
@@ -79,7 +79,7 @@ def collected(
     modules: Sequence[Module], graph: CallGraph, read: ast.Call
 ) -> list[tuple[Module, ast.expr]]:
     """What the towers' own read of a collection gives; nothing where that cannot be analyzed."""
-    for key, found in _by_collection(modules).items():
+    for key, found in by_collection(modules).items():
         if any(call is read for _, call in found):
             try:
                 return _Threads(modules, graph, key, found).before(read)
@@ -88,7 +88,7 @@ def collected(
     return []
 
 
-def _by_collection(modules: Sequence[Module]) -> dict[str, list[tuple[Module, ast.Call]]]:
+def by_collection(modules: Sequence[Module]) -> dict[str, list[tuple[Module, ast.Call]]]:
     """The calls that fill or read each collection of the author's; none where one is not known."""
     calls: dict[str, list[tuple[Module, ast.Call]]] = {}
     for module in modules:

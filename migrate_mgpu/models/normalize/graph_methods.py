@@ -18,7 +18,6 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.origins import is_of_another
 from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
@@ -110,7 +109,7 @@ class _Lifted:
         if any(names.statement(call) in towers for call in calls):
             return len(calls) == 1
         if len(calls) > 1:
-            return self._makes_layers()
+            return self._builds()
         statement = names.statement(calls[0])
         inside = statement_value(statement) is not calls[0]
         return bool(towers) and inside and not self._reads()
@@ -161,13 +160,10 @@ class _Lifted:
             and (self.is_static or Layout(self.source, self.method).owns_lines)
         )
 
-    def _makes_layers(self) -> bool:
-        return any(
-            name_of(self.module, part) in VARIABLES.by_name
-            or name_of(self.module, part).startswith(("layers.", "contrib.layers."))
-            for part in walk(self.method)
-            if isinstance(part, ast.Call)
-        )
+    def _builds(self) -> bool:
+        """Whether it builds parts of a graph: layers, variables, or what is computed."""
+        calls = (part for part in walk(self.method) if isinstance(part, ast.Call))
+        return any(name_of(self.module, part) for part in calls)
 
     def _reads(self) -> dict[str, str] | None:
         """The attributes that it reads, by the parameters that they become."""

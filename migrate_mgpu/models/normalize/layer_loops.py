@@ -20,10 +20,10 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.recurrent import RUNS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
-from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import is_session, trains
 from migrate_mgpu.models.normalize.graph_methods import in_line
+from migrate_mgpu.models.normalize.nested_functions import lifted
 from migrate_mgpu.source.blocks import render
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
@@ -108,12 +108,9 @@ class _Loop:
             return []
         if not (lists or any(name in stored for name in takes)):
             return []
-        makers_inside = [name for name in takes if _is_function(module, self.scope, name)]
-        moved = [_hoisted(module, self.scope, name) for name in makers_inside]
-        if None in moved:
-            return []
-        hoisted = [one for one in moved if one is not None]
-        takes = [name for name in takes if name not in makers_inside]
+        for inner_name in takes:
+            if _is_function(self.scope, inner_name):
+                return lifted(module, self.home, inner_name) or []
         word = f"{_kind(module, loop) if makers[0] == _WEIGHTS else makers[0]}_layers"
         name = names.fresh(names.module_scope, word, f"more_{word}")
         returned = [part for one in gives for part in parts[one]]
@@ -131,8 +128,8 @@ class _Loop:
             and not is_inside(module, part, {loop})
         ]
         called = ", ".join(told.get(code, code) for code in returned)
-        own = self._written(name, returned, called, takes, lists, attributes, hoisted)
-        return [*own, *behind, *(one.gone for one in hoisted)]
+        own = self._written(name, returned, called, takes, lists, attributes)
+        return [*own, *behind]
 
     def _written(
         self,
@@ -142,7 +139,6 @@ class _Loop:
         takes: list[str],
         lists: dict[str, ast.stmt],
         attributes: dict[str, list[ast.Attribute]],
-        hoisted: list[_Hoisted],
     ) -> list[Edit]:
         module, loop, source = self.module, self.loop, self.module.source
         unit = source.indent_unit
@@ -150,8 +146,7 @@ class _Loop:
             Edit(*source.span(node), own) for own, nodes in attributes.items() for node in nodes
         ]
         body = render(source, loop, changes, len(unit), unit).split("\n")
-        text = [line for one in hoisted for line in one.lines]
-        text.append(f"def {name}({', '.join([*takes, *attributes])}):")
+        text = [f"def {name}({', '.join([*takes, *attributes])}):"]
         text += (unit + source.code(statement) for statement in lists.values())
         text += [unit + body[0], *body[1:], f"{unit}return {', '.join(returned)}", "", ""]
         given = [*takes, *(source.code(nodes[0]) for nodes in attributes.values())]
@@ -191,8 +186,9 @@ class _Loop:
             if not isinstance(func.value, ast.Name):
                 return None
             name = func.value.id
-            binding = names.only_binding(func.value)
-            begins = names.statement(binding.node) if binding is not None else None
+            bound = self.scope.bindings.get(name, [])
+            above = [one for one in bound if position(one.node) < position(self.loop)]
+            begins = names.statement(above[0].node) if len(above) == 1 else None
             if not isinstance(begins, ast.Assign) or len(begins.targets) != 1:
                 return None
             empty = isinstance(begins.value, ast.List) and not begins.value.elts
@@ -263,42 +259,9 @@ class _Loop:
         return list(found)
 
 
-@record(frozen=True)
-class _Hoisted:
-    """A function that goes to the top of its file: its lines there, and the edit where it was."""
-
-    lines: list[str]
-    gone: Edit
-
-
-def _is_function(module: Module, scope: Scope, name: str) -> bool:
+def _is_function(scope: Scope, name: str) -> bool:
     bindings = scope.bindings.get(name, [])
     return any(isinstance(one.node, ast.FunctionDef) for one in bindings)
-
-
-def _hoisted(module: Module, scope: Scope, name: str) -> _Hoisted | None:
-    """A function within another one that needs nothing of it; None for others."""
-    names, source = module.names, module.source
-    bindings = scope.bindings[name]
-    node = bindings[0].node
-    if len(bindings) != 1 or not isinstance(node, ast.FunctionDef) or node.decorator_list:
-        return None
-    if name in names.module_scope.bindings or any("\n" in text for text in _texts(node)):
-        return None
-    for part in walk(node):
-        if isinstance(part, ast.Name) and part in names.scope_of_name:
-            home = names.defining_scope(part.id, names.scope_of_name[part])
-            around = home.function() if home is not None else None
-            if around is not None and around is not node:
-                return None
-    layout = Layout(source, node)
-    if not layout.owns_lines:
-        return None
-    lines = [line.rstrip() for line in render(source, node, [], 0, "").split("\n")]
-    end = layout.next_line
-    while end < len(source.text) and not source.line_text(source.place(end)[0]).strip():
-        end = source.line_starts[source.place(end)[0]]  # blank lines behind it go, too
-    return _Hoisted([*lines, "", ""], Edit(layout.line_start, end, ""))
 
 
 def _asked_parts(
@@ -349,6 +312,7 @@ def _is_read_behind(module: Module, mentions: list[ast.Name], loop: ast.For) -> 
         (m for m in mentions if position(m) > position(loop) and not is_inside(module, m, {loop})),
         key=position,
     )
+    behind = [m for m in behind if not _is_turned(module, m)]
     reads = {m for m in behind if isinstance(m.ctx, ast.Load)}
     if not reads:
         return False
@@ -356,6 +320,17 @@ def _is_read_behind(module: Module, mentions: list[ast.Name], loop: ast.For) -> 
     anew = isinstance(first, ast.Assign) and not reads & set(walk(first))
     anew |= isinstance(first, ast.For) and isinstance(behind[0].ctx, ast.Store)
     return not (anew and _always(module, first, reads))
+
+
+def _is_turned(module: Module, mention: ast.Name) -> bool:
+    """Whether a mention is of what a loop around it gives the name in each turn, or gives it so."""
+    for parent in module.names.ancestors(mention):
+        if isinstance(parent, ast.For):
+            targets = [n.id for n in walk(parent.target) if isinstance(n, ast.Name)]
+            inside = any(mention in walk(one) for one in (*parent.body, parent.target))
+            if mention.id in targets and inside:
+                return True
+    return False
 
 
 def _always(module: Module, first: ast.stmt, reads: set[ast.Name]) -> bool:

@@ -193,7 +193,7 @@ class _Maker:
         if not told.isdisjoint(new.values()):
             return None  # a variable would have its name before the next is made
         scope = names.scope_at(call)
-        if scope.is_module or "#" in self.source.code(statement):
+        if "#" in self.source.code(statement):
             return None
         own = set(scope.bindings)
         used = {n.id for one in kept for n in walk(one) if isinstance(n, ast.Name)}
@@ -205,7 +205,7 @@ class _Maker:
             if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
         } - self.settings - set(self.made)  # fmt: skip
         free = used - set(self._parameters()) - set(self.locals)
-        if own & (free | made_here):
+        if own & (made_here if scope.is_module else free | made_here):
             return None
         texts = {name: _one_line(self.source.code(value)) for name, value in given.items()}
         texts.update(new)

@@ -298,6 +298,10 @@ class Expressions:
             if known and (len(call.args) > len(known) or not named <= {*known, "name"}):
                 text = f"`{shown}` has arguments for which TF2 has nothing equal"
                 raise Refused(module, call, text)
+            given = {*known[: len(call.args)], *named}
+            if name in DEFINED and not given >= {*known}:
+                missing = next(one for one in known if one not in given)
+                raise Refused(module, call, f"`{shown}` is not given `{missing}`")
             if name in CONTROL:
                 self._controlled(call, name, found)
             if name in DRAWS or name in DRAWS_IMAGES or name in SAMPLES:
@@ -820,6 +824,9 @@ def expressions_of(statement: ast.stmt) -> Iterator[ast.expr]:
         yield statement.test
     elif isinstance(statement, ast.For):
         yield statement.iter
+    elif isinstance(statement, ast.Expr) and _appends(statement.value):
+        assert isinstance(statement.value, ast.Call)
+        yield from statement.value.args
 
 
 def changes_in_place(module: Module, name: ast.Name) -> list[ast.AST]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -257,12 +258,12 @@ class LayerWriter:
     def _samples(self, part: Part, context: Context) -> dict[str, str]:
         """What a shared function is called with to be traced: of each that it takes, by name."""
         steps = self.program.steps
-        step = next(
-            step
-            for step in steps
-            if part.builds in step.updates
-            or (not isinstance(part.builds, Update) and {*part.units} <= {*step.units})
-        )
+        trained = (step for step in steps if part.builds in step.updates)
+        computed = (step for step in steps if {*part.units} <= {*step.units})
+        step = next(chain(trained, computed), None)
+        if step is None:  # nothing runs what trains, and no step computes all of it
+            node, text = part.units[0].node, "what an optimizer trains is in no step"
+            raise Refused(self.program.scope.module, node, text)
         fed = {placeholder.name: placeholder for placeholder in step.feeds}
         given = {p.name: known_text(p, value, context) for p, value in step.folded}
         if self.program.scope.towers is None:

@@ -181,6 +181,11 @@ MUTANTS: dict[str, Mutant] = {
     "what reads backwards reads forwards": Mutant(
         "sequence_tagger", r"bw_2\(embedded_back", "bw_2(embedded"
     ),
+    "summaries of before the step, not of behind it": Mutant(
+        "object_by_its_class",
+        r"^( +loss_ = .*\n +print\(.*\n)((?:.*\n)+?)( +with writer)",
+        r"\2\1\3",
+    ),
     "moves between tags behind a sequence's end that count": Mutant(
         "random_fields", r"moved \* mask\[:, 1:\]", "moved"
     ),

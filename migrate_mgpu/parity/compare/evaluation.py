@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu.parity.compare import numeric, printed, tolerances
 from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
-from migrate_mgpu.parity.compare.rounding import Rounding, output_key
+from migrate_mgpu.parity.compare.rounding import SUMMARY, Rounding, output_key, record_label
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs.sides import Side
 
@@ -139,6 +139,8 @@ def records(
 ) -> list[Output]:
     """What the programs recorded themselves (``record(name, value)``), call by call.
 
+    So are the scalar summaries that they write, as ``summary TAG``: the step and the value of each.
+
     Args:
       stopped: the programs were ended in the middle: one may have come a call further.
     """
@@ -146,9 +148,13 @@ def records(
     found = []
     for name in [*before, *(n for n in after if n not in before)]:
         one, other = before.get(name), after.get(name)
-        label = f"record {name}"
+        label = record_label(name)
         if one is None or other is None:
             side = "reference" if one is None else "target"
+            if name.startswith(SUMMARY):
+                text = f"the {side} has not written it, or in another way"
+                found.append(Output(label, NOT_COMPARED, detail=text))
+                continue
             found.append(Output(label, DIFFERS, detail=f"the {side} has not recorded it"))
             continue
         more = rounding.outputs.get(label, 0.0) if rounding else 0.0

@@ -32,6 +32,7 @@ LOST = 0.05
 MOST = 90.0  # per cent
 KINDS = ("gradient", "after_one", "final")
 _TAIL = "tail/"  # before the key, in the file
+SUMMARY = "summary "  # what the names of recorded summaries begin with
 
 
 @dataclass(frozen=True)
@@ -216,10 +217,15 @@ def _outputs(first: Side, other: Side, found: dict[str, float]) -> None:
             found[key] = max(found.get(key, 0.0), apart)
     records = zip(first.training.get("records", []), other.training.get("records", []))
     for i, (a, b) in enumerate(records):
-        key = f"record {a['name']}"
+        key = record_label(a["name"])
         if a["name"] == b["name"] and f"record/{i}" in one and f"record/{i}" in two:
             apart = _apart(one[f"record/{i}"], two[f"record/{i}"])
             found[key] = max(found.get(key, 0.0), apart)
+
+
+def record_label(name: str) -> str:
+    """What the output of something recorded is called: a summary, or by ``record(name, value)``."""
+    return name if name.startswith(SUMMARY) else f"record {name}"
 
 
 def output_key(number: int, name: str) -> str:

@@ -2,7 +2,8 @@
 
 TensorFlow 1 and 2 draw other numbers from the same seeds, so a program that draws in its
 steps (a GAN's noise, a variational layer, augmented images) could not be compared. Normal
-and uniform draws become a fixed function of the position in the drawn tensor. Initial
+and uniform draws become a fixed function of the position in the drawn tensor, and what samples
+classes gets one seed. Initial
 values of variables are left to their initializers: they are carried over.
 
 Runs in the interpreter under test: Python 3.7, standard library only.
@@ -11,6 +12,7 @@ Runs in the interpreter under test: Python 3.7, standard library only.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import re
 import sys
@@ -19,6 +21,8 @@ from typing import Any, Callable
 _INITIAL = re.compile(r"(init_ops\w*|initializers\w*|variable_scope|resource_variable_ops)\.py$")
 _FRAMES = 40  # an initializer is not further up
 _MODULUS = 2**32
+SAMPLER_SEED = 7919
+SAMPLERS_TEXT = "sampled classes: by the same seed on both sides"
 TEXT = "normal and uniform draws: the same fixed numbers on both sides, in every step"
 
 
@@ -35,6 +39,36 @@ def patch(module: Any, note: Callable[[], None]) -> None:
         ("random_uniform_int", _integer),
     ):
         setattr(module, name, _pinned(getattr(module, name), draw, note))
+
+
+def patch_samplers(module: Any, note: Callable[[], None]) -> None:
+    """Sampled classes (``candidate_sampling_ops``): by one seed where the program names none.
+
+    An operation with a seed of its own draws the same in both, other ones in each step.
+    """
+    for name in (
+        "all_candidate_sampler",
+        "fixed_unigram_candidate_sampler",
+        "learned_unigram_candidate_sampler",
+        "log_uniform_candidate_sampler",
+        "uniform_candidate_sampler",
+    ):
+        if hasattr(module, name):
+            setattr(module, name, _seeded(getattr(module, name), note))
+
+
+def _seeded(original: Any, note: Callable[[], None]) -> Any:
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def sampled(*args: Any, **options: Any) -> Any:
+        bound = signature.bind(*args, **options)
+        if bound.arguments.get("seed") is None:
+            note()
+            bound.arguments["seed"] = SAMPLER_SEED
+        return original(*bound.args, **bound.kwargs)
+
+    return sampled
 
 
 def _pinned(original: Any, draw: Any, note: Callable[[], None]) -> Any:

@@ -42,6 +42,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     )
     records = load("watch_records").RecordsWatch(recorder, eager_tools, tools.replica_id)
     pins.declared = declared
+    summaries = load("watch_summaries").SummariesWatch(recorder)
     recorder.at_exit = [graph.finish, eager.finish, declared.finish]
     pins.seed_python()
 
@@ -50,6 +51,12 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
             return
         pinned = load("pin_random")
         pinned.patch(module, lambda: recorder.pin("random", pinned.TEXT))
+
+    def samples(module: Any) -> None:
+        if pins.dropout == "keep":
+            return
+        pinned = load("pin_random")
+        pinned.patch_samplers(module, lambda: recorder.pin("samplers", pinned.SAMPLERS_TEXT))
 
     def after_import(module: Any) -> None:
         if getattr(recorder, "installed", False) or "compat" not in module.__dict__:
@@ -102,9 +109,12 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         ".python.keras.layers.normalization": declared.patch_batch_norm,
         "keras.src.layers.normalization.batch_normalization": declared.patch_batch_norm,
         ".python.ops.gen_random_ops": draws,
+        ".python.ops.candidate_sampling_ops": samples,
         ".python.ops.random_ops": pins.patch_random_shuffle,
         ".python.data.ops.dataset_ops": pins.patch_datasets,
         ".python.data.experimental.ops.shuffle_ops": pins.patch_shuffle_and_repeat,
+        ".python.summary.writer.writer": summaries.patch_writer,
+        ".python.ops.summary_ops_v2": summaries.patch_summary_ops,
         ".python.training.input": pins.patch_queues,
         ".contrib.learn.python.learn.monitors": results.patch_monitor,
         ".contrib.learn.python.learn.learn_io.data_feeder": pins.patch_data_feeder,

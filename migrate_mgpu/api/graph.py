@@ -146,8 +146,9 @@ INITIALIZES_METRICS = ("local_variables_initializer", "initializers.local_variab
 RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Feature",
            "train.FeatureList", "train.FeatureLists", "train.Features", "train.FloatList",
            "train.Int64List", "train.SequenceExample")  # fmt: skip
-# Keras's functions of arrays.
-ARRAYS = ("keras.datasets.", "keras.utils.to_categorical", "keras.preprocessing.sequence.")
+# Keras's functions of arrays, and of texts.
+ARRAYS = ("keras.datasets.", "keras.utils.to_categorical", "keras.preprocessing.sequence.",
+          "keras.preprocessing.text.")  # fmt: skip
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "contrib.learn.preprocessing.", "test.is_",
             "contrib.learn.python.learn.datasets.mnist",

@@ -32,6 +32,7 @@ from migrate_mgpu.models.normalize import (
     crf_transitions,
     early_constants,
     fed_dropout,
+    feedable_iterators,
     graph_functions,
     graph_objects,
     graph_parameters,
@@ -46,10 +47,12 @@ from migrate_mgpu.models.normalize import (
     loop_parts,
     made_before_towers,
     mixed_indents,
+    module_aliases,
     monitored_sessions,
     optimizer_choices,
     placeholder_lists,
     printed_parts,
+    public_keras,
     recurrent_dropout,
     recurrent_inputs,
     repeated_savers,
@@ -638,8 +641,11 @@ def _named(
             own_modules = [module for module in modules if module in own]
             edits = (
                 _each(own_modules, mixed_indents.normalize)
+                or _each(own_modules, module_aliases.normalize)
+                or _each(own_modules, public_keras.of_module)
                 or _each(own_modules, shape_products.normalize)
                 or _each(own_modules, crf_transitions.normalize)
+                or _each(own_modules, partial(feedable_iterators.normalize, graph=graph))
                 or _each(own_modules, bidirectional.parted)
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)

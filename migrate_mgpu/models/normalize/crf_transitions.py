@@ -2,8 +2,8 @@
 
 `score, transitions = crf_log_likelihood(logits, tags, lengths)` becomes
 `transitions = tf.get_variable("transitions", [9, 9])` and, below it,
-`score, _ = crf_log_likelihood(logits, tags, lengths, transition_params=transitions)`, where what makes
-`logits` says how many tags there are.
+`score, _ = crf_log_likelihood(logits, tags, lengths, transition_params=transitions)`, where what
+makes `logits` says how many tags there are.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
         net = tf.nn.relu(tf.matmul(net, weight))
     loss = tf.add_n(tf.get_collection('losses'))
 
-becomes `losses = []`, `losses.append(...)` in the loop and `tf.add_n(losses)`: what a loop puts in a
-list can be what a function returns.
+becomes `losses = []`, `losses.append(...)` in the loop and `tf.add_n(losses)`: what a loop puts in
+a list can be what a function returns.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Functions within the one that builds a graph, as functions of their module.
 
-`def cells(size): ... dropout` in a constructor takes what it reads of the constructor as parameters,
-`def cells(dropout, size)`, and each call gives it them, `cells(dropout, 8)`: a loop that calls it can
-stand in a function of its own then.
+`def cells(size): ... dropout` in a constructor takes what it reads of the constructor as
+parameters, `def cells(dropout, size)`, and each call gives it them, `cells(dropout, 8)`: a loop
+that calls it can stand in a function of its own then.
 """
 
 from __future__ import annotations

@@ -56,6 +56,9 @@ _PASSES = (*_ASKED, "builtins.list", "builtins.zip", "builtins.enumerate", "buil
 _METHODS = ("get_shape", "as_list", "format", "join")  # a line may call
 _GIVES = ("compute_gradients", "dequeue", "get_next", "read")  # parts of a graph
 _LISTS = ("get_collection", "trainable_variables", "global_variables", "all_variables")
+_TABLE = "contrib.slim.model_analyzer.analyze_vars"
+# Methods of a dataset, which give another one.
+_OF_DATASETS = ("batch", "cache", "map", "prefetch", "repeat", "shuffle", "skip", "take")
 _OF_HOST = ("gfile.", "io.", "train.", "python_io.", "app.", "flags.")  # no parts of a graph
 _DEEP = 12  # names that are given by others
 
@@ -92,9 +95,57 @@ def printed(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Modul
             found.update(dict.fromkeys(lines.all(), module))
             for shown in lines.of_functions():
                 found[shown.node] = shown.module
+        for shown in _tables(module, graph):
+            found[shown.node] = shown.module
     for statement, module in found.items():
         if not any(parent in found for parent in module.names.ancestors(statement)):
             yield module, statement
+
+
+def _tables(module: Module, graph: CallGraph) -> Iterator[_Shown]:
+    """What prints a table of the variables, with the statement that lists them for it alone.
+
+    A function that does no more goes with its calls.
+    """
+    names = module.names
+    for call in calls_of_names(module).get(_TABLE, ()):
+        statement, given = names.statement(call), call.args[0] if call.args else None
+        if not isinstance(statement, ast.Expr) or statement.value is not call:
+            continue
+        gone: list[ast.stmt] = [statement]
+        listed = names.only_value(given) if isinstance(given, ast.Name) else given
+        if not isinstance(listed, ast.Call) or name_of(module, listed) not in _LISTS:
+            continue
+        if isinstance(given, ast.Name):
+            mentions = names.mentions(given.id, names.scope_at(call))
+            made = names.statement(listed)
+            if isinstance(made, ast.Assign) and len(made.targets) == 1 and len(mentions) == 2:
+                gone.insert(0, made)
+        around = names.parents[statement]
+        if isinstance(around, ast.FunctionDef) and around in module.tree.body:
+            if [one for one in around.body if not _is_docstring(one)] == gone:
+                yield from _with_calls(module, graph, around)
+                continue
+        block = names.block(statement)
+        if all(one in block for one in gone) and len(block) > len(gone):
+            yield from (_Shown(module, one) for one in gone)
+
+
+def _with_calls(module: Module, graph: CallGraph, node: ast.FunctionDef) -> Iterator[_Shown]:
+    """A function without parameters, and its calls; nothing where one is more than a statement."""
+    arguments = node.args
+    shown = [_Shown(module, node)]
+    for one in graph.references(Function(module, node)):
+        if one.call is None:
+            return
+        statement = one.module.names.statement(one.call)
+        alone = isinstance(statement, ast.Expr) and statement.value is one.call
+        if not alone or len(one.module.names.block(statement)) < 2 or one.module is not module:
+            return
+        shown.append(_Shown(one.module, statement))
+    plain = not (arguments.args or arguments.vararg or arguments.kwarg or node.decorator_list)
+    if plain and len(shown) > 1:
+        yield from shown
 
 
 def _blocks(
@@ -464,6 +515,8 @@ class _SureLines(_Lines):
     def _is_bound_to_part(self, name: ast.Name, binding: Binding, deep: int) -> bool:
         if isinstance(self.names.parents[binding.node], ast.AugAssign):
             return True  # of what another binding gives
+        if _is_of_itself(binding.value, name.id):
+            return True
         plain = binding.kind == "assign" and binding.value is not None
         return plain and super()._is_bound_to_part(name, binding, deep)
 
@@ -478,10 +531,13 @@ class _SureLines(_Lines):
             if layer is not None and not layer.inputs:
                 return False  # an object of a class, whose attributes are Python's own
             made = layer is not None or known in VARIABLES.by_name
+            made = made or known.startswith("data.Dataset.")
             return made or known in COMPUTES | DRAWS or known == "placeholder"
         target = self.graph.target(self.module, value.func)
         if target is not None:
             return self._returns_parts(target, deep)
+        if isinstance(value.func, ast.Attribute) and value.func.attr in _OF_DATASETS:
+            return self._gives(value.func.value, deep)
         method = isinstance(value.func, ast.Attribute) and value.func.attr in _METHODS
         return method and self._gives(value.func, deep)
 
@@ -499,6 +555,14 @@ class _SureLines(_Lines):
             and deep < _DEEP
             and all(one is not None and self._gives(one, deep + 1) for one in given)
         )
+
+
+def _is_of_itself(value: ast.expr | None, name: str) -> bool:
+    """`data = data.batch(8)`: of what another binding gives."""
+    func = value.func if isinstance(value, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr not in _OF_DATASETS:
+        return False
+    return isinstance(func.value, ast.Name) and func.value.id == name
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

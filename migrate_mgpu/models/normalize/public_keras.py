@@ -29,13 +29,25 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     """The edits of a flow's modules and of those they import; none where one is not public."""
     found: dict[Module, list[Edit]] = {}
     for module in _reached(flow):
-        mentions = [_attribute_edit(module, node) for node in _attributes(module)]
-        edits = [*mentions, *(_edit(module, statement) for statement in private_imports(module))]
-        if None in edits or (edits and _names_another(module)):
+        edits = _edits(module)
+        if edits is None:
             return {}
         if edits:
-            found[module] = [edit for edit in edits if edit is not None]
+            found[module] = edits
     return found
+
+
+def of_module(module: Module) -> list[Edit]:
+    """The edits of one module; none where one name is not public."""
+    return _edits(module) or []
+
+
+def _edits(module: Module) -> list[Edit] | None:
+    mentions = [_attribute_edit(module, node) for node in _attributes(module)]
+    edits = [*mentions, *(_edit(module, statement) for statement in private_imports(module))]
+    if None in edits or (edits and _names_another(module)):
+        return None
+    return [edit for edit in edits if edit is not None]
 
 
 def is_private(flow: EstimatorFlow) -> bool:

@@ -1,7 +1,7 @@
 """Scalar summaries that the program itself writes: their tags, steps and values, in their order.
 
-TF1 is given them by ``FileWriter.add_summary``, TF2 by ``tf.summary.experimental.write_raw_pb``. What
-TensorFlow's own hooks and callbacks write is left out: the other side may have others.
+TF1 is given them by ``FileWriter.add_summary``, TF2 by ``tf.summary.experimental.write_raw_pb``.
+What TensorFlow's own hooks and callbacks write is left out: the other side may have others.
 
 Runs in the interpreter under test: Python 3.7, standard library and numpy only.
 """
@@ -49,6 +49,11 @@ class SummariesWatch:
             return original(tensor, step, name)
 
         module.write_raw_pb = write_raw_pb
+        # Where TensorFlow is imported already, its public module has the function by itself.
+        for name in [one for one in sys.modules if one.endswith("summary.experimental")]:
+            public = sys.modules[name]
+            if getattr(public, "write_raw_pb", None) is original:
+                public.write_raw_pb = write_raw_pb  # type: ignore[attr-defined]
 
     def _keep(self, summary: Any, step: Any) -> None:
         """Keep the scalars of a summary; what has no value yet, or is no summary, is left out."""
@@ -56,9 +61,7 @@ class SummariesWatch:
 
         summary = summary.numpy() if hasattr(summary, "numpy") else summary
         if isinstance(summary, (bytes, numpy.bytes_)):
-            from tensorflow.core.framework import summary_pb2
-
-            parsed = summary_pb2.Summary()
+            parsed = _protos().Summary()
             parsed.ParseFromString(bytes(summary))
             summary = parsed
         step = step.numpy() if hasattr(step, "numpy") else step
@@ -66,6 +69,12 @@ class SummariesWatch:
             if value.HasField("simple_value"):
                 numbers = [-1.0 if step is None else float(step), value.simple_value]
                 self.recorder.record(PREFIX + value.tag, numpy.array(numbers, "float32"))
+
+
+def _protos() -> Any:
+    """TensorFlow's module with the ``Summary`` proto, which it has imported by itself."""
+    names = (f"{one}.core.framework.summary_pb2" for one in ("tensorflow", "tensorflow_core"))
+    return next(sys.modules[name] for name in names if name in sys.modules)
 
 
 def _is_programs(frame: Any) -> bool:

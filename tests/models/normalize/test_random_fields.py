@@ -1,4 +1,4 @@
-"""What stays of a tagger: functions of its constructor, transitions of its CRF, what a loop collects."""
+"""What stays of a tagger: functions of its constructor, its CRF, what a loop collects."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ PROGRAM = (Path(__file__).resolve().parents[3] / FIXTURE).read_text()
 OUTSIDE = "is used outside of `Session.run`"
 CRF = "not given `transition_params`"
 
+_DECODED = "self.tags = tf.argmax(scores, 2)"
+
 # What is changed, and what the finding says then.
 STAYS = {
     "a function has another value of the constructor's later": (
@@ -26,7 +28,7 @@ STAYS = {
     ),
     "a function has a default of the constructor's": ([("forget=1.0", "forget=keep")], OUTSIDE),
     "what makes the scores does not say how many tags there are": (
-        [("scores = tf.layers.dense(embedded, tags)", "scores = tf.layers.dense(embedded, min(tags, 3))")],
+        [("tf.layers.dense(embedded, tags)", "tf.layers.dense(embedded, min(tags, 3))")],
         CRF,
     ),
     "the number of tags is another one later": (
@@ -72,8 +74,11 @@ def test_transitions_that_are_given_stay_who_they_are() -> None:
 def test_what_is_returned_beside_is_made_too() -> None:
     text = changed(
         PROGRAM,
-        ("likelihood, transitions = tf.contrib.crf.crf_log_likelihood(", "likelihood = tf.contrib.crf.crf_log_likelihood("),
-        ("scores, self.labels, self.lengths)\n\n        rows", "scores, self.labels, self.lengths)[0]\n\n        rows"),
-        ("self.tags, _ = tf.contrib.crf.crf_decode(scores, transitions, self.lengths)", "self.tags = tf.argmax(scores, 2)"),
-    )  # fmt: skip
+        ("likelihood, transitions = tf.contrib", "likelihood = tf.contrib"),
+        (
+            "self.labels, self.lengths)\n\n        rows",
+            "self.labels, self.lengths)[0]\n\n        rows",
+        ),
+        ("self.tags, _ = tf.contrib.crf.crf_decode(scores, transitions, self.lengths)", _DECODED),
+    )
     assert "transition_params = tf.Variable(" in native(text)

@@ -35,6 +35,7 @@ class IteratorReader(StatementReader):
         self.takes = takes
         self.pipelines = PipelineFunctions(state.expressions)
         self._started: set[Iterator] = set()
+        self._below_layers: dict[ast.stmt, ast.expr] = {}  # what draws, and stands below layers
 
     # -- datasets --------------------------------------------------------------------
 
@@ -193,7 +194,7 @@ class IteratorReader(StatementReader):
         if node.args or node.keywords:
             raise Refused(self.module, node, "the arguments of `get_next` cannot be analyzed")
         if self.found.layers and self.scope.towers is None:
-            raise Refused(self.module, node, "layers are fed by an iterator")
+            self._below_layers[statement] = node
         self.found.drawn[statement] = iterator
         self.takes[node] = ()
         return True
@@ -304,6 +305,11 @@ class IteratorReader(StatementReader):
         Raises:
             Refused: one runs elsewhere, or in a later session, which has iterators of its own.
         """
+        for run in self.found.runs:
+            nodes = {unit.node for unit in run.step.units}
+            for statement, node in self._below_layers.items():
+                if statement in nodes and len(nodes) > 1:  # what is drawn is more than fetched
+                    raise Refused(self.module, node, "layers are fed by an iterator")
         makers = (*self.scope.again, *self.scope.apart)
         later = {one for maker in makers for one in self.scope.inside(maker)}
         for run in self.found.runs:

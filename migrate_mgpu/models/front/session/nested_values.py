@@ -11,12 +11,18 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 
 _STRUCTURES = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+_DEEP = 20  # methods of datasets, and names
 # What gives several tensors.
 _SEVERAL = {
     "split", "unstack", "meshgrid", "tuple", "unique", "unique_with_counts", "setdiff1d",
     "clip_by_global_norm", "gradients", "dynamic_partition", "linalg.svd", "svd", "linalg.qr", "qr",
     "nn.moments", "nn.weighted_moments", "nn.top_k",
 }  # fmt: skip
+# What makes a dataset of another one whose elements are alike.
+_ALIKE = (
+    "batch", "cache", "make_initializable_iterator", "make_one_shot_iterator", "prefetch", "repeat",
+    "shuffle", "skip", "take",
+)  # fmt: skip
 _PLAIN = ("list", "tuple", "dict", "sorted", "reversed")
 
 
@@ -100,6 +106,8 @@ def holds_several(
         )
     if not isinstance(node, ast.Call):
         return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "get_next":
+        return index is None and not _is_of_single(module, node.func.value)
     if name_of(module, node) in _SEVERAL:
         return index is None
     qualname = module.names.qualname(node.func) or ""
@@ -110,3 +118,24 @@ def holds_several(
         return False
     given = [one.value for one in walk(target.node) if isinstance(one, ast.Return)]
     return any(holds_several(target.module, graph, one, index, seen) for one in given)
+
+
+def _is_of_single(module: Module, node: ast.expr | None, deep: int = 0) -> bool:
+    """Whether the elements of an iterator, or a dataset, are seen to be single tensors."""
+    if isinstance(node, ast.Name) and deep < _DEEP:
+        return _is_of_single(module, module.names.only_value(node), deep + 1)
+    if not isinstance(node, ast.Call) or deep >= _DEEP:
+        return False
+    name = name_of(module, node)
+    if name == "data.Dataset.from_tensor_slices" and len(node.args) == 1:
+        given = node.args[0]
+        value = module.names.only_value(given) if isinstance(given, ast.Name) else given
+        if isinstance(value, ast.Subscript):
+            return isinstance(value.slice, ast.Slice)
+        made = module.names.qualname(value.func) if isinstance(value, ast.Call) else None
+        return (made or "").startswith("numpy.")
+    if name in ("data.Dataset.range", "data.TextLineDataset", "data.TFRecordDataset"):
+        return True
+    func = node.func
+    alike = isinstance(func, ast.Attribute) and func.attr in _ALIKE
+    return isinstance(func, ast.Attribute) and alike and _is_of_single(module, func.value, deep + 1)

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.host_objects import Dataset
 from migrate_mgpu.models.front.session.program import Role
 from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.front.towers.loop import COUNTS
@@ -49,6 +50,7 @@ class PlaceholderReader(StatementReader):
         if not self._is_free_later(target):
             self.state.only_binding(target)
         self.state.host_only(call, "the shape of a placeholder")
+        self._described(call)
         made = Placeholder(
             name, self.module, call, given, target.id, statement, self.place, default
         )
@@ -56,6 +58,14 @@ class PlaceholderReader(StatementReader):
         self.found.made.append(made)
         self.meanings[target.id] = made
         return Role.PLACEHOLDER
+
+    def _described(self, call: ast.Call) -> None:
+        """`tf.placeholder(data.element_spec[0].dtype)`: what a dataset tells of its elements."""
+        for part in walk(call):
+            value = part.value if isinstance(part, ast.Attribute) else None
+            if isinstance(part, ast.Attribute) and part.attr == "element_spec":
+                if isinstance(value, ast.Name) and isinstance(self.runs.meaning(value), Dataset):
+                    self.runs.known.add(value)
 
     def listed(self, statement: ast.Assign, target: ast.Name) -> Role | None:
         """`xs = [tf.placeholder(tf.float32, [None, 3]) for _ in range(n)]`, one for each tower.

@@ -172,7 +172,8 @@ class MovedCall:
                 texts[name] = text if isinstance(value, _PLAIN) else f"({text})"
         taken = self._taken()
         used = {part.id for part in parts if isinstance(part, ast.Name)}
-        free = used - {*own} - {*given} - {self.me}
+        outside = {p.id for p in parts if isinstance(p, ast.Name) and not self._is_inner(p)}
+        free = outside - {*own} - {*given} - {self.me}
         bound = {*self.module.names.scopes[self.home].bindings}
         if self.origin is not self.module:
             elsewhere = self._elsewhere(free)
@@ -201,6 +202,15 @@ class MovedCall:
         if any(n in bound and n not in wanted.values() for n in found.values()):
             return None
         return _Names(texts, assigned, found)
+
+    def _is_inner(self, name: ast.Name) -> bool:
+        """Whether a name is one of a comprehension's own, or of a function's within."""
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        return (
+            home is not None
+            and home is not self.scope
+            and self.function in self.names.ancestors(home.node)
+        )
 
     def _is_same_here(self, name: str) -> bool:
         """Whether a name that both functions' code knows is of one import: `tf`, imported again."""

@@ -46,11 +46,10 @@ _LINALG = """
 logdet slogdet
 """
 _IMAGE = """
-adjust_brightness adjust_contrast central_crop convert_image_dtype crop_to_bounding_box flip_left_right
-flip_up_down
-grayscale_to_rgb hsv_to_rgb pad_to_bounding_box per_image_standardization resize_bilinear
-resize_with_crop_or_pad resize_nearest_neighbor rgb_to_grayscale rgb_to_hsv rot90 total_variation
-decode_png decode_jpeg decode_bmp
+adjust_brightness adjust_contrast central_crop convert_image_dtype crop_to_bounding_box
+flip_left_right flip_up_down grayscale_to_rgb hsv_to_rgb pad_to_bounding_box
+per_image_standardization resize_bilinear resize_with_crop_or_pad resize_nearest_neighbor
+rgb_to_grayscale rgb_to_hsv rot90 total_variation decode_png decode_jpeg decode_bmp
 """
 _RECORDS = """
 decode_raw parse_single_example parse_example decode_csv read_file FixedLenFeature VarLenFeature

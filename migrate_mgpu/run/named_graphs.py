@@ -31,6 +31,7 @@ from migrate_mgpu.models.normalize import (
     class_names,
     crf_transitions,
     early_constants,
+    fed_datasets,
     fed_dropout,
     feedable_iterators,
     graph_functions,
@@ -646,6 +647,7 @@ def _named(
                 or _each(own_modules, shape_products.normalize)
                 or _each(own_modules, crf_transitions.normalize)
                 or _each(own_modules, partial(feedable_iterators.normalize, graph=graph))
+                or _each(own_modules, fed_datasets.normalize)
                 or _each(own_modules, bidirectional.parted)
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)

@@ -105,3 +105,24 @@ def test_layers_below_which_an_iterator_feeds_others_stay() -> None:
     text = text.replace("sess = tf.Session()", more) + "print(sess.run(more))\n"
     result = run(text, bridge=True, native_sessions=True)
     assert any("layers are fed by an iterator" in one for one in said(result)), said(result)
+
+
+BEGUN = "sess.run(shown_iterator.initializer, feed_dict={shown_text: padded, shown_marks: marks})\n"
+FED = {
+    "it begins again": (BEGUN, BEGUN + BEGUN),
+    "it begins in a loop": (BEGUN, f"for _ in range(2):\n    {BEGUN}"),
+    "what it is fed is computed there": ("shown_text: padded", "shown_text: padded[1:]"),
+    "what it is fed changes": (BEGUN, f"padded[0] = 0\n{BEGUN}"),
+    "something else is made of a placeholder": (
+        "next_shown = shown",
+        "doubled = 2 * shown_marks\nnext_shown = shown",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FED)
+def test_a_dataset_of_placeholders_stays(case: str) -> None:
+    result = run(changed(PROGRAM, FED[case]), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    reason = "a dataset is made of `shown_text`, a part of the graph"
+    assert any("the session stays" in one and reason in one for one in said(result)), said(result)

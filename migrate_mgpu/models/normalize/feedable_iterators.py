@@ -119,8 +119,9 @@ class _Feedable:
             return None
         value, given = statement.value, statement.targets[0]
         func = value.func if isinstance(value, ast.Call) else None
-        asked = isinstance(func, ast.Attribute) and func.attr == "get_next"
-        if not asked or func is None or func.value is not reads[0] or len(statement.targets) > 1:
+        if not isinstance(func, ast.Attribute) or func.attr != "get_next":
+            return None
+        if func.value is not reads[0] or len(statement.targets) > 1:
             return None
         parts = given.elts if isinstance(given, (ast.Tuple, ast.List)) else []
         names = [one.id for one in parts if isinstance(one, ast.Name)]
@@ -160,8 +161,8 @@ class _Feedable:
             told = by_parameter(value, ("x", "dtype"))
             given, dtype, target = told.get("x"), told.get("dtype"), one.targets[0]
             if isinstance(target, ast.Name) and target.id == name:
-                same = isinstance(given, ast.Name) and given.id == name and dtype is not None
-                if not same or len(one.targets) > 1 or len(self.home.bindings[name]) != 2:
+                same = isinstance(given, ast.Name) and given.id == name
+                if not same or dtype is None or len(one.targets) > 1 or len(self.home.bindings[name]) != 2:
                     return None
                 if not Layout(self.source, one).owns_lines:
                     return None

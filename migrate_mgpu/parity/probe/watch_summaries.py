@@ -25,7 +25,7 @@ class SummariesWatch:
         """``tensorflow.python.summary.writer.writer``"""
         owner = getattr(module, "SummaryToEventTransformer", None)
         original = getattr(owner, "add_summary", None)
-        if original is None:
+        if owner is None or original is None:
             return
 
         @functools.wraps(original)

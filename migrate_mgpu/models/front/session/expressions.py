@@ -298,9 +298,9 @@ class Expressions:
             if known and (len(call.args) > len(known) or not named <= {*known, "name"}):
                 text = f"`{shown}` has arguments for which TF2 has nothing equal"
                 raise Refused(module, call, text)
-            given = {*known[: len(call.args)], *named}
-            if name in DEFINED and not given >= {*known}:
-                missing = next(one for one in known if one not in given)
+            told = {*known[: len(call.args)], *named}
+            if name in DEFINED and not told >= {*known}:
+                missing = next(one for one in known if one not in told)
                 raise Refused(module, call, f"`{shown}` is not given `{missing}`")
             if name in CONTROL:
                 self._controlled(call, name, found)

@@ -162,7 +162,12 @@ class _Feedable:
             given, dtype, target = told.get("x"), told.get("dtype"), one.targets[0]
             if isinstance(target, ast.Name) and target.id == name:
                 same = isinstance(given, ast.Name) and given.id == name
-                if not same or dtype is None or len(one.targets) > 1 or len(self.home.bindings[name]) != 2:
+                if (
+                    not same
+                    or dtype is None
+                    or len(one.targets) > 1
+                    or len(self.home.bindings[name]) != 2
+                ):
                     return None
                 if not Layout(self.source, one).owns_lines:
                     return None

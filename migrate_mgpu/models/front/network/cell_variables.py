@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.api.layers import LayerVariable
 from migrate_mgpu.api.recurrent import CELLS, GRU, RUNS, STACK, WRAPPERS, CellRow, cell_of
 from migrate_mgpu.api.tables import name_of
@@ -115,14 +118,47 @@ def _is_changed(module: Module, cells: ast.Name) -> bool:
     )
 
 
-def _count(module: Module, node: ast.expr) -> int | None:
-    """The number of rounds of `range(2)`; None where it is not known."""
+def _count(module: Module, node: ast.expr, deep: int = _DEEP) -> int | None:
+    """The number of rounds over `range(2)`, or a list that is written out; None where unknown."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return None if any(isinstance(one, ast.Starred) for one in node.elts) else len(node.elts)
+    if isinstance(node, ast.Name) and deep:
+        names = module.names
+        # What a comprehension goes through is computed outside of it.
+        home = names.defining_scope(node.id, names.scope_at(names.statement(node)))
+        bindings = home.bindings.get(node.id, []) if home is not None else []
+        mentions = names.mentions(node.id, home) if home is not None else []
+        parents = [names.parents[one] for one in mentions]
+        changing = (ast.Attribute, ast.AugAssign, ast.Subscript)
+        if home is None or len(bindings) != 1 or any(isinstance(one, changing) for one in parents):
+            return None
+        given = bindings[0].kind == "parameter"
+        values = _given(module, home, node.id) if given else [bindings[0].value]
+        counts = {None if one is None else _count(module, one, deep - 1) for one in values}
+        return counts.pop() if len(counts) == 1 else None
     if not isinstance(node, ast.Call) or module.names.qualname(node.func) != "builtins.range":
         return None
     if len(node.args) != 1 or node.keywords:
         return None
     count = constant(module.names.assigned(node.args[0]))
     return count if isinstance(count, int) else None
+
+
+def _given(module: Module, home: Scope, parameter: str) -> list[ast.expr | None]:
+    """What all calls of a function of the module give a parameter; None of what is not seen."""
+    names, node = module.names, home.function()
+    if not isinstance(node, ast.FunctionDef) or node not in module.tree.body:
+        return [None]
+    if len(names.module_scope.bindings[node.name]) > 1:
+        return [None]
+    found: list[ast.expr | None] = []
+    for mention in names.mentions(node.name, names.module_scope):
+        call = names.parents.get(mention)
+        if not isinstance(call, ast.Call) or call.func is not mention:
+            return [None]
+        bound = bind(call, Function(module, node)).every()
+        found.append(None if bound is None else bound.get(parameter))
+    return found or [None]
 
 
 def _unknown(module: Module, node: ast.AST) -> Refused:

@@ -72,7 +72,7 @@ stay, and the findings say which.
 | `tf.random_normal(shape, seed=3)` in one step | the same numbers |
 | `while not coord.should_stop():` | `while True:`, until the data ends |
 | a function that ends with `iterator.get_next()` | one that gives its dataset |
-| `Iterator.from_string_handle(handle, ...)`, and runs that are fed handles | `next_train`, fed to each |
+| `from_string_handle(handle, ...)`, and runs that are fed handles | `next_train`, fed to each |
 | `tf.contrib.crf.crf_log_likelihood(...)` | a function, and a variable of its transitions |
 | `sess = tf.Session()` once more, which restores a checkpoint | the same variables |
 | `if training:` around a session's block | the same condition, around the steps that it runs |

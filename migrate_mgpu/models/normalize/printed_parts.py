@@ -59,6 +59,7 @@ _LISTS = ("get_collection", "trainable_variables", "global_variables", "all_vari
 _TABLE = "contrib.slim.model_analyzer.analyze_vars"
 # Methods of a dataset, which give another one.
 _OF_DATASETS = ("batch", "cache", "map", "prefetch", "repeat", "shuffle", "skip", "take")
+_STRUCTURE = ("output_types", "output_shapes", "output_classes", "element_spec")
 _OF_HOST = ("gfile.", "io.", "train.", "python_io.", "app.", "flags.")  # no parts of a graph
 _DEEP = 12  # names that are given by others
 
@@ -493,6 +494,8 @@ class _SureLines(_Lines):
             return True
         attribute = self.names.parents.get(name)
         if isinstance(attribute, ast.Attribute):
+            if attribute.attr in _STRUCTURE:
+                return False  # types and shapes, which are values of Python's
             owner = class_of(self.module, attribute)
             if owner is not None:
                 return deep < _DEEP and self._is_kept_part(owner, attribute.attr, deep + 1)

@@ -30,9 +30,9 @@ with tf.Session() as sess:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ("x, **SETTINGS", "arguments of `slim.batch_norm` come from `**`"),
-        ("*[x]", "which argument of `slim.batch_norm` this is cannot be determined"),
-        ("x, verbose=1", "`slim.batch_norm` is given `verbose`, which is not known for it"),
+        ("x, **SETTINGS", "arguments of `tf.contrib.slim.batch_norm` come from `**`"),
+        ("*[x]", "which argument of `tf.contrib.slim.batch_norm` this is cannot be determined"),
+        ("x, verbose=1", "`tf.contrib.slim.batch_norm` is given `verbose`, which is not known"),
     ],
 )
 def test_a_layer_with_arguments_that_are_not_known_keeps_its_program(

@@ -1,4 +1,9 @@
-"""20 steps of 1.15.5, converted, and 20 of the migrated program are 40 of 1.15.5."""
+"""20 steps of 1.15.5, converted, and 20 of the migrated program are 40 of 1.15.5.
+
+What the programs save on 1.15.5 is recorded, by::
+
+    python -m tests.parity.checkpoints.test_resumed
+"""
 
 from __future__ import annotations
 
@@ -263,12 +268,20 @@ def program_of_the_page() -> str:
     return found[1]
 
 
+def trained_programs() -> dict[str, str]:
+    return {**PROGRAMS, "page": program_of_the_page(), "copies": COPIES}
+
+
+def test_what_is_recorded_is_of_these_programs():
+    again = "record them again: python -m tests.parity.checkpoints.test_resumed"
+    assert resumed.recorded_digest() == resumed.digest(trained_programs()), again
+
+
 @pytest.fixture(scope="module")
 def trained(runtime, tmp_path_factory) -> Path:
     runtime("tf1.15")
     folder = tmp_path_factory.mktemp("trained")
-    programs = {**PROGRAMS, "page": program_of_the_page(), "copies": COPIES}
-    resumed.train(programs, folder, sorted({*BACK["tf2.15"], *BACK["tf2-latest"]}))
+    resumed.train(trained_programs(), folder, sorted({*BACK["tf2.15"], *BACK["tf2-latest"]}))
     return folder
 
 
@@ -431,3 +444,7 @@ def test_weights_of_copied_models(runtime, trained, tmp_path, served, name, to):
     status, out, err = run(*programs, *old, "--to", tmp_path / f"wider.{to}", *end)
     assert status == 1 and "dense_2/kernel has the shape [16, 4]" in err
     assert not (tmp_path / f"wider.{to}").exists()
+
+
+if __name__ == "__main__":
+    resumed.record(trained_programs())

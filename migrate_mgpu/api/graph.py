@@ -157,7 +157,7 @@ SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.s
             "train.list_variables", "train.load_checkpoint", "train.load_variable",
             "errors.", "disable_v2_behavior", "disable_eager_execution",
             "python.client.device_lib", "__version__", "python_io.TFRecordWriter", "compat.as_",
-            "train.Coordinator", *ARRAYS, *RECORDS)  # fmt: skip
+            "train.Coordinator", "Summary", "summary.Summary", *ARRAYS, *RECORDS)  # fmt: skip
 # Of those, what TF2 has as it is.
 SAME = ("python.client.device_lib", "__version__", "compat.as_", "train.Coordinator", *ARRAYS,
         *RECORDS)  # fmt: skip

@@ -50,7 +50,9 @@ from migrate_mgpu.models.normalize import (
     mixed_indents,
     module_aliases,
     monitored_sessions,
+    named_tensors,
     optimizer_choices,
+    parsed_summaries,
     placeholder_lists,
     printed_parts,
     public_keras,
@@ -68,6 +70,7 @@ from migrate_mgpu.models.normalize import (
     static_sizes,
     templates,
     turned_lists,
+    unread_functions,
     variable_names,
 )
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
@@ -243,6 +246,11 @@ def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Pla
             result = _planned(own, found, plan) if found else None
             if result is not None and entry in _native(result):
                 alone[entry] = found
+                continue
+            unread = _without_unread(entry, own, free, modules, inside, plan)
+            if unread is not None:
+                alone[entry] = unread
+                lost += ((entry, one) for one in _of_unread(modules, free, inside))
                 continue
             both = _chosen(entry, own, free, modules, part.graph, plan) if found else None
             if both is not None:
@@ -439,6 +447,31 @@ def _merged(
     return {module.path: text}
 
 
+def _without_unread(
+    entry: Path,
+    own: Mapping[Path, bytes],
+    free: Set[Path],
+    modules: Sequence[Module],
+    graph: CallGraph,
+    plan: Callable[[Files], Planned],
+) -> Texts | None:
+    """A program without the functions that nothing calls, if it is native only so."""
+    edits = unread_functions.normalize(
+        modules, graph, {module for module in modules if module.path in free}
+    )
+    new = rewritten(edits)
+    if not new:
+        return None
+    data = {**own, **{module.path: one.data for module, one in new.items()}}
+    project = graph.project.again(list(data.items()))
+    found = _named(entry, data, free, list(project.modules.values()), CallGraph(project))
+    for module, one in new.items():
+        text, layers = found.get(module.path, (one.data, {}))
+        first = module.source, one.edits
+        found[module.path] = text, {module.path: [first, *layers.get(module.path, [])]}
+    return found if entry in _native(_planned(own, found, plan)) else None
+
+
 def _of_queues(state: State, graph: CallGraph) -> Iterator[Finding]:
     """What is said where a program gathers summaries, if TF1's queues add some of their own."""
     program = state.program
@@ -480,6 +513,16 @@ def _of_prints(state: State, graph: CallGraph) -> Iterator[Finding]:
         cell, line, column = place(module.source, module.source.span(statement)[0])
         code = only(SessionRewriter).rule.code
         yield Finding(module.path, line, column, code, MANUAL, printed_parts.TOLD, cell=cell)
+
+
+def _of_unread(modules: Sequence[Module], free: Set[Path], graph: CallGraph) -> Iterator[Finding]:
+    """The functions that nothing calls, where they go."""
+    for module, node in unread_functions.unread(modules, graph):
+        if module.path in free:
+            cell, line, column = place(module.source, module.source.span(node)[0])
+            code = only(SessionRewriter).rule.code
+            text = unread_functions.TOLD.format(node.name)
+            yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
 
 
 def _may_help(state: State) -> bool:
@@ -660,6 +703,7 @@ def _named(
                 or _each(own_modules, fed_dropout.normalize)
                 or _each(own_modules, partial(called_feeds.normalize, graph=graph))
                 or _each(own_modules, run_names.normalize)
+                or _each(own_modules, parsed_summaries.normalize)
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, called_initializers.normalize)
                 or _each(own_modules, layer_objects.normalize)
@@ -668,6 +712,7 @@ def _named(
                 or _each(own_modules, partial(loop_collections.normalize, modules=modules))
                 or _each(own_modules, partial(layer_loops.normalize, graph=graph))
                 or _each(own_modules, loaded_graphs.normalize)
+                or _each(own_modules, partial(named_tensors.normalize, graph=graph))
                 or _each(own_modules, turned_lists.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
@@ -682,7 +727,15 @@ def _named(
                 or _each(own_modules, partial(templates.normalize, graph=graph))
                 or _each(own_modules, partial(graph_statements.splits_apart, graph=graph))
                 or _each(own_modules, partial(graph_statements.without_averages, modules=modules))
-                or _each(own_modules, partial(made_before_towers.settings_before, graph=graph))
+                or _each(
+                    own_modules,
+                    partial(made_before_towers.settings_before, graph=graph, modules=modules),
+                )
+                or _each(own_modules, partial(made_before_towers.unpacked_before, graph=graph))
+                or _each(
+                    own_modules,
+                    partial(made_before_towers.shapes_before, graph=graph, modules=modules),
+                )
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )
         new = rewritten(edits)

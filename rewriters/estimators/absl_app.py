@@ -15,8 +15,9 @@ Exact: the same parser reads the command line, and the logger is the one that TF
 reads its command line by itself as well (argparse, ``sys.argv``) gets a parser that does not.
 absl's flags are parsed by ``app.run``, TF1's were where one was read first: a script that reads
 one before, or has no ``tf.app.run``, parses them below the last ``DEFINE``, or where its main guard
-begins. Where flags are defined in several modules, or are read before that, the program stays as
-it is. Only programs that become native are touched; a bridge keeps the names under ``compat.v1``.
+begins. Where another module defines flags that is not imported above that, or they are read before,
+the program stays as it is. Only programs that become native are touched; a bridge keeps the names
+under ``compat.v1``.
 
 ## References
 ``absl.app``, ``absl.flags``, ``tf.get_logger``, ``unittest.mock``
@@ -407,8 +408,12 @@ def _last_definition(module: Module) -> ast.stmt | None:
     ]
     if not defined or any(one not in top for one in defined):
         return None
-    if any(use.symbol.name.startswith(_FLAGS) for one in _others(module) for use in one.uses):
+    if any(not _defines_when_imported(one) for one in _others(module)):
         return None
+    last = max(defined, key=lambda one: one.lineno)
+    if any(use.symbol.name.startswith(_FLAGS) for one in _others(module) for use in one.uses):
+        if any(one not in top or one.lineno > last.lineno for one in names.imports):
+            return None
     early = _early(module)
     runs = any(name_of(module, c).endswith("Session") for c in names.calls if _is_at_top(module, c))
     guard = next((one for one in top if is_main_guard(one)), None)
@@ -417,13 +422,24 @@ def _last_definition(module: Module) -> ast.stmt | None:
         return defined[-1] if first.owns_start and guard.lineno > defined[-1].lineno else None
     if not runs and not early:
         return None  # one that is imported
-    last = max(defined, key=lambda one: one.lineno)
     above = top[: top.index(last)]
     called = (n.func for one in above for n in ast.walk(one) if isinstance(n, ast.Call))
     own = any(isinstance(f, ast.Name) and f.id in names.module_scope.bindings for f in called)
     if own or any(mention.lineno < last.lineno for mention in early):
         return None
     return last if Layout(module.source, last).owns_lines else None
+
+
+@fact_of_text
+def _defines_when_imported(module: Module) -> bool:
+    """Whether all flags that a module defines are known once it is imported, and none is read."""
+    names = module.names
+    return not _early(module) and all(
+        names.statement(call) in module.tree.body
+        for call in names.calls
+        if (known := symbol(names.qualname(call.func))) is not None
+        and known.name.startswith(_DEFINES)
+    )
 
 
 def _is_at_top(module: Module, node: ast.AST) -> bool:

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hparams import hparams_edits
 from migrate_mgpu.api.lookups import lookup_edits
+from migrate_mgpu.api.made_summaries import SUMMARY, VALUE, summary_edits
 from migrate_mgpu.api.mnist import mnist_edits
 from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.core.records import field, record
@@ -71,6 +72,13 @@ def rest(
         if settings is not None:
             found.edit(module, *settings)
             found.needs(module, "types")
+            continue
+        if use.symbol.name in (*SUMMARY, *VALUE):
+            made = summary_edits(module, use.node, style)
+            if made is None:
+                found.left.append(use)
+            else:
+                found.edit(module, *made)
             continue
         digits = mnist_edits(module, use.node, style)
         if digits is not None:

@@ -19,6 +19,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -141,10 +142,11 @@ class _Threads:
         self.roots = self._roots()
         self.events = {node: self._events(one) for node, one in self.functions.items()}
         homes = [root.module for root in self.roots]
-        for root in self.roots:
+        self.filtered = self._filtered()
+        # A tower reads what has its scope: that has nothing that others have collected.
+        for root in self.roots if self.filtered is None else ():
             if homes.count(root.module) > 1 and not self._has_graph(root):
                 raise _Stays  # one may read what another one has collected
-        self.filtered = self._filtered()
 
     def before(self, read: ast.Call) -> list[tuple[Module, ast.expr]]:
         """What is collected before a read of a tower's scope, in its order."""
@@ -152,7 +154,8 @@ class _Threads:
         if self.filtered is None or read not in self.filtered:
             raise _Stays
         found: list[tuple[Module, ast.expr]] = []
-        for event, path in self._line(self.roots[0]):
+        root = next(one for one in self.roots if self._reads(one))
+        for event, path in self._line(root):
             if event.kind == "add":
                 added = _added(event.call)
                 assert added is not None
@@ -229,14 +232,16 @@ class _Threads:
                 node
                 for node, calls in self.sites.items()
                 if all(self._is_within(module, call) for module, call in calls)
+                and not self._is_of_towers(self.functions[node])
             }
             tops = [one for node, one in self.functions.items() if node not in inner]
-            if len(tops) == 1 or (tops and all(map(self._is_alone, tops))):
+            own = [self._is_of_towers(one) or self._is_alone(one) for one in tops]
+            if len(tops) == 1 or (tops and all(own)):
                 return tops
             for top in tops:
                 if top.node not in self.sites:
                     raise _Stays  # it is called from elsewhere
-                if not self._is_alone(top):
+                if not self._is_of_towers(top) and not self._is_alone(top):
                     for module, call in self.sites[top.node]:
                         self._around(module, call)
         raise _Stays
@@ -259,6 +264,14 @@ class _Threads:
             )
             for event in self.events[root.node]
         )
+
+    def _is_of_towers(self, function: Function) -> bool:
+        """Whether a function is what a loop over devices calls for each tower, and nothing else."""
+        calls = self.sites.get(function.node, [])
+        for module, call in calls if len(calls) == 1 else ():
+            loops = (one for one in module.names.ancestors(call) if isinstance(one, ast.For))
+            return any(read_towers(module, one, self.graph) is not None for one in loops)
+        return False
 
     def _is_within(self, module: Module, call: ast.Call) -> bool:
         around = self.graph.enclosing(module, call)
@@ -363,14 +376,17 @@ class _Threads:
         for node, events in self.events.items():
             for event in events:
                 if event.kind == "read" and len(event.call.args) == 2:
-                    root = self.roots[0]
-                    own = len(self.roots) == 1 and node is root.node
-                    if not own or not self._is_scope(root, event.call.args[1]):
+                    root = next((one for one in self.roots if one.node is node), None)
+                    others = (one for one in self.roots if one is not root)
+                    if root is None or any(map(self._reads, others)):
+                        raise _Stays
+                    if not self._is_scope(root, event.call.args[1]):
                         raise _Stays
                     found.add(event.call)
         if found:
-            for function in self.functions.values():
-                self._check_scopes(function)
+            root = next(one for one in self.roots if self._reads(one))
+            for node in {node for _, path in self._line(root) for node in path}:
+                self._check_scopes(self.functions[node])
             return found
         for root in self.roots:
             if self._has_graph(root) or not self._reads(root):

@@ -64,14 +64,14 @@ def _settings(module: Module, test: ast.expr, modules: Sequence[Module]) -> list
         if isinstance(part, ast.expr) and not isinstance(part, plain):
             return []
         if isinstance(part, ast.Name):
-            if not _is_setting(module, part, modules):
+            if not is_fixed(module, part, modules):
                 return []
             found.append(part.id)
     return found
 
 
-def _is_setting(module: Module, name: ast.Name, modules: Sequence[Module]) -> bool:
-    """Whether what a condition asks of a name of the module's is always the same."""
+def is_fixed(module: Module, name: ast.Name, modules: Sequence[Module]) -> bool:
+    """Whether what an expression asks of a name of the module's is always the same."""
     names = module.names
     if names.defining_scope(name.id, names.scope_of_name[name]) is not names.module_scope:
         return False
@@ -81,9 +81,13 @@ def _is_setting(module: Module, name: ast.Name, modules: Sequence[Module]) -> bo
         return False
     if statement not in module.tree.body or statement.targets != [bindings[0].node]:
         return False
-    if any(one is not module and name.id in one.names.attributes for one in modules):
-        return False
     asked = names.parents[name]
+    others = (one.names.attributes.get(name.id, ()) for one in modules if one is not module)
+    mentions = [mention for some in others for mention in some]
+    # Another module reads the same flags: what it may store is asked below.
+    read = isinstance(asked, ast.Attribute) and all(isinstance(o.ctx, ast.Load) for o in mentions)
+    if mentions and not read:
+        return False
     if isinstance(asked, ast.Attribute):
         every = (one for other in modules for one in other.names.attributes.get(asked.attr, ()))
         kept = all(isinstance(one.ctx, ast.Load) for one in every)

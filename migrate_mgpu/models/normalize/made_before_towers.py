@@ -15,11 +15,15 @@ from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.program import tells_shape
 from migrate_mgpu.models.front.towers.loop import is_same_scope, loops_on_devices, read_towers
 from migrate_mgpu.models.normalize.graph_methods import in_line
+from migrate_mgpu.models.normalize.graph_settings import is_fixed
+from migrate_mgpu.models.normalize.static_shapes import known_number
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -40,8 +44,12 @@ def variables_from_first(modules: Sequence[Module], graph: CallGraph) -> dict[Mo
     return {}
 
 
-def settings_before(module: Module, graph: CallGraph) -> list[Edit]:
-    """The edits for one list of constants that each tower makes; none where there is none."""
+def settings_before(module: Module, graph: CallGraph, modules: Sequence[Module]) -> list[Edit]:
+    """The edits for one setting that each tower makes; none where there is none.
+
+    A list of constants, a number, or what is computed of settings that nothing changes.
+    ``modules`` are all that the program has.
+    """
     for loop in loops_on_devices(module):
         if read_towers(module, loop, graph) is None:
             continue
@@ -50,13 +58,87 @@ def settings_before(module: Module, graph: CallGraph) -> list[Edit]:
             if not isinstance(target, ast.Name) or module.names.only_binding(target) is None:
                 continue
             assert isinstance(statement, ast.Assign)
-            listed = isinstance(statement.value, (ast.List, ast.Tuple, ast.Dict))
             layout, above = Layout(module.source, statement), Layout(module.source, loop)
-            if listed and constant(statement.value) is not None and layout.owns_lines:
+            if is_setting(module, statement.value, modules) and layout.owns_lines:
                 line = module.source.code(statement)
                 gone = Edit(layout.line_start, layout.next_line, "")
                 return [above.insert_paragraph([line]), gone] if "\n" not in line else []
     return []
+
+
+def unpacked_before(module: Module, graph: CallGraph) -> list[Edit]:
+    """The edits for one batch that each tower unpacks; none where there is none.
+
+    `batch = iterator.get_next()` above the loop, and `images, labels = batch` in it, are
+    `images, labels = iterator.get_next()` above it: all towers have the same.
+    """
+    names = module.names
+    for loop in loops_on_devices(module):
+        if read_towers(module, loop, graph) is None:
+            continue
+        for statement in in_line(loop.body):
+            value = statement.value if isinstance(statement, ast.Assign) else None
+            targets = statement.targets if isinstance(statement, ast.Assign) else []
+            binding = names.only_binding(value) if isinstance(value, ast.Name) else None
+            made = names.parents.get(binding.node) if binding is not None else None
+            if len(targets) != 1 or not isinstance(made, ast.Assign) or binding is None:
+                continue
+            parts = targets[0].elts if isinstance(targets[0], ast.Tuple) else []
+            apart = parts and all(
+                isinstance(one, ast.Name) and names.only_binding(one) is not None for one in parts
+            )
+            drawn = isinstance(made.value, ast.Call) and (
+                isinstance(made.value.func, ast.Attribute) and made.value.func.attr == "get_next"
+            )
+            assert isinstance(value, ast.Name)
+            alone = len(names.mentions(value.id, names.scope_of_name[value])) == 2
+            if not apart or not drawn or not alone or is_inside(module, made, {loop}):
+                continue
+            layout = Layout(module.source, statement)
+            if layout.owns_lines and made.targets == [binding.node]:
+                text = module.source.code(targets[0])
+                gone = Edit(layout.line_start, layout.next_line, "")
+                return [Edit(*module.source.span(binding.node), text), gone]
+    return []
+
+
+def shapes_before(module: Module, graph: CallGraph, modules: Sequence[Module]) -> list[Edit]:
+    """The edits for one `batch.set_shape([size, 8])` in each tower, of what is made above all.
+
+    ``modules`` are all that the program has.
+    """
+    names = module.names
+    for loop in loops_on_devices(module):
+        if read_towers(module, loop, graph) is None:
+            continue
+        for statement in in_line(loop.body):
+            told = tells_shape(statement.value) if isinstance(statement, ast.Expr) else None
+            binding = names.only_binding(told) if told is not None else None
+            if binding is None or is_inside(module, binding.node, {loop}):
+                continue
+            assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+            shape = statement.value.args[0] if len(statement.value.args) == 1 else None
+            sizes = shape.elts if isinstance(shape, (ast.List, ast.Tuple)) else []
+            fixed = sizes and all(is_none(o) or is_setting(module, o, modules) for o in sizes)
+            layout, above = Layout(module.source, statement), Layout(module.source, loop)
+            if fixed and layout.owns_lines:
+                gone = Edit(layout.line_start, layout.next_line, "")
+                return [above.insert_paragraph([module.source.code(statement)]), gone]
+    return []
+
+
+def is_setting(module: Module, node: ast.expr, modules: Sequence[Module]) -> bool:
+    """Whether a value is the same in all towers: constants, and what is computed of settings."""
+    if constant(node) is not None or known_number(module, node) is not None:
+        return True
+    if isinstance(node, ast.BinOp):
+        return all(is_setting(module, one, modules) for one in (node.left, node.right))
+    if isinstance(node, ast.Call):
+        numeric = module.names.qualname(node.func) in ("builtins.int", "builtins.float")
+        plain = len(node.args) == 1 and not node.keywords
+        return numeric and plain and is_setting(module, node.args[0], modules)
+    root = node.value if isinstance(node, ast.Attribute) else node
+    return isinstance(root, ast.Name) and is_fixed(module, root, modules)
 
 
 def _edits(module: Module, loop: ast.For, graph: CallGraph) -> list[Edit]:

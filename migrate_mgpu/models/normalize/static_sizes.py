@@ -28,14 +28,14 @@ ALIKE = {
     "nn.dropout", "nn.bias_add", "nn.softmax", "nn.lrn", "nn.local_response_normalization", "tanh",
     "sigmoid", "identity", "cast",
 }  # fmt: skip
-_LAYERS_ALIKE = {"BatchNormalization", "Dropout"}
+LAYERS_ALIKE = {"BatchNormalization", "Dropout"}
 _POOLS = {"nn.max_pool", "nn.avg_pool"}  # or of as many channels
 # What is given the shape of a variable that begins with it.
 _DRAWN = {
     "zeros", "ones", "random_normal", "truncated_normal", "random_uniform", "random.normal",
     "random.truncated_normal", "random.uniform",
 }  # fmt: skip
-_OF_TWO = {"add", "subtract", "multiply", "math.add", "math.subtract", "math.multiply"}
+OF_TWO = {"add", "subtract", "multiply", "math.add", "math.subtract", "math.multiply"}
 _PLAIN = (
     ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
@@ -247,7 +247,7 @@ def _of_call(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Siz
         return _of_list(module, shape_of_variable(module, call))
     if name in PLACEHOLDERS:
         return _of_list(module, by_parameter(call, ("dtype", "shape")).get("shape"))
-    if name in ALIKE or (row is not None and row.keras in _LAYERS_ALIKE):
+    if name in ALIKE or (row is not None and row.keras in LAYERS_ALIKE):
         return _size(module, _input(call), deep + 1, given)
     if name in _POOLS:
         size = _size(module, _input(call), deep + 1, given)
@@ -263,7 +263,7 @@ def _of_call(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Siz
     if name == "nn.conv2d_transpose":
         told = by_parameter(call, ("value", "filter", "output_shape", "strides", "padding"))
         return None if "data_format" in told else _of_list(module, told.get("output_shape"))
-    if name in _OF_TWO and len(call.args) == 2 and not call.keywords:
+    if name in OF_TWO and len(call.args) == 2 and not call.keywords:
         return _of_two(module, call.args[0], call.args[1], deep, given)
     if name in _DRAWN and (drawn := _input_of_shape(module, call)) is not None:
         return _size(module, drawn, deep + 1, given)

@@ -24,7 +24,7 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module, fact_of_text
-from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.summaries import SUMMARIES, clean_tag
@@ -53,6 +53,7 @@ _USUAL = {
     "reshape", "shape", "size", "split", "stack", "strided_slice", "sub", "sum", "switch", "merge",
     "truediv", "value", "weights", "xentropy", "zeros", "ones", "zeros_like", "ones_like",
 }  # fmt: skip
+_DROPOUT = ("x", "keep_prob", "noise_shape", "seed", "name", "rate")
 _SCOPES = ("name_scope", "variable_scope")
 _PLACES = ("device", "control_dependencies")
 _TOWERS = (0, 1, 12)  # numbers of towers for which a name is seen to be the same
@@ -306,11 +307,28 @@ class _Building:
         if self.graph.class_of(module, call.func) is not None:
             raise _Stays
         name = name_of(module, call)
+        if name == "nn.dropout":
+            self._dropout(module, call, prefix, given)
+            return
         exact = name in _EXACT or name in SUMMARIES.by_name
         wanted = self._name(module, call, prefix, given)
         if exact and wanted is not None:
             made = self._unique(prefix + clean_tag(wanted))
             self.called[call] = None if call in self.called else made
+
+    def _dropout(
+        self, module: Module, call: ast.Call, prefix: str, given: Mapping[str, object]
+    ) -> None:
+        """A scope with several operations, of which the last one multiplies by the mask."""
+        told = by_parameter(call, _DROPOUT)
+        kept = told.get("rate") or told.get("keep_prob")
+        wanted = self._value(module, told["name"], given) if "name" in told else "dropout"
+        if kept is None or constant(kept) in (0, 1) or not isinstance(wanted, str) or not wanted:
+            self._name(module, call, prefix, given)
+            return
+        self.unsure.add(f"{prefix}sub".lower())  # 1 - keep_prob
+        made = f"{self._unique(prefix + wanted)}/mul_1"
+        self.called[call] = None if call in self.called else made
 
     def _name(
         self, module: Module, call: ast.Call, prefix: str, given: Mapping[str, object]

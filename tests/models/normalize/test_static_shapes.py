@@ -6,7 +6,7 @@ import pytest
 
 from tests.models.front.session.test_writing import native
 from tests.oracle import FIXTURES
-from tests.support.migration import changed, run, said
+from tests.support.migration import changed, migrated, run, said
 
 PROGRAM = (FIXTURES / "session" / "pooled_sizes" / "before.py").read_text("utf-8")
 PRODUCT = "shape[1] * shape[2] * shape[3]"
@@ -60,3 +60,65 @@ def test_what_is_not_seen_stays(old: str, new: str) -> None:
     told = [one.message for one in result.findings if one.state in ("kept", "refused")]
     wanted = ("`nodes`", "`shape`", "`network`", "tensor")
     assert any(word in one for one in told for word in wanted), told
+
+
+BLOCKS = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 4, 4, 1])
+
+
+def block(x, widths, name):
+    inner, outer = widths
+    before = x.get_shape().as_list()[3]
+    with tf.variable_scope(name):
+        w = tf.get_variable("w", [1, 1, before, inner])
+        y = tf.nn.relu(tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME"))
+        v = tf.get_variable("v", [3, 3, inner, {outer}])
+        y = tf.nn.conv2d(y, v, [1, 1, 1, 1], "SAME")
+    return {given}
+
+
+def net(x):
+    x1 = block(x, [2, 5], "one")
+    x2 = block(x1, [3, 6], "two")
+    pooled = {pooled}
+    w = tf.get_variable("w", [pooled.shape[1], 3])
+    return tf.matmul(pooled, w)
+
+
+loss = tf.reduce_mean(tf.square(net(x) - 1.0))
+train = tf.train.AdamOptimizer(0.01).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {{x: np.ones([2, 4, 4, 1])}})
+"""
+MEAN = "tf.reduce_mean(x2, axis=(1, 2))"
+
+
+@pytest.mark.parametrize(
+    ("outer", "given", "pooled", "size"),
+    [
+        ("outer", "tf.nn.relu(y)", MEAN, "[6, 3]"),
+        ("outer", "tf.nn.relu(y)", "tf.reduce_max(x2, [-3, 2])", "[6, 3]"),
+        ("outer", "tf.nn.relu(y)", f"tf.layers.flatten({MEAN})", "[6, 3]"),
+        ("7", "tf.nn.relu(y)", MEAN, "[7, 3]"),
+        ("outer", "tf.add(y, tf.nn.relu(y))", MEAN, "[6, 3]"),
+        ("outer", "tf.layers.dropout(y, training=True)", MEAN, "[6, 3]"),
+        ("outer * 2", "tf.nn.relu(y)", MEAN, "[12, 3]"),
+        ("widths[-1] if False else 6", "tf.nn.relu(y)", MEAN, ""),
+        ("outer", "tf.add(y, x)", MEAN, ""),  # the second block is not as wide as the first
+        ("outer", "tf.concat([y, y], 3)", MEAN, ""),
+        ("outer", "tf.nn.relu(y)", "tf.reduce_mean(x2, axis=(1, 3))", "[4, 3]"),
+        ("outer", "tf.nn.relu(y)", "tf.reduce_mean(x2, axis=(1, 2), keepdims=False)", ""),
+    ],
+)
+def test_a_size_that_functions_of_the_program_tell(
+    outer: str, given: str, pooled: str, size: str
+) -> None:
+    text = BLOCKS.format(outer=outer, given=given, pooled=pooled)
+    states = [one.state for one in run(text, bridge=True, native_sessions=True).programs]
+    after, _ = migrated(text, native_sessions=True)
+    assert states == (["native"] if size else ["bridge"])
+    assert not size or f"shape={size}" in after

@@ -33,6 +33,19 @@ _GLOBAL = ("t_list", "clip_norm", "use_norm", "name")
 _ADVICE = "clip them by tf.clip_by_global_norm, tf.clip_by_norm or tf.clip_by_value only"
 
 
+def check_gates(module: Module, value: ast.expr | None) -> None:
+    """Gradients that are not waited for: TF1 may move a variable while others still need it.
+
+    Raises:
+        Refused: what `gate_gradients` is given may say so.
+    """
+    named = value.attr if isinstance(value, ast.Attribute) else ""
+    if value is None or named in ("GATE_OP", "GATE_GRAPH") or constant(value) in (1, 2):
+        return
+    text = "with `gate_gradients` of 0 variables may move before all gradients are computed"
+    raise Refused(module, value, text, "leave it out: TF2 computes them all before")
+
+
 class GradientReader:
     """Reads expressions that give gradients, by what the names of the scope stand for."""
 
@@ -128,7 +141,8 @@ class GradientReader:
                 raise Refused(
                     self.module, node, "the optimizer of these gradients cannot be determined"
                 )
-            given = self._arguments(node, _COMPUTE, ("loss", "var_list"))
+            given = self._arguments(node, _COMPUTE, ("loss", "var_list", *COMPUTING))
+            check_gates(self.module, given.get("gate_gradients"))
             if "loss" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")
             return self._of(node, given["loss"], given.get("var_list"), Holds.PAIRS, name)

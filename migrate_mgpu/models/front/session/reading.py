@@ -384,11 +384,16 @@ class _Reader(StatementReader):
     def _changes(self, statement: ast.stmt) -> bool:
         """Whether a statement changes a value that it has a name for: `x += 1`, or its shape."""
         told = tells_shape(statement.value) if isinstance(statement, ast.Expr) else None
+        changed = told
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            told = statement.target
-        if told is None or not isinstance(self.meanings.get(told.id), Unit):
+            changed = statement.target
+        known = self.meanings.get(changed.id) if changed is not None else None
+        if changed is None or not isinstance(known, Unit):
             return False
-        self.meanings[told.id] = self.units.unit(statement, self.place)
+        unit = self.units.unit(statement, self.place)
+        if told is not None:
+            self.found.shaped[unit] = known
+        self.meanings[changed.id] = unit
         return True
 
     def _of_tower(self, entry: Entry) -> Role:

@@ -69,7 +69,8 @@ class SaverReader:
         given = NamedArguments(self.module, call, PARAMETERS).rest
         for name, value in given.items():
             if name not in ("var_list", "max_to_keep", "name", "write_version", "filename"):
-                if not is_none(value) and name != "keep_checkpoint_every_n_hours":
+                parts = name == "sharded" and constant(value) in (True, False)  # of one checkpoint
+                if not is_none(value) and name != "keep_checkpoint_every_n_hours" and not parts:
                     text = f"`{name}` of a saver is not supported in a native program"
                     raise Refused(self.module, value, text)
         keep = given.get("max_to_keep")

@@ -383,11 +383,17 @@ class SummaryReader:
 
     def _meanings(self, summary: Summary) -> dict[str, Meaning | None]:
         return {
-            name.id: self.runs.meaning(name)
+            name.id: self._valued(self.runs.meaning(name))
             for value in summary.values.values()
             for name in walk(value)
             if isinstance(name, ast.Name)
         }
+
+    def _valued(self, meaning: Meaning | None) -> Meaning | None:
+        """What gives a name its value: `x.set_shape(...)` leaves that as it is."""
+        while isinstance(meaning, Unit) and meaning in self.found.shaped:
+            meaning = self.found.shaped[meaning]
+        return meaning
 
     def _goes_through_variables(self, loop: ast.For) -> bool:
         """`for var in tf.trainable_variables(): tf.summary.histogram(var.op.name, var)`"""

@@ -17,7 +17,7 @@ from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import made_optimizer, may_get_rows
 from migrate_mgpu.models.front.session.expressions import is_all_variables
-from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader
+from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader, check_gates
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.optimizer_choices import read_choice
 from migrate_mgpu.models.front.session.program import (
@@ -249,6 +249,7 @@ class UpdateReader(StatementReader):
             places = key in COMPUTING and self.towers.towers is not None
             if key not in _MINIMIZED and not is_none(value) and not places:
                 raise Refused(self.module, value, f"`minimize` with `{key}`")
+        check_gates(self.module, given.get("gate_gradients"))
         return self._update(statement, target, call, optimizer, name, given, None)
 
     def _update(

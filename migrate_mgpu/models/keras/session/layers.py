@@ -10,13 +10,18 @@ from itertools import chain
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import names_in
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.layers import Found
-from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram, closure
+from migrate_mgpu.models.front.session.program import (
+    MadeLayer,
+    SessionProgram,
+    closure,
+    tells_shape,
+)
 from migrate_mgpu.models.ir import (
     Collected,
     Layer,
@@ -195,8 +200,7 @@ class LayerWriter:
     def _elements(self, part: Part) -> dict[str, tuple[str, int]]:
         """Components of an iterator's elements, of which parts of a batch are or have rows."""
         found: dict[str, tuple[str, int]] = {}
-        after = dict.fromkeys(unit for one in part.units for unit in one.after)
-        for one in after:  # what all towers have of it, each its own, or rows of
+        for one in self._after(part):  # what all towers have of it, each its own, or rows of
             drawn = [u for u in closure([one]) if self._iterator(u)]
             names = _targets(drawn[0]) if len(drawn) == 1 else []
             if one in drawn:
@@ -210,6 +214,27 @@ class LayerWriter:
                 pairs = zip(one.names, own if one.drawn else [*own] * len(one.names))
                 found.update((n, (self._iterator(drawn[0]), names.index(o))) for n, o in pairs)
         return found
+
+    def _after(self, part: Part) -> list[Unit]:
+        """What gives a part the values that it reads: `x.set_shape(...)` leaves that of `x`."""
+        found: dict[Unit, None] = {}
+        for one in _after(part):
+            while one in self.program.shaped:
+                one = self.program.shaped[one]
+            found[one] = None
+        return list(found)
+
+    def _shapes(self, part: Part) -> dict[str, ast.expr]:
+        """The shapes that are told of what a part reads, by its name."""
+        return {
+            name.id: one.node.value.args[0]
+            for one in _after(part)
+            if one in self.program.shaped
+            and isinstance(one.node, ast.Expr)
+            and isinstance(one.node.value, ast.Call)
+            and (name := tells_shape(one.node.value)) is not None
+            and len(one.node.value.args) == 1
+        }
 
     def _iterator(self, unit: Unit) -> str:
         """The name of the iterator that a unit takes the next element of."""
@@ -236,11 +261,16 @@ class LayerWriter:
         places = [(home, unit.node) for unit in part.units]
         places += [(function.module, function.node) for function in functions]
         for module, call in ((m, p) for m, node in places for p in ast.walk(node)):
-            if not isinstance(call, ast.Call) or name_of(module, call) != "reshape":
+            told = tells_shape(call) is not None
+            if not isinstance(call, ast.Call) or not (told or name_of(module, call) == "reshape"):
                 continue
             shape = by_parameter(call, ("tensor", "shape", "name")).get("shape")
+            if told:
+                shape = call.args[0] if len(call.args) == 1 else None
             first = shape.elts[0] if isinstance(shape, (ast.List, ast.Tuple)) else None
-            if first is None or (constant(first) != -1 and not _is_rows(module, first)):
+            if first is not None and (is_none(first) if told else constant(first) == -1):
+                continue
+            if first is None or told or not _is_rows(module, first):
                 text = "layers are made here: how many rows they need cannot be determined"
                 raise Refused(module, call, text, "use -1 for the rows")
 
@@ -272,9 +302,11 @@ class LayerWriter:
             given.update((one.name, iterator_spec(one, context.tf)) for one in iterators)
         else:
             drawn = {n for one in _tower_inputs(part) if one.drawn for n in one.names}
+            drawn |= {n for one in self._after(part) if self._iterator(one) for n in _targets(one)}
             whole = drawn if part.sizes else set()  # as many rows as there are in each step
             if not whole.issuperset(part.takes):
                 self._check_rows(part)
+            shapes = self._shapes(part)
             fed.update(self._parts(part))
             given.update(
                 (name, sample_text(fed[name], context, fed[name] in self.program.numbers))
@@ -284,6 +316,9 @@ class LayerWriter:
             for p, (iterator, index) in self._elements(part).items():
                 spec = f"{iterator}.element_spec[{index}]"
                 one = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
+                if p in shapes:  # `image.set_shape([size, 8, 8, 3])` before the towers
+                    told = f"{context.render(shapes[p])}, {spec}.dtype"
+                    spec = f"{context.tf}.TensorSpec({told})"
                 given[p] = spec if p in whole else one
             numbers = {name for name in part.takes if self._is_number(part, name)}
             given.update(dict.fromkeys(numbers - {*given}, f"{context.tf}.zeros([])"))
@@ -365,5 +400,9 @@ def _targets(unit: Unit) -> list[str]:
 
 def _tower_inputs(part: Part) -> list[TowerInput]:
     """What the units of a part take of what each tower is given."""
-    after = dict.fromkeys(unit for one in part.units for unit in one.after)
-    return [unit for unit in after if isinstance(unit, TowerInput)]
+    return [unit for unit in _after(part) if isinstance(unit, TowerInput)]
+
+
+def _after(part: Part) -> list[Unit]:
+    """The units that those of a part read."""
+    return list(dict.fromkeys(unit for one in part.units for unit in one.after))

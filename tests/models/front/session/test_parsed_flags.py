@@ -58,3 +58,23 @@ def test_flags_of_several_modules_stay() -> None:
     )
     result = run(*files, bridge=True, native_sessions=True)
     assert "native" not in [one.state for one in result.programs]
+
+
+def early(above: str, below: str = "") -> tuple[tuple[str, str], ...]:
+    """A program that reads flags of two modules before `tf.app.run`."""
+    text = MAIN.replace("    main()\n", "    tf.app.run()\n").replace("main()", "main(_)")
+    text = text.replace("\n\ndef main", f"\n{below}more = FLAGS.more\n\n\ndef main")
+    other = 'import tensorflow as tf\n\ntf.app.flags.DEFINE_integer("more", 1, "")\n'
+    return ("main.py", text.replace("import numpy", f"{above}import numpy")), ("other.py", other)
+
+
+def test_flags_of_a_module_that_is_imported_above() -> None:
+    result = run(*early("import other\n"), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = next(one.after for one in result.files if one.path.name == "main.py")
+    assert after is not None and 'learning rate")\nflags.FLAGS(sys.argv)\n' in after
+
+
+def test_flags_of_a_module_that_is_imported_below_stay() -> None:
+    result = run(*early("", "import other\n"), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] != ["native"], said(result)

@@ -1126,3 +1126,32 @@ def test_the_global_step_that_nothing_else_reads_is_saved() -> None:
     after = native(program(head=HEAD_DRAWN, split=DRAWN, run=ENDS, apply=apply))
     saved = after[after.index("saver = Saver(") :]
     assert "'global_step': optimizer.iterations" in saved[: saved.index(")")]
+
+
+GATED = "optimizer.compute_gradients(loss, gate_gradients={})"
+
+
+@pytest.mark.parametrize("told", ["1", "tf.train.Optimizer.GATE_GRAPH"])
+def test_gradients_that_are_waited_for(told: str) -> None:
+    grads = GRADS.replace("optimizer.compute_gradients(loss)", GATED.format(told))
+    assert "gate_gradients" not in native(program(grads=grads))
+
+
+@pytest.mark.parametrize("told", ["0", "tf.train.Optimizer.GATE_NONE"])
+def test_gradients_that_are_not_waited_for_stay(told: str) -> None:
+    grads = GRADS.replace("optimizer.compute_gradients(loss)", GATED.format(told))
+    result = run(program(grads=grads), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert "variables may move before all gradients are computed" in " ".join(said(result))
+
+
+@pytest.mark.parametrize("value", ["0.5", "2 * batch", "float(batch)"])
+def test_a_setting_in_each_tower_stands_above_them(value: str) -> None:
+    text = program(body=f"        weight = {value}\n{BODY.replace('(output', '(weight * output')}")
+    assert f"\nweight = {value}\n" in native(text)
+
+
+def test_what_is_computed_of_the_tower_is_no_setting() -> None:
+    text = program(body=f"        weight = 2 * i\n{BODY.replace('(output', '(weight * output')}")
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]

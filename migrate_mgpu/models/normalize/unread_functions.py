@@ -1,0 +1,167 @@
+"""Functions that nothing calls, and that build a part of TF1's graph: they go.
+
+    def test_accuracy(images, labels):
+        logits = network.scores(images, training=False)
+        ...
+
+of a program that only trains would be left without its graph: its network becomes a class, whose
+variables the training makes. A function that makes a session is a program's other half, and stays;
+what only computes is TF2's as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence, Set
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES, CONTROL, SETTINGS
+from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.source.notebook import Notebook
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import without_function
+
+TOLD = "nothing calls `{}`, which builds a part of TF1's graph: it is left out"
+# What finds a function by a name that is no name in the code.
+_DYNAMIC = (
+    "builtins.globals", "builtins.locals", "builtins.vars", "builtins.eval", "builtins.exec",
+    "builtins.dir", "builtins.__import__", "importlib.import_module", "fire.Fire",
+)  # fmt: skip
+_IMPORTS = ("builtins.__import__", "importlib.import_module")
+_TESTS = re.compile(r"(test_.*|.*_test|conftest|tests)")
+
+
+def normalize(
+    modules: Sequence[Module], graph: CallGraph, own: Set[Module]
+) -> dict[Module, list[Edit]]:
+    """The edits for all such functions; none where there is none.
+
+    ``own`` are the modules that no other program has: nothing else changes.
+    """
+    found: dict[Module, list[Edit]] = {}
+    for module, node in unread(modules, graph):
+        if module in own:
+            found.setdefault(module, []).append(without_function(module.source, node))
+    return found
+
+
+def unread(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    """The functions of a program that go, each with its module."""
+    if any(map(_is_dynamic, modules)):
+        return
+    left = [(module, node) for module in modules for node in _functions(module)]
+    gone: set[ast.AST] = set()
+    while left:
+        found = [one for one in left if not _is_mentioned(*one, modules, gone)]
+        left = [one for one in left if one not in found]
+        if not found:
+            return
+        for module, node in found:
+            gone.add(node)
+            if _builds(module, node, graph):
+                yield module, node
+
+
+def _is_mentioned(
+    module: Module, node: ast.FunctionDef, modules: Sequence[Module], gone: Set[ast.AST]
+) -> bool:
+    """Whether something may call a function, besides functions that go."""
+    left = gone | {node}
+    if not _own_mentions(module).get(node.name, set()) <= left:
+        return True
+    return any(not _mentions(other).get(node.name, set()) <= left for other in modules)
+
+
+def _functions(module: Module) -> Iterator[ast.FunctionDef]:
+    """The functions of a module that a call alone may reach."""
+    if isinstance(module.source, Notebook) or _TESTS.fullmatch(module.path.stem):
+        return
+    sessions = {id(call) for call in session_calls(module)}
+    for node in module.tree.body:
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            continue
+        if node.name == "main" or node.name.startswith("__"):
+            continue
+        alone = len(module.names.module_scope.bindings.get(node.name, ())) == 1
+        if alone and not any(id(part) in sessions for part in walk(node)):
+            yield node
+
+
+@fact_of_text
+def _is_dynamic(module: Module) -> bool:
+    """Whether a module may find a function by a text."""
+    if "__all__" in module.source.text or "__dict__" in module.source.text:
+        return True
+    for call in module.names.calls:
+        name = module.names.qualname(call.func)
+        told = call.args and isinstance(constant(call.args[0]), str) and name in _IMPORTS
+        if name in _DYNAMIC and not told:
+            return True
+        if name == "builtins.getattr" and len(call.args) > 1:
+            if not isinstance(constant(call.args[1]), str):
+                return True
+    return False
+
+
+@fact_of_text
+def _own_mentions(module: Module) -> dict[str, set[ast.AST]]:
+    """Names of a module's own that it mentions, with the functions and statements that do."""
+    found: dict[str, set[ast.AST]] = {}
+    names = module.names
+    for home in module.tree.body:
+        for part in walk(home):
+            if isinstance(part, ast.Name) and part in names.scope_of_name:
+                scope = names.defining_scope(part.id, names.scope_of_name[part])
+                if scope is names.module_scope:
+                    found.setdefault(part.id, set()).add(home)
+    return found
+
+
+@fact_of_text
+def _mentions(module: Module) -> dict[str, set[ast.AST]]:
+    """What may be a name of another module: attributes, imports, names without one, texts."""
+    found: dict[str, set[ast.AST]] = {}
+    names = module.names
+    for home in module.tree.body:
+        for part in walk(home):
+            told: list[str] = []
+            if isinstance(part, ast.Name) and part in names.scope_of_name:
+                known = names.defining_scope(part.id, names.scope_of_name[part])
+                told = [part.id] if known is None else []
+            elif isinstance(part, ast.Attribute):
+                dotted = names.qualname(part) or ""
+                told = [] if dotted.startswith("tensorflow.") else [part.attr]
+            elif isinstance(part, (ast.Import, ast.ImportFrom)):
+                told = [alias.name for alias in part.names]
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                told = [part.value.rpartition(".")[2]]
+            for name in told:
+                found.setdefault(name, set()).add(home)
+    return found
+
+
+def _builds(module: Module, node: ast.FunctionDef, graph: CallGraph) -> bool:
+    """Whether a function does more with TensorFlow than compute, itself or where it calls."""
+    if _uses(module, node):
+        return True
+    for call in (part for part in walk(node) if isinstance(part, ast.Call)):
+        target = graph.target(module, call.func)
+        if target is not None and _uses(target.module, target.node):
+            return True
+    return False
+
+
+def _uses(module: Module, node: ast.AST) -> bool:
+    inside = {id(part) for part in walk(node)}
+    return any(
+        id(use.node) in inside
+        and use.symbol.name
+        and use.symbol.name not in COMPUTES
+        and use.symbol.name not in CONTROL
+        and not use.symbol.name.startswith((*SETTINGS, "data.Dataset."))
+        for use in module.uses
+    )

@@ -1,0 +1,124 @@
+"""Functions that nothing calls: those that build a part of TF1's graph go, and are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate_mgpu.core.findings import RunResult
+from tests.support.migration import after, run, said
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+{imports}
+x = tf.placeholder(tf.float32, [None, 3])
+
+
+def net(x, name="net"):
+    with tf.variable_scope(name):
+        w = tf.get_variable("w", [3, 1])
+        return tf.matmul(x, w)
+
+{unread}
+loss = tf.reduce_mean(tf.square(net(x) - 1.0))
+train = tf.train.AdamOptimizer(0.01).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {{x: np.ones([2, 3])}})
+{last}
+"""
+UNREAD = """
+def is_right(found, wanted):
+    return tf.equal(tf.argmax(found, 1), wanted)
+
+
+# What it has learned.
+def test(x, wanted):
+    with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+        return is_right(net(x), wanted)
+
+"""
+
+
+def program(
+    unread: str = UNREAD, imports: str = "", last: str = "", name: str = "main"
+) -> RunResult:
+    text = PROGRAM.format(unread=unread, imports=imports, last=last)
+    return run((f"{name}.py", text), bridge=True, native_sessions=True)
+
+
+def told(result: RunResult) -> list[str]:
+    return [one for one in said(result) if "nothing calls" in one]
+
+
+def test_it_goes_and_is_told() -> None:
+    result = program()
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    text = after(result, ("main.py", ""))
+    assert "def test" not in text and "What it has learned" not in text
+    assert "def is_right(found, wanted):\n    return tf.equal(tf.argmax(found, 1)" in text
+    assert told(result) == [
+        "nothing calls `test`, which builds a part of TF1's graph: it is left out"
+    ]
+
+
+def test_what_only_such_a_function_calls_goes_too() -> None:
+    unread = UNREAD.replace(
+        "return tf.equal(", "tf.get_variable('more', [1])\n    return tf.equal("
+    )
+    result = program(unread)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert "def is_right" not in after(result, ("main.py", ""))
+    assert len(told(result)) == 2
+
+
+STAYS = {
+    "a text names it": program(imports="NAMES = ['test']\n"),
+    "a name that is computed": program(last="getattr(np, 'on' + 'es')"),
+    "all names": program(last="print(sorted(globals()))"),
+    "exported": program(imports="__all__ = ['net', 'test']\n"),
+    "decorated": program(UNREAD.replace("def test", "@np.vectorize\ndef test")),
+    "another half of the program": program(
+        UNREAD.replace("        return is_right", "        tf.Session()\n        return is_right")
+    ),
+    "a test of pytest's": program(name="test_main"),
+}
+
+
+@pytest.mark.parametrize("result", STAYS.values(), ids=STAYS)
+def test_what_may_be_called_stays(result: RunResult) -> None:
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert not told(result)
+
+
+def test_a_program_that_stays_keeps_its_functions() -> None:
+    result = program(last="tf.train.Supervisor()")
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert "def test" in after(result, ("main.py", ""))
+    assert not told(result)
+
+
+def test_functions_of_one_name_in_several_modules() -> None:
+    """`train` of the module beside is neither the program's own nor TensorFlow's."""
+    beside = (
+        "import tensorflow as tf\n\n\n"
+        "def net(x):\n    return tf.layers.dense(x, 1, name='one')\n\n\n"
+        "def train(loss):\n    return tf.train.AdamOptimizer(0.1).minimize(loss)\n"
+    )
+    text = (
+        "import numpy as np\nimport tensorflow as tf\n\nimport beside\n\n\n"
+        "def train():\n"
+        "    x = tf.placeholder(tf.float32, [None, 3])\n"
+        "    loss = tf.reduce_mean(tf.square(beside.net(x) - 1.0))\n"
+        "    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)\n"
+        "    with tf.Session() as sess:\n"
+        "        sess.run(tf.global_variables_initializer())\n"
+        "        sess.run(step, {x: np.ones([2, 3])})\n\n\n"
+        "train()\n"
+    )
+    files = ("main.py", text), ("beside.py", beside)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert "def train" not in after(result, files[1]) and "def train" in after(result, files[0])
+    files = ("main.py", text.replace("step = tf", "step = beside.train(loss) or tf")), files[1]
+    assert not told(run(*files, bridge=True, native_sessions=True))

@@ -312,6 +312,23 @@ MUTANTS: dict[str, Mutant] = {
     "loss_of_a_module_unscaled": _one(
         "two_modules", "loss / strategy.num_replicas_in_sync", "loss", 4, "loss-reduction"
     ),
+    "setting_of_each_tower_left_out": _one(
+        "residual_blocks", "loss = kept * tower_loss(", "loss = tower_loss(", 4
+    ),
+    "decay_collected_twice": _one(
+        "tested_beside",
+        "losses = [weight_decay]",
+        "losses = [weight_decay, weight_decay]",
+        4,
+        "regularization",
+    ),
+    "written_numbers_exchanged": _one(
+        "tested_beside",
+        "values=[tested, int(np.sum(right))]",
+        "values=[int(np.sum(right)), tested]",
+        9,
+        "printed",
+    ),
     "last_loss_instead_of_mean": _one(
         "prefetched_batches", "tf.reduce_mean(tf.stack(losses))", "losses[-1]", 9, "printed"
     ),

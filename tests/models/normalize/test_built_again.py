@@ -10,6 +10,7 @@ from tests.support.migration import run, said
 
 PROGRAM = (FIXTURES / "towers" / "tested_by_reuse" / "before.py").read_text("utf-8")
 TEST = "        with tf.variable_scope('Inference', reuse=True):\n"
+SHARES = "a summary in a function whose calls share variables"
 LEAVES = "`inference` does more than make and apply layers"
 LABELS = "    train(images, images[:, 0, :3, 0].argmax(axis=1))\n"
 MERGED = "        summary_op = tf.summary.merge(summaries)\n"
@@ -37,14 +38,14 @@ def test_a_half_of_a_setting_is_an_expression_beside_towers() -> None:
     ("old", "new", "why"),
     [
         # The summaries of the test are merged as well.
-        (MERGED, "        summary_op = tf.summary.merge_all()\n", LEAVES),
+        (MERGED, "        summary_op = tf.summary.merge_all()\n", SHARES),
         # Somebody reads what it collects.
         (MERGED, MERGED + "        print(len(tf.get_collection('losses')))\n", LEAVES),
         # Its variables are its own.
-        (TEST, "        with tf.variable_scope('Tested'):\n", LEAVES),
+        (TEST, "        with tf.variable_scope('Tested'):\n", "a summary of what only a function knows"),
         (TEST, "        with tf.variable_scope('Tested', reuse=True):\n", "made elsewhere"),
         # What calls the function reads them.
-        (LABELS, LABELS + "    tf.summary.merge_all()\n", LEAVES),
+        (LABELS, LABELS + "    tf.summary.merge_all()\n", SHARES),
     ],
 )
 def test_stays(old: str, new: str, why: str) -> None:

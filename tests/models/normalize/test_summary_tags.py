@@ -24,6 +24,15 @@ def test_a_name_of_constants_is_calculated() -> None:
     assert "/tower_entropy_1' % (TOWER, NUM_GPUS - 1), values=losses[2])" in after
 
 
+def test_what_a_dropout_gives_is_the_last_of_its_operations() -> None:
+    """Seen in 1.15.5: `first/dropout/mul_1`, and `first/kept/mul_1` by a name of its own."""
+    first = "first = tf.nn.relu(tf.matmul(rows, weights), name=scope.name)"
+    dropped = first.replace("tf.nn.relu", "tf.nn.dropout(tf.nn.relu") + ", keep_prob=0.5{})"
+    assert "/first/dropout/mul_1/activations'" in native(changed(first, dropped.format("")))
+    named = changed(first, dropped.format(", name='kept'"))
+    assert "/first/kept/mul_1/activations'" in native(named)
+
+
 STAYS = {
     "its name differs in each tower": changed(CALLED, "name = one.op.name"),
     "it has no name": changed("name='cross_entropy'", ""),

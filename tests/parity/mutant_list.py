@@ -312,8 +312,8 @@ MUTANTS: dict[str, Mutant] = {
     "loss_of_a_module_unscaled": _one(
         "two_modules", "loss / strategy.num_replicas_in_sync", "loss", 4, "loss-reduction"
     ),
-    "setting_of_each_tower_left_out": _one(
-        "residual_blocks", "loss = kept * tower_loss(", "loss = tower_loss(", 4
+    "residual_blocks_unscaled": _one(
+        "residual_blocks", "loss / strategy.num_replicas_in_sync", "loss", 4, "loss-reduction"
     ),
     "decay_collected_twice": _one(
         "tested_beside",

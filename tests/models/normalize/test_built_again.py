@@ -42,7 +42,11 @@ def test_a_half_of_a_setting_is_an_expression_beside_towers() -> None:
         # Somebody reads what it collects.
         (MERGED, MERGED + "        print(len(tf.get_collection('losses')))\n", LEAVES),
         # Its variables are its own.
-        (TEST, "        with tf.variable_scope('Tested'):\n", "a summary of what only a function knows"),
+        (
+            TEST,
+            "        with tf.variable_scope('Tested'):\n",
+            "a summary of what only a function knows",
+        ),
         (TEST, "        with tf.variable_scope('Tested', reuse=True):\n", "made elsewhere"),
         # What calls the function reads them.
         (LABELS, LABELS + "    tf.summary.merge_all()\n", SHARES),

@@ -176,9 +176,9 @@ STAYS = {
         },
         "main.py and other.py need this in different forms",
     ),
-    "a function that nothing calls and that does more than compute": (
+    "a function that a text alone names and that does more than compute": (
         {
-            "main.py": MAIN,
+            "main.py": MAIN + "\nNAMES = ['save']\n",
             "ops.py": OPS + "\n\ndef save(sess):\n    tf.train.Saver().save(sess, 'm')\n",
         },
         "it is not known what `tf.train.Saver` in ops.py is for",

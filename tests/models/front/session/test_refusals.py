@@ -1255,8 +1255,10 @@ REFUSED = {
         + STEP,
         "`net` does more than make and apply layers",
     ),
-    "a function that nothing calls and that makes a placeholder": (
-        program("def made():\n    return tf.placeholder(tf.float32)\n\n\n" + MODEL),
+    "a function that a text alone names and that makes a placeholder": (
+        program(
+            "NAMES = ['made']\n\n\ndef made():\n    return tf.placeholder(tf.float32)\n\n\n" + MODEL
+        ),
         "`tf.placeholder` is not supported in a native program",
     ),
     "variables by a word that one of a layer's has": (

@@ -86,6 +86,7 @@ def _said(result: RunResult) -> Iterator[Finding]:
 def short(message: str) -> str:
     """A reason, with names left out."""
     text = message.replace("the session stays, on the bridge: ", "")
+    text = re.sub(r"(modules make sessions): .*", r"\1", text)
     return re.sub(r"`[^`]*`", "`...`", text.replace("the Estimator stays: ", ""))
 
 

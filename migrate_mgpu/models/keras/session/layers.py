@@ -225,11 +225,12 @@ class LayerWriter:
         return list(found)
 
     def _shapes(self, part: Part) -> dict[str, ast.expr]:
-        """The shapes that are told of what a part reads, by its name."""
+        """The shapes that are told of what a part reads, before it, by its name."""
         return {
             name.id: one.node.value.args[0]
             for one in _after(part)
             if one in self.program.shaped
+            and one not in part.units
             and isinstance(one.node, ast.Expr)
             and isinstance(one.node.value, ast.Call)
             and (name := tells_shape(one.node.value)) is not None

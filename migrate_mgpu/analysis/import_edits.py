@@ -173,7 +173,7 @@ def unused_lost_imports(
     """Imports of names that TF2 lost, of which nothing here or in other modules makes any use."""
     if module.path.name == "__init__.py":
         return []
-    lost = {use.node for use in module.uses if use.status == "gone"}
+    lost = {use.node for use in module.uses if use.status in ("gone", "tf2.15_only")}
     found: list[ast.Import | ast.ImportFrom] = []
     for statement in module.tree.body:
         if not isinstance(statement, (ast.Import, ast.ImportFrom)) or statement not in lost:

@@ -64,12 +64,14 @@ class Layer(Operation):
     ``arguments`` are those that it is made with, ``inputs`` what it is applied to (nothing
     where a class is only called), ``training`` what tells it whether it trains. A call without
     a layer's state (``tf.layers.flatten``) is one all the same. ``averaging`` is batch
-    normalization's.
+    normalization's. ``texts`` are those of the arguments that may be numbers as texts, which TF1
+    takes and Keras 3 does not.
     """
 
     inputs: tuple[ast.expr, ...] = ()
     training: ast.expr | None = None
     averaging: Averaging | None = None
+    texts: tuple[str, ...] = ()
 
 
 @record(frozen=True, eq=False)

@@ -386,7 +386,8 @@ class _Planner:
         """The modules that must speak of TF1 because a bridged program runs them."""
         if self.off:
             return []
-        native = {id(m) for s in self.states if s.kind == NATIVE for m in s.program.modules}
+        left = [s for s in self.states if s.kind == NATIVE or s.as_it_is]
+        native = {id(module) for state in left for module in state.program.modules}
         native |= self._of_tf2()
         found: dict[int, Module] = {}
         for state in self.states:

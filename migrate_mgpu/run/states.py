@@ -31,7 +31,7 @@ from migrate_mgpu.analysis.incompatibilities import (
     outermost,
 )
 from migrate_mgpu.analysis.keras_graphs import only_builds_layers, trains_in_graph
-from migrate_mgpu.analysis.module import Module, Use, fact_of_text
+from migrate_mgpu.analysis.module import Module, Use, fact_of_text, tensorflow_name
 from migrate_mgpu.analysis.options import Options
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
@@ -51,6 +51,7 @@ from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import of, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, REFUSED
+from migrate_mgpu.models.front.estimators.parts import CUSTOM
 from migrate_mgpu.models.front.rewriters import EagerRewriter
 from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.run.claims import CODE as CLAIM
@@ -123,6 +124,7 @@ class State:
     copies: list[Copy] = field(default_factory=list)
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
     left: str = ""  # why a bridge is not made, where nothing hinders it
+    as_it_is: bool = False  # it stands on TF2's own names and ``tf.compat.v1``: a bridge already
     session: NativeSession | None = None  # what becomes of a program that drives a graph
     eager: ast.Call | None = None  # what makes TF1 run the program eagerly, as TF2 does
     not_eager: Diagnostic | None = None  # what keeps such a program from being TF2's
@@ -387,8 +389,15 @@ class ProgramStates:
         state.eager = self._switch(state)
         trains_keras = self._trains_keras(state)
         stays = next((c.refused for c in state.estimators if c.refused is not None), None)
-        if trains_keras and stays is not None:
-            state.refuse(estimator_stays(stays))  # all of TF1 that is left may be its own
+        if stays is not None and self._speaks_tf2(state):
+            state.as_it_is = True
+            state.runs_on = bridge_runs_on(state.program.modules)
+        elif trains_keras and stays is not None:
+            if trains_in_graph(program.needed) and not copied:
+                state.in_graph = []
+                self._bridge(state)
+            else:
+                state.refuse(estimator_stays(stays))  # all of TF1 that is left may be its own
         elif trains_keras or self._only_eager(state):
             self._native(state)
             if state.kind == REFUSED and trains_in_graph(program.needed) and not copied:
@@ -427,14 +436,42 @@ class ProgramStates:
                 state.estimators[0].note(*note)
             # Keras 3's fit stops with an error where there are several workers.
             choices = [c for one in state.estimators for c in one.flow.distribution.choices]
-            newest = "" if any(row_of(s).workers for s in strategies_of(choices)) else " and newest"
+            workers = any(row_of(s).workers for s in strategies_of(choices))
+            newest = "" if workers or self._has_late_names(state) else " and newest"
             state.runs_on = f"TF 2.15{newest}"
             return
         for one in state.estimators:
             one.refused = one.refused or reason
         if not state.flows and not state.sessions:
-            if not any(self._is_tf1(module) for module in state.program.needed):
+            tf1 = any(self._is_tf1(module) for module in state.program.needed)
+            if not tf1 and not self._speaks_tf2(state):
                 state.refuse(estimator_stays(reason))  # TF2 has Estimators with other defaults
+
+    def _has_late_names(self, state: State) -> bool:
+        """Whether a converted program uses private names that the newest TensorFlow has not."""
+        gone = set(state.rest.gone)
+        for one in state.estimators:
+            gone |= one.gone | one.moved
+        return any(
+            use.symbol.flavour == "private" and use.status == "tf2.15_only" and not use.guarded
+            for module in state.program.needed
+            for use in module.uses
+            if not is_inside(module, use.node, gone)
+            and not binds_only_removed(module, use.node, gone)
+        )
+
+    def _speaks_tf2(self, state: State) -> bool:
+        """Whether TF 2.15 runs a program with Estimators as it stands, as its author means it.
+
+        All of TF1's names in it say ``tf.compat.v1``, and nothing in it needs v1 behaviour. Canned
+        Estimators and those of Keras models are others in TF2: theirs may be TF1's.
+        """
+        needed = state.program.needed
+        if state.flows or any(one.flow.kind != CUSTOM for one in state.estimators):
+            return False
+        if any(is_plain_v1(m) or self.lost.of(m) or _needs_v1_behavior(m) for m in needed):
+            return False
+        return any(use.symbol.flavour == "v1" for module in needed for use in module.uses)
 
     def _is_tf1(self, module: Module) -> bool:
         """Whether a module is surely TF1's, or on the bridge already.
@@ -490,6 +527,7 @@ class ProgramStates:
         outside = ", used outside of the Estimator" if state.estimators else ""
         gone: set[ast.AST] = removable_nodes(state, self.graph)
         moved: set[ast.AST] = set()
+        idle: list[Diagnostic] = []  # what is in the way in code that the program never calls
         for one in state.estimators:
             gone |= one.gone
             moved |= one.moved
@@ -528,10 +566,19 @@ class ProgramStates:
             left = [
                 u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
             ]
-            if left:
-                text = f"`{_shown(left[0])}` is TF1 API{outside}"
+            for use in left:
+                text = f"`{_shown(use)}` is TF1 API{outside}"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
-                return Diagnostic(_TF1_NAME, Place(module, left[0].node), text, advice)
+                why = Diagnostic(_TF1_NAME, Place(module, use.node), text, advice)
+                if not self._is_idle(state.program, module, use.node):
+                    return why
+                idle.append(why)
+                around = outermost(module, use.node)  # which stays as it is, whole
+                found.edits[module] = [
+                    edit
+                    for edit in found.edits.get(module, ())
+                    if not _is_within(module, edit, around)
+                ]
             written = [e for c in state.estimators for e in c.edits.get(module, ())]
             for method in _ITERATORS:
                 for node in module.names.attributes.get(method, ()):
@@ -563,6 +610,7 @@ class ProgramStates:
                 return Diagnostic(_OUTSIDE, Place(module, module.tree.body[0]), text, advice)
             state.rest.merge(imports)
             state.rest.merge(found)
+        state.limits += [_unless_called(why) for why in _first_of_each(idle)]
         return None
 
     def _switch(self, state: State) -> ast.Call | None:
@@ -671,6 +719,20 @@ class ProgramStates:
         """Whether a program may come to a place; what nobody outside sees is called from inside."""
         seen_outside = why.module is program.entry and not why.module.has_main_guard
         return self.graph.runs_in(program, why.module, why.node, seen_outside)
+
+    def _is_idle(self, program: Program, module: Module, node: ast.AST) -> bool:
+        """Whether a place is in a function that the program never calls."""
+        seen_outside = module is program.entry and not module.has_main_guard
+        part = outermost(module, node)
+        around = list(module.names.ancestors(node))
+        if isinstance(part, ast.ClassDef):  # whose body runs where it stands
+            part = next((one for one in around[::-1] if isinstance(one, ast.FunctionDef)), part)
+        if not isinstance(part, ast.FunctionDef):
+            return False
+        statement = [node, *around][around.index(part)] if part in around else part
+        if not any(statement is one for one in part.body):  # a default, or a decorator
+            return False
+        return not self.graph.runs_in(program, module, node, seen_outside)
 
     def _asked(self, program: Program, why: Diagnostic) -> str | None:
         """The condition under which a program comes to a name that is gone, if an option asks."""
@@ -784,6 +846,30 @@ def _obstacles(module: Module) -> list[Diagnostic]:
     return found
 
 
+def _first_of_each(found: list[Diagnostic]) -> list[Diagnostic]:
+    """The first of what stands in one function."""
+    seen: dict[tuple[Module, ast.AST], Diagnostic] = {}
+    for why in found:
+        seen.setdefault((why.module, outermost(why.module, why.node)), why)
+    return list(seen.values())
+
+
+def _needs_v1_behavior(module: Module) -> bool:
+    """Whether a module asks tensors or datasets what only TF1's answer, or is a bridge already."""
+    attributes = module.names.attributes
+    methods = (node for name in _ITERATORS for node in attributes.get(name, ()))
+    if _switches_off(module) or any(not tensorflow_name(module, node) for node in methods):
+        return True
+    asked = (ast.unparse(node.value) for node in attributes.get("value", ()))
+    return any(".shape" in text or "get_shape" in text for text in asked)
+
+
+def _switches_off(module: Module) -> bool:
+    """Whether a module switches TF2's behaviour off itself."""
+    named = {use.symbol.name for use in module.uses}
+    return bool(named & {"disable_v2_behavior", "disable_eager_execution"})
+
+
 # Methods of a Dataset that only TF1's graph code calls.
 _ITERATORS = ("make_one_shot_iterator", "make_initializable_iterator")
 
@@ -813,6 +899,11 @@ def speaks_both(module: Module) -> bool:
         if use.symbol.name.endswith("executing_eagerly")
         or use.symbol.name in ("__version__", "VERSION")
     )
+
+
+def _is_within(module: Module, edit: Edit, node: ast.AST) -> bool:
+    start, end = module.source.span(node)
+    return start <= edit.start and edit.end <= end
 
 
 def removable_nodes(state: State, graph: CallGraph) -> set[ast.AST]:

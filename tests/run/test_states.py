@@ -99,6 +99,46 @@ train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(w * w))
 """
 
 
+OF_TF2 = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    loss = tf.reduce_mean(tf.keras.layers.Dense(1)(features) - labels)
+    seen = tf.compat.v1.get_variable("seen", [])
+    with tf.control_dependencies([tf.compat.v1.assign_add(seen, 1.0)]):
+        step = tf.compat.v1.train.get_global_step()
+        train_op = tf.compat.v1.train.AdamOptimizer().minimize(loss, step)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+tf.estimator.Estimator(model_fn).train(lambda: tf.data.Dataset.range(3))
+"""
+
+
+def test_an_estimator_of_tf2_is_a_bridge_as_it_is() -> None:
+    result = run(OF_TF2, bridge=True)
+    (program,) = result.programs
+    assert (program.state, program.runs_on) == ("bridge", "TF 2.15")
+    assert not any(file.changed for file in result.files)  # its author means TF2's behaviour
+    assert any("something other than the update operations" in one for one in said(result))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print(tf.constant([1]).shape[0].value)",  # a number under TF2's behaviour
+        "tf.data.Dataset.range(3).make_one_shot_iterator()",
+        "tf.estimator.DNNRegressor([4], [])",  # which loss it has nobody says
+        "print(tf.get_default_graph())",
+    ],
+)
+def test_an_estimator_that_may_not_be_tf2s_is_none(line: str) -> None:
+    result = run(f"{OF_TF2}{line}\n", bridge=True)
+    (program,) = result.programs
+    assert program.state == "refused" or any(file.changed for file in result.files), said(result)
+
+
 def test_programs_whose_session_is_made_for_them_count() -> None:
     """No word of theirs says Session, and they are of TF1 all the same."""
     supervisor = "with tf.train.Supervisor().managed_session() as sess:\n    sess.run(train)\n"

@@ -232,3 +232,62 @@ def test_what_has_a_form_is_written_beside_a_name_that_has_none() -> None:
     assert [p.state for p in called.programs] == ["refused"], said(called)
     result = run(("train.py", TRAIN + "ops.relu(1.0)\n"), ("ops.py", ops), bridge=True)
     assert [p.state for p in result.programs] == ["bridge"], said(result)
+
+
+ESTIMATOR = """\
+import numpy as np
+import tensorflow as tf
+import ops
+
+X = np.ones([8, 2], np.float32)
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(4)
+
+
+def model_fn(features, labels, mode):
+    outputs = tf.layers.dense(features, 1)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn)
+"""
+LAYERS = """\
+import tensorflow as tf
+
+
+def scaled(x, first={first}):
+    with tf.variable_scope("scale"):
+        return x * tf.get_variable("factor", [], initializer=tf.zeros_initializer())
+"""
+
+
+def test_layers_of_tf1_that_a_converted_program_never_makes() -> None:
+    ops = LAYERS.format(first=None)
+    found = run(("train.py", ESTIMATOR), ("ops.py", ops))
+    (program,) = found.programs
+    assert (program.state, program.runs_on) == (
+        "native",
+        "TF 2.15 and newest, but for what MGPU908 names",
+    )
+    told = [g for g in found.findings if g.code == "MGPU908"]
+    assert [(g.path.name, g.line) for g in told] == [("ops.py", 5)]  # once for a function
+    assert "`tf.variable_scope` is TF1 API" in told[0].message
+    assert not [file for file in found.files if file.path.name == "ops.py" and file.changed]
+
+
+@pytest.mark.parametrize(
+    ("first", "use", "name"),
+    [
+        ("None", "print(ops.scaled)\n", "tf.variable_scope"),
+        ("tf.get_default_graph()", "", "tf.get_default_graph"),  # made where it stands
+    ],
+)
+def test_layers_of_tf1_that_keep_a_program(first: str, use: str, name: str) -> None:
+    found = run(("train.py", ESTIMATOR + use), ("ops.py", LAYERS.format(first=first)))
+    assert [one.state for one in found.programs] != ["native"]
+    assert any(f"`{name}` is TF1 API" in one for one in said(found)), said(found)

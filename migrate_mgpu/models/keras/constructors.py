@@ -45,7 +45,7 @@ def made_edits(
     weight begins with as it stands there; without it that is the author's code.
     """
     if isinstance(made, Layer):
-        return layer_edits(made, style, more, function)
+        return layer_edits(made, style, more, function, render)
     if isinstance(made, Weight):
         return weight_edits(made, style, render or made.module.source.code)
     if isinstance(made, Recurrent):
@@ -89,7 +89,11 @@ def _state(edit: CallEdit, row: Row, given: Iterable[str], style: FileStyle) -> 
 
 
 def layer_edits(
-    layer: Layer, style: FileStyle, more: Mapping[str, str] = _NOTHING, function: str = ""
+    layer: Layer,
+    style: FileStyle,
+    more: Mapping[str, str] = _NOTHING,
+    function: str = "",
+    render: Callable[[ast.AST], str] | None = None,
 ) -> tuple[Edit, ...]:
     """`tf.layers.dense(net, 10)` as `tf.keras.layers.Dense(10)`, with ``more`` arguments."""
     row, given = LAYERS.by_kind[layer.kind], layer.arguments
@@ -111,6 +115,8 @@ def layer_edits(
             edit.value("data_format", style.string("channels_first"))
     if "keep_prob" in given:
         negative(edit, "keep_prob", "1")
+    for name in layer.texts:
+        edit.value(name, f"int({(render or layer.module.source.code)(given[name])})")
     rename(edit, row)
     told = [p.name for p in row.parameters if p.name in given or p.new_name in more]
     _state(edit, row, told, style)

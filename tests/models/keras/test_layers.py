@@ -67,3 +67,39 @@ def test_layer_normalization_of_the_last_axis() -> None:
 )
 def test_other_layer_normalization_stays(arguments: str, why: str) -> None:
     stays(normalized(arguments), why)
+
+
+SIZES = """\
+import numpy as np
+import tensorflow as tf
+
+X = np.ones([8, 2], np.float32)
+
+
+def input_fn():
+    return tf.data.Dataset.from_tensor_slices((X, X[:, :1])).batch(4)
+
+
+def model_fn(features, labels, mode, params):
+    net = features
+    for number, size in enumerate(params["sizes"]):
+        net = tf.layers.dense(net, size, name="hidden_%d" % number)
+    net = tf.layers.dense(net, params["last"])
+    loss = tf.losses.mean_squared_error(labels, net)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+SETTINGS = "8,4"
+params = {"sizes": SETTINGS.split(","), "last": 1}
+tf.estimator.Estimator(model_fn, params=params).train(input_fn)
+"""
+
+
+def test_sizes_that_are_texts() -> None:
+    """`tf.layers.dense(net, "8")` has eight units in TF1, and is an error in Keras 3."""
+    after, _ = migrated(SIZES)
+    assert "tf.keras.layers.Dense(int(size), name=" in after
+    assert 'tf.keras.layers.Dense(params["last"])' in after
+    numbers = SIZES.replace('SETTINGS.split(",")', '[int(one) for one in SETTINGS.split(",")]')
+    assert "Dense(size, name=" in migrated(numbers)[0]

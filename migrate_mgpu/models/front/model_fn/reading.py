@@ -54,18 +54,19 @@ class Reading:
         optional: Collection[str] = (),
         trained: bool = True,
         minimized: ast.Name | None = None,
+        texts: frozenset[str] = frozenset(),
     ) -> None:
         """``bound`` are parameters that something else than the Estimator gives.
 
         ``optional`` are those of them that may be None; ``trained``: the program trains it.
         ``minimized`` is what training minimizes where its spec reports another value: it is the
-        loss of training then, and ``reported`` what the spec says.
+        loss of training then, and ``reported`` what the spec says. ``texts``: see `LayerCalls`.
         """
         self.optional = optional
         self.trained = trained
         self.module = module
         self.function = function
-        self.layers = LayerCalls()
+        self.layers = LayerCalls(texts)
         # Metrics that are the larger one of a mean and what it lacks to one: read as that mean.
         self.baselines: set[str] = set()
         arguments = function.args

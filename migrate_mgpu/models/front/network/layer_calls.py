@@ -9,14 +9,17 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.split_texts import goes_by
 from migrate_mgpu.api.layers import CHANNELS, LAYERS, LayerRow
 from migrate_mgpu.api.tables import name_of, refuse_unless
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.network.name_scopes import repeats_scope
 from migrate_mgpu.models.front.network.recurrent import read_recurrent
 from migrate_mgpu.models.front.network.variables import read_weight
 from migrate_mgpu.models.ir import Averaging, Layer, Recurrent, Weight
 
 _UPDATE_OPS = "GraphKeys.UPDATE_OPS"
+_COUNTS = ("units", "filters", "num_outputs")
 _GLOROT = ("kernel_initializer", "depthwise_initializer", "pointwise_initializer")
 
 
@@ -24,10 +27,11 @@ class LayerCalls:
     """The layers of one conversion: each call is read once.
 
     ``regularized``: whether the program's loss has the regularization terms; TF1 ignores
-    regularizers where it has not.
+    regularizers where it has not. ``texts`` are the names of lists of texts (``split_lists``).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, texts: frozenset[str] = frozenset()) -> None:
+        self._texts = texts
         self._read: dict[tuple[ast.Call, bool], Layer | Weight | Recurrent | Refused | None] = {}
 
     def read(
@@ -41,13 +45,28 @@ class LayerCalls:
         key = call, regularized
         if key not in self._read:
             try:
-                self._read[key] = read_layer(module, call, regularized)
+                self._read[key] = self._counted(read_layer(module, call, regularized))
             except Refused as refused:
                 self._read[key] = refused
         found = self._read[key]
         if isinstance(found, Refused):
             raise found
         return found
+
+    def _counted(
+        self, found: Layer | Weight | Recurrent | None
+    ) -> Layer | Weight | Recurrent | None:
+        """A layer with what is known of the numbers that it is made with."""
+        if not self._texts or not isinstance(found, Layer):
+            return found
+        names = found.module.names
+        texts = [
+            name
+            for name in _COUNTS
+            if (value := found.arguments.get(name)) is not None
+            and not self._texts.isdisjoint(goes_by(names, value))
+        ]
+        return replaced(found, texts=tuple(texts)) if texts else found
 
     def makes_layer(self, module: Module, nodes: Iterable[ast.AST]) -> bool:
         """Whether there is a call among some nodes that makes and applies a layer.

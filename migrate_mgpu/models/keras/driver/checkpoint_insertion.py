@@ -23,8 +23,8 @@ class InsertionPoint:
 
     ``owner`` is ``self.`` where that is an attribute: the checkpoints become one as well.
     ``strategy`` is how the strategy is known there; ``scoped``: the statement stands under
-    its scope once it is written. ``spread``: functions of the run evaluate and predict with
-    the model as well, or one of them alone.
+    its scope once it is written. ``spread``: functions of the run evaluate, predict or export
+    with the model as well, or one of them alone.
     """
 
     module: Module
@@ -45,6 +45,16 @@ class InsertionPoint:
         node = call.arguments.get("input_fn")
         here = scope(call.node) is scope(self.statement)
         return here or (node is not None and is_visible(self.module, node, self.statement))
+
+    def before_all_uses(self) -> InsertionPoint | None:
+        """The statement of the block below that names the model first, where there is one."""
+        names = self.module.names
+        block = names.block(self.statement)
+        mentions = names.mentions(self.receiver, names.scope_at(self.statement))
+        around = {part for one in mentions for part in names.ancestors(one)}
+        below = block[block.index(self.statement) + 1 :]
+        first = next((statement for statement in below if statement in around), None)
+        return replaced(self, statement=first) if first is not None else None
 
     def reaches(self, module: Module, node: ast.AST) -> bool:
         """Whether a place is in a method of the class whose attribute the model is."""
@@ -107,6 +117,13 @@ def find_insertion_point(flow: EstimatorFlow, setup: Setup) -> InsertionPoint:
         if call.module is not flow.module or names.scope_at(call.node) is not scope
     ]
     if not strange:
+        exported = any(
+            call.module is not flow.module or names.scope_at(call.node) is not scope
+            for call in flow.driving.exports
+        )
+        spread = _trained_here(flow, setup) if exported else None
+        if spread is not None and spread.statement is flow.statement:
+            return replaced(spread, strategy=strategy)
         return InsertionPoint(flow.module, flow.statement, receiver, "", strategy)
     if all(_attribute(call) for call in calls) and first.module is flow.module:
         target = _target(flow.statement)
@@ -260,7 +277,7 @@ def _trained_here(flow: EstimatorFlow, setup: Setup) -> InsertionPoint | None:
             if calls is None or len(calls) != 1:
                 continue
         scope = names.scope_at(statement)
-        trained = [call for call in (*driving.calls, *driving.exports) if call.kind not in _ASKS]
+        trained = [call for call in driving.calls if call.kind not in _ASKS]
         if len(scope.bindings.get(target.id, ())) == 1 and all(
             call.module is module
             and names.scope_at(call.node) is scope

@@ -155,14 +155,18 @@ def _at(
     fixed = bool(own) or point.spread
     first = min(calls, key=_position)
     place = point.statement if fixed else _place(point, first)
-    if fixed and not at_once:
+    later = point.before_all_uses() if point.spread and not at_once else None
+    if later is not None and _known(later, places):
+        place = later.statement
+    elif fixed and not at_once:
         raise Refused(
             first.module, first.node,
             "what the Estimator is fed is not known where it is made, and it has a model_dir",
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
     folder = _folder(point, checkpoints, setup, changes) if checkpoints.folder is not None else ""
-    found = Manager(own + names.fresh(scope, "manager", "checkpoint_manager"), point.receiver)
+    name = own + names.fresh(scope, "manager", "checkpoint_manager")
+    found = Manager(name, point.receiver, first=point.spread)
     trains, lists = any(call.trains for call in places), _keeps_lists(flow, model)
     restoring = Restoring(
         flow, checkpoints, setup, point, found, folder, lists, trains, model,

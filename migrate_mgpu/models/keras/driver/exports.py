@@ -60,6 +60,9 @@ _BY_PREDICT = (
     "TensorFlow Serving answers all signatures by its predict API now: classification and "
     "regression had APIs of their own"
 )
+_GIVEN_NOW = (
+    "the exported model asks for this input now: TF1 took the default where a client gave none"
+)
 STAMP = "str(int(time.time()))"  # TF1 named each export's folder by its time
 
 
@@ -225,7 +228,8 @@ class Exports:
             names.scope_at(call.node) is names.scope_at(first.node)
         )
         late = same and call.node.lineno > first.node.lineno
-        if saved is not None and not late and not saved.name.startswith("self."):
+        in_time = late or (saved is not None and (saved.first or saved.name.startswith("self.")))
+        if saved is not None and not in_time:
             text = "an export before the model has its checkpoint, or in another function"
             raise Refused(call.module, call.node, text, "export it after the training")
 
@@ -368,10 +372,9 @@ class Exports:
         scope = names.scope_at(call.node)
         archive = names.fresh(scope, "archive", "export_archive", "saved")
         model = self.changes.receiver(call)
-        lines = [
-            f"{archive} = {tf}.keras.export.ExportArchive()",
-            f"{archive}.track({model})",
-        ]
+        lines = [f"{archive} = {tf}.keras.export.ExportArchive()"]
+        if self._may_have_tables():
+            lines.append(f"{archive}.track({model})")
         serve = f"{receiver}({model})"
         texts = receiver in self._of_texts
         keys = tuple(one for one in every if texts or not one.examples)
@@ -402,6 +405,17 @@ class Exports:
             lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
         lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
         return lines
+
+    def _may_have_tables(self) -> bool:
+        """Whether a model may have lookup tables, which an archive must be told of.
+
+        It finds variables itself. Where it is told of a model, Keras 3 traces the model with
+        numbers for all features, and columns of texts raise.
+        """
+        if isinstance(self.model, KerasPlan):
+            return True
+        uses = (use.symbol.name for module in self.flow.modules for use in module.uses)
+        return any("lookup." in name and "embedding_lookup" not in name for name in uses)
 
     def _selection(
         self, name: str, signature: _Signature, serve: str, style: FileStyle
@@ -469,11 +483,13 @@ class Exports:
                 "name a function of the program",
             )  # fmt: skip
         self._only_exports(function)
-        edit, takes_texts = serving_edit(function, self.answer)
-        self.changes.edit(function.module, edit)
+        served = serving_edit(function, self.answer)
+        self.changes.edit(function.module, served.edit)
+        for default in served.defaults:
+            self.changes.note(function.module, default, _GIVEN_NOW)
         self.changes.gone.add(function.node)
         name = module.source.code(node)
-        self._of_texts |= {name} if takes_texts else set()
+        self._of_texts |= {name} if served.takes_texts else set()
         return name
 
     @property

@@ -28,11 +28,15 @@ _OF_TF1 = "a TF1 checkpoint: `migrate-mgpu checkpoint` converts it"
 
 @record()
 class Manager:
-    """The manager of a model's checkpoints, by the name that it gets."""
+    """The manager of a model's checkpoints, by the name that it gets.
+
+    ``first``: the model has its latest checkpoint before anything else names it.
+    """
 
     name: str
     receiver: str
     callback: str = ""  # the variable of one that saves while `fit` trains, if that is wanted
+    first: bool = False
 
     @property
     def save(self) -> str:

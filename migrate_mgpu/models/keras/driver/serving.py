@@ -44,6 +44,18 @@ class _Input:
 
 
 @record(frozen=True)
+class _Table:
+    """A dictionary of the receiver's tensors, which the first ``made`` statements fill.
+
+    ``inputs`` are its placeholders with their keys.
+    """
+
+    name: str
+    made: int
+    inputs: dict[ast.Call, ast.expr]
+
+
+@record(frozen=True)
 class Answer:
     """What a model answers: by a ``predict_step``, and whether that gives a dictionary.
 
@@ -80,15 +92,28 @@ def decorator(block: Block, style: FileStyle, specs: list[str]) -> None:
     block.line("])", 1)
 
 
-def serving_edit(function: Function, answer: Answer) -> tuple[Edit, bool]:
-    """The new text of a receiver function; whether it takes one text for each example.
+@record(frozen=True)
+class Served:
+    """A receiver function's new text.
+
+    ``takes_texts``: it takes one text for each example. ``defaults`` are inputs that TF1 had
+    values for, where a client gives none.
+    """
+
+    edit: Edit
+    takes_texts: bool
+    defaults: tuple[ast.Call, ...] = ()
+
+
+def serving_edit(function: Function, answer: Answer) -> Served:
+    """What becomes of a receiver function.
 
     Raises:
         Refused: it does more than make placeholders and features.
     """
     made = _Serving(function, answer)
     edit = made.edit()
-    return edit, made.takes_texts
+    return Served(edit, made.takes_texts, tuple(made.defaults))
 
 
 class _Serving:
@@ -98,6 +123,7 @@ class _Serving:
         self.answer = answer
         self.style = style_at(self.module, self.node)
         self.takes_texts = False
+        self.defaults: list[ast.Call] = []
         given = self.node.args
         plain = not (given.args or given.posonlyargs or given.kwonlyargs or given.vararg)
         if not plain or given.kwarg or self.node.decorator_list or function.owner is not None:
@@ -119,6 +145,9 @@ class _Serving:
         if not isinstance(last, ast.Return) or not isinstance(last.value, ast.Call):
             raise Refused(module, last, "what this receiver function returns", _ADVICE)
         features, receiver = self._returned(last.value)
+        table = self._table(receiver, body)
+        if table is not None:
+            return self._of_table(block, body, table, features, model)
         inputs, receiving = self._inputs(receiver, body)
         made = {one.call: one for one in inputs}
         self._only_these(made)
@@ -157,6 +186,150 @@ class _Serving:
         block.line(f"return {serve}", 1)
         start_, end = source.span(node)
         return Edit(start_, end, block.text().rstrip()[len(block.indent) :])
+
+    def _table(self, receiver: ast.expr, body: list[ast.stmt]) -> _Table | None:
+        """The receiver's tensors as a dictionary that several statements fill, or a comprehension.
+
+        None where it is a literal, or anything else.
+        """
+        names = self.module.names
+        value = names.only_value(receiver) if isinstance(receiver, ast.Name) else None
+        if not isinstance(receiver, ast.Name) or not isinstance(value, (ast.Dict, ast.DictComp)):
+            return None
+        mentions = names.mentions(receiver.id, names.scopes[self.node])
+        around = {m: {m, *names.ancestors(m)} for m in mentions}
+        holding = [s for s in body if any(s in around[m] for m in mentions)]
+        fills = [s for s in holding if any(self._fills(m) for m in mentions if s in around[m])]
+        if len(fills) < 2 and isinstance(value, ast.Dict):
+            return None
+        reads = [m for m in mentions if not self._fills(m) and m is not receiver]
+        for one in reads:
+            parent = names.parents[one]
+            asks = isinstance(parent, ast.Attribute) and parent.attr in _READS
+            taken = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load)
+            given = isinstance(parent, ast.Call) and names.parents[parent] is self.node.body[-1]
+            if not (asks or taken or given):
+                raise Refused(self.module, one, f"`{receiver.id}` may change here", _ADVICE)
+        last = body.index(fills[-1])
+        if any(body[: last + 1].count(s) for m in reads for s in body if s in around[m]):
+            raise Refused(self.module, fills[-1], f"`{receiver.id}` changes here", _ADVICE)
+        inputs: dict[ast.Call, ast.expr] = {}
+        for node in ast.walk(self.node):
+            if not isinstance(node, ast.Call):
+                continue
+            if self._placeholder(node) is not None or self._with_default(node):
+                key = self._key_of(node, receiver.id)
+                if key is None:
+                    raise Refused(self.module, node, "a placeholder that is not an input", _ADVICE)
+                inputs[node] = key
+        made = {part for one in inputs for part in ast.walk(one)}
+        for node in (part for s in body[: last + 1] for part in ast.walk(s)):
+            if isinstance(node, ast.Call) and node not in made:
+                if tensorflow_name(self.module, node.func):
+                    text = "a tensor that is made among the inputs"
+                    raise Refused(self.module, node, text, _ADVICE)
+        named = [one for one in inputs.values() if isinstance(one, ast.Constant)]
+        if len(named) < 2 and (self.answer.canned or self.answer.examples):
+            raise Refused(self.module, value, OF_EXAMPLES, _ADVICE)
+        return _Table(receiver.id, last + 1, inputs)
+
+    def _fills(self, mention: ast.Name) -> bool:
+        """Whether a mention of the dictionary makes it, or puts something into it."""
+        names = self.module.names
+        if isinstance(mention.ctx, ast.Store):
+            return True
+        parent = names.parents[mention]
+        if isinstance(parent, ast.Subscript):
+            return isinstance(parent.ctx, ast.Store)
+        return isinstance(parent, ast.Attribute) and parent.attr == "update"
+
+    def _key_of(self, call: ast.Call, table: str) -> ast.expr | None:
+        """The key that a placeholder has in the dictionary of the receiver's tensors."""
+        names = self.module.names
+        parent = names.parents[call]
+        if isinstance(parent, ast.Dict) and call in parent.values:
+            return parent.keys[parent.values.index(call)]
+        if isinstance(parent, ast.DictComp) and parent.value is call:
+            return parent.key
+        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            return target.slice if target.value.id == table else None
+        return None
+
+    def _with_default(self, call: ast.Call) -> bool:
+        return tensorflow_name(self.module, call.func) == "placeholder_with_default"
+
+    def _of_table(
+        self,
+        block: Block,
+        body: list[ast.stmt],
+        table: _Table,
+        features: ast.expr,
+        model: str,
+    ) -> Edit:
+        """The function, where one dictionary of specs says what the served function takes."""
+        specs: dict[ast.AST, Replacement] = {
+            call: self._spec_of(call, key) for call, key in table.inputs.items()
+        }
+        context = Context(self.module, self.style, replaced=specs)
+        for statement in body[: table.made]:
+            block.statement(statement, context.edits(statement), 1)
+        names = self.module.names
+        serve = names.fresh(names.scopes[self.node], "serve", "serving")
+        block.line()
+        decorator(block, self.style, [table.name])
+        block.line(f"def {serve}({table.name}):", 1)
+        plain = Context(self.module, self.style)
+        for statement in body[table.made :]:
+            block.statement(statement, plain.edits(statement), 2)
+        base = block.indent + self.style.indent * 2
+        given = plain.render(features, len(base), base)
+        block.line(f"return {self.answer.text(model, given, self.style)}", 2)
+        block.line()
+        block.line(f"return {serve}", 1)
+        start, end = self.module.source.span(self.node)
+        return Edit(start, end, block.text().rstrip()[len(block.indent) :])
+
+    def _spec_of(self, call: ast.Call, key: ast.expr) -> Replacement:
+        """`tf.TensorSpec([None], tf.int32, name=key)` in a placeholder's place."""
+        signature = ("input", "shape", "name")
+        if not self._with_default(call):
+            signature = ("dtype", "shape", "name")
+        given = arguments_of(self.module, call, signature)
+        tf = self.style.tensorflow
+        kind = ""
+        if self._with_default(call):
+            self.defaults.append(call)
+            kind = f"{tf}.{self._kind(given.get('input') or call)}"
+
+        def written(context: Context) -> str:
+            shape = context.render(given["shape"]) if "shape" in given else "None"
+            dtype = kind or context.render(given["dtype"])
+            return f"{tf}.TensorSpec({shape}, {dtype}, name={context.render(key)})"
+
+        return written
+
+    def _kind(self, value: ast.expr) -> str:
+        """The type of a default: a literal, or `tf.constant` of one.
+
+        Raises:
+            Refused: it is anything else.
+        """
+        if isinstance(value, ast.Call) and tensorflow_name(self.module, value.func) == "constant":
+            given = arguments_of(self.module, value, ("value", "dtype", "shape", "name"))
+            if "dtype" not in given and "value" in given:
+                return self._kind(given["value"])
+            name = tensorflow_name(self.module, given["dtype"]) if "dtype" in given else ""
+            if name:
+                return name
+        literal = constant(value)
+        while isinstance(literal, list) and literal:
+            literal = literal[0]
+        for kind, name in ((bool, "bool"), (int, "int32"), (float, "float32"), (str, "string")):
+            if isinstance(literal, kind):
+                return name
+        text = "the type of an input with a default cannot be determined"
+        raise Refused(self.module, value, text, "give the default by tf.constant, with its dtype")
 
     def _returned(self, call: ast.Call) -> tuple[ast.expr, ast.expr]:
         """The features and the receiver's tensors."""

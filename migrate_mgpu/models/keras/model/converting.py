@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import names_in, walk
+from migrate_mgpu.analysis.split_texts import split_lists
 from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
@@ -170,7 +171,8 @@ class _Conversion:
         self.lookup: ast.AST | None = None
         self.broadcasts: ast.expr | None = None  # what TF1 may compare with each label
         self.variable = ""  # of the model, where its author gave it one
-        self.reading = Reading(self.module, node, bound, optional, trained, minimized)
+        texts = split_lists(graph.modules)
+        self.reading = Reading(self.module, node, bound, optional, trained, minimized, texts)
         self.outputs: Outputs | None = None
         self.summaries: list[tuple[Module, ast.AST]] = []  # of the network
         self.layers: list[tuple[str, Found]] = []  # by the class that they stand in

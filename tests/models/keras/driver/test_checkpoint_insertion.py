@@ -29,6 +29,47 @@ def test_a_function_that_evaluates() -> None:
     assert after.count("manager.save(") == 1
 
 
+LATER = """\
+def receive():
+    x = tf.placeholder(tf.float32, [None, 2])
+    return tf.estimator.export.TensorServingInputReceiver(x, {"x": x})
+
+
+def export(estimator):
+    estimator.export_savedmodel("exported", receive)
+
+
+def main():
+    estimator = tf.estimator.Estimator(model_fn, 'out')
+    feed = lambda: input_fn()
+    estimator.train(feed, steps=5)
+    export(estimator)
+
+
+main()
+"""
+
+
+def test_a_function_that_exports_and_an_input_that_is_made_below() -> None:
+    """The checkpoint is restored where what is fed is known, and nothing has named the model."""
+    after = converted(LATER)
+    assert (
+        """\
+    estimator = model_fn()
+    feed = lambda: input_fn()
+    # The variables must exist before a checkpoint can be restored into them.
+"""
+        in after
+    )
+    assert after.index("checkpoint.restore(") < after.index("estimator.fit(")
+    assert '    archive.add_endpoint("serving_default", receive(estimator))\n' in after
+
+
+def test_a_function_that_is_given_the_model_too_early() -> None:
+    early = LATER.replace("    feed =", "    export(estimator)\n    feed =")
+    stays(HEAD + early, "what the Estimator is fed is not known where it is made")
+
+
 def test_functions_alone() -> None:
     after = converted(PROGRAM.replace("    estimator.train(input_fn, steps=5)\n", ""))
     assert "get_concrete_function(input_fn().element_spec[0])\n" in after
@@ -99,8 +140,8 @@ ANOTHER = "an Estimator with a model_dir is used in another function"
     [
         ("    print(est", "    estimator.train(input_fn, steps=1)\n    print(est", ANOTHER),
         ("    score(", "    if X.any():\n        estimator = estimator\n    score(", ANOTHER),
-        ("    estimator.train(input_fn, steps=5)\n", "    feed = lambda: input_fn()\n"
-         "    estimator.train(feed, steps=5)\n", NOT_KNOWN),
+        ("    estimator.train(input_fn, steps=5)\n", "    print(estimator)\n"
+         "    feed = lambda: input_fn()\n    estimator.train(feed, steps=5)\n", NOT_KNOWN),
         ("    print(est", "    print(estimator.model_dir, est", "is read in a different function"),
     ],
 )  # fmt: skip

@@ -140,7 +140,6 @@ def receive(model):
 """)
     assert after.endswith("""\
 archive = tf.keras.export.ExportArchive()
-archive.track(estimator)
 archive.add_endpoint("serving_default", receive(estimator))
 tf.keras.utils.disable_interactive_logging()
 archive.write_out(os.path.join("exported", str(int(time.time()))))
@@ -193,6 +192,79 @@ def receive(model):
     stays(HEAD + unknown + RUN + EXPORT, "the name of an input cannot be determined")
     single = receive.replace("ServingInput", "TensorServingInput")
     stays(HEAD + single + RUN + EXPORT, "a TensorServingInputReceiver of a dictionary")
+
+
+FILLED = """\
+NAMES = ["a", "b"]
+
+
+def receive():
+    inputs = {"x": tf.placeholder(tf.float32, [None, 2])}
+    inputs.update({
+        name: tf.placeholder_with_default(tf.constant([0]), [None]) for name in NAMES
+    })
+    features = {name: tf.identity(tensor) for name, tensor in inputs.items()}
+    return tf.estimator.export.TensorServingInputReceiver(features["x"], inputs)
+
+
+"""
+
+
+def test_a_dictionary_of_inputs_that_statements_fill() -> None:
+    after, said = migrated(HEAD + FILLED + RUN + EXPORT)
+    assert (
+        """\
+def receive(model):
+    inputs = {"x": tf.TensorSpec([None, 2], tf.float32, name="x")}
+    inputs.update({
+        name: tf.TensorSpec([None], tf.int32, name=name) for name in NAMES
+    })
+
+    @tf.function(input_signature=[inputs])
+    def serve(inputs):
+        features = {name: tf.identity(tensor) for name, tensor in inputs.items()}
+        return model.predict_step(features["x"])
+
+    return serve
+"""
+        in after
+    ), said
+    assert any("asks for this input now: TF1 took the default" in one for one in said)
+
+
+def test_a_loop_that_fills_a_dictionary_of_inputs() -> None:
+    loop = """\
+    inputs = {}
+    for name in ["x", "y"]:
+        kind = tf.float32 if name == "x" else tf.string
+        inputs[name] = tf.placeholder(shape=[None, 2], dtype=kind)
+"""
+    start, end = FILLED.index("    inputs = {"), FILLED.index("    features")
+    after = converted((FILLED[:start] + loop + FILLED[end:]).partition("\n\n\n")[2] + RUN + EXPORT)
+    assert "        inputs[name] = tf.TensorSpec([None, 2], kind, name=name)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        # TF1 saw in the receiver what a function puts into the dictionary.
+        ("tf.identity(tensor) for name, tensor in inputs.items()", "", "may change here"),
+        (
+            "    features =",
+            "    other = tf.placeholder(tf.float32)\n    features =",
+            "not an input",
+        ),
+        ("tf.constant([0])", "X[0]", "the type of an input with a default"),
+        ("    inputs.update", "    size = tf.shape(X)\n    inputs.update", "made among the inputs"),
+        ("    inputs.update", "    x = inputs['x']\n    inputs.update", "`inputs` changes here"),
+    ],
+)
+def test_a_filled_dictionary_that_stays(old: str, new: str, reason: str) -> None:
+    text = FILLED
+    if not new:
+        old = "{name: tf.identity(tensor) for name, tensor in inputs.items()}"
+        new = "dict(sorted(prepared(inputs).items()))"
+    stays(HEAD + changed(text, (old, new)) + RUN + EXPORT, reason)
 
 
 def test_a_single_input_has_tf1s_name() -> None:

@@ -53,6 +53,7 @@ WRITTEN = {
     "full_batches": ("full_batches", "tf1_full_batches"),
     "fused_rnn": ("fused_rnn", "tf1_fused_rnn"),
     "graph_editor": ("graph_editor", "tf1_graph_editor"),
+    "input_data": ("input_data", "mnist_input_data"),
     "image_rotation": ("image_rotation", "tf1_image_rotation"),
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
     "legacy_seq2seq": ("legacy_seq2seq", "tf1_legacy_seq2seq"),
@@ -270,6 +271,15 @@ _EQUAL = {
     "python.training.checkpoint_management.latest_checkpoint": "train.latest_checkpoint",
     "python.util.nest.is_sequence": "nest.is_nested",
     **{
+        f"{room}.datasets.{name}": f"keras.datasets.{name}"
+        for room in ("contrib.keras", "python.keras")
+        for name in (
+            "boston_housing.load_data", "cifar10.load_data", "cifar100.load_data",
+            "imdb.get_word_index", "imdb.load_data", "mnist.load_data", "reuters.get_word_index",
+            "reuters.load_data",
+        )
+    },
+    **{
         f"contrib.data.{name}": f"data.experimental.{name}"
         for name in (
             "AUTOTUNE", "bucket_by_sequence_length", "dense_to_sparse_batch", "enumerate_dataset",
@@ -432,6 +442,7 @@ _WRITTEN = {
         f"contrib.estimator.{name}": NewName("estimator_heads", name)
         for name in ("binary_classification_head", "multi_class_head", "regression_head")
     },
+    "contrib.learn.datasets.load_dataset": NewName("input_data", "load_dataset"),
     "contrib.image.rotate": NewName("image_rotation", "rotate"),
     "contrib.layers.embed_sequence": NewName("embed_sequence", "embed_sequence"),
     "contrib.nn.alpha_dropout": NewName("alpha_dropout", "alpha_dropout"),
@@ -597,7 +608,7 @@ class Calls(NamedTuple):
     """Which calls of a name its new form takes as they are; another mention of it stays.
 
     So many arguments by position, those keywords alone (or all) and not these, and of the object
-    nothing but those attributes.
+    nothing but those attributes. ``literal`` is the one text that it may be given.
     """
 
     positional: int
@@ -605,6 +616,7 @@ class Calls(NamedTuple):
     without: tuple[str, ...] = ()
     required: int = 0
     attributes: tuple[str, ...] = ()
+    literal: str = ""
 
 
 _LINEAR = Calls(3, only=("bias", "bias_initializer", "kernel_initializer"))
@@ -619,6 +631,8 @@ CALLS = {
     "contrib.seq2seq._maybe_mask_score": _MASKED,
     "contrib.seq2seq._prepare_memory": _MASKED,
     **{f"contrib.slim.{name}": Calls(number) for name, number in LONGER.items()},
+    # Others are the package's own files.
+    "contrib.learn.datasets.load_dataset": Calls(1, only=("name",), literal="mnist"),
     # Copies into another graph or scope, and walks along control outputs, are not written.
     "contrib.graph_editor.copy_with_input_replacements": Calls(2, only=("sgv", "replacement_ts")),
     "contrib.graph_editor.get_forward_walk_ops": Calls(5, without=("control_outputs",)),

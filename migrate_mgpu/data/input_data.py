@@ -107,6 +107,13 @@ def read_data_sets(
     )
 
 
+def load_dataset(name: str) -> Datasets:
+    """MNIST by its name, in the folder where TensorFlow 1 put it."""
+    if name != "mnist":
+        raise ValueError(f"Name of dataset is not found: {name}")
+    return read_data_sets("MNIST-data")
+
+
 def _read(folder: str, name: str, source: str) -> Any:
     """An array in the format of MNIST's files: its number of axes, their lengths, its bytes."""
     os.makedirs(folder, exist_ok=True)

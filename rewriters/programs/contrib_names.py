@@ -79,6 +79,7 @@ from migrate_mgpu.analysis.lost_names import (
     module_file,
 )
 from migrate_mgpu.analysis.module import ROOTS, Module, Use
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.analysis.style import spelling, style_at
 from migrate_mgpu.analysis.symbols import table
@@ -654,6 +655,7 @@ class _Renaming:
             and all(k in known.only for k in keywords if known.only)
             and len({*positional, *(k for k in keywords if k != "name")}) >= known.required
             and (not known.attributes or self._asks_for(call, known.attributes))
+            and (not known.literal or _is_given(call, known.literal))
         )
 
     def _asks_for(self, made: ast.Call, attributes: Sequence[str]) -> bool:
@@ -1072,6 +1074,12 @@ class _Renaming:
         if layout.trailing_comment and lines:
             lines = [f"{lines[0]}  {layout.trailing_comment}", *lines[1:]]
         return layout.replace(lines or (["pass"] if alone else []))
+
+
+def _is_given(call: ast.Call, text: str) -> bool:
+    """Whether a call is given one text alone."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [constant(one) for one in given] == [text]
 
 
 REWRITER = NamesRewriter(RULE, CASES, plan)

@@ -22,6 +22,11 @@ from migrate_mgpu.parity.runs.saved_model import Answers, Signature
 if TYPE_CHECKING:
     from migrate_mgpu.parity.compare.numeric import Array
 
+# What TF1's servers ask by an API of its own; each of these answers predict's as well.
+_OWN_APIS = ("tensorflow/serving/classify", "tensorflow/serving/regress")
+_PREDICT = "tensorflow/serving/predict"
+_SERVING = "TensorFlow Serving answers it by its predict API alone, which TF1's model has as well"
+
 
 @dataclass
 class Compared:
@@ -105,6 +110,10 @@ def _declared(found: Compared, before: Signature, after: Signature) -> None:
     """What a client sees before it asks."""
     if before.method == after.method:
         found.outputs.append(Output("method", EQUAL))
+    elif before.method in _OWN_APIS and after.method == _PREDICT:
+        # TF2 writes no others, and what it writes answers the same: who asks is told.
+        text = f"{before.method} became {_PREDICT}: {_SERVING}"
+        found.outputs.append(Output("method", NOT_COMPARED, detail=text))
     else:
         text = f"{before.method} became {after.method}"
         found.outputs.append(Output("method", DIFFERS, detail=text))

@@ -222,6 +222,7 @@ class Conversion:
         if self._back:  # its own files are of the same kind
             own = self._own(False)
             missing["left"] = [name for name in shapes if name not in own]
+            self._without_cells(missing["left"], own, reader)
         else:
             missing["lacking"] = [[name, []] for name in names if name not in shapes]
             missing["left"] = [name for name in shapes if name not in names]
@@ -241,6 +242,24 @@ class Conversion:
         def write(found: Any) -> None:
             with eager():  # the program's own code builds a graph
                 self._save_named(found, reader)
+
+        self._carry_out(lambda: plan, write)
+
+    def _without_cells(self, left: list[str], own: dict[str, Any], reader: Any) -> None:
+        """The other way round: a copy with TF1's names of what its graph code has in cells."""
+        made = {name for name in own if self.partners.without_cell(name) != name}
+        plan = self.partners.plan_cells(sorted(made), left)
+        if not left or not plan.complete or self._only():
+            return
+        eager = self.tools.tf("eager.context").eager_mode
+        names = {name: name for name in self.source}
+        names.update((row.source, row.name) for row in plan.rows)
+
+        def write(found: Any) -> None:
+            with eager():  # the program's own code builds a graph
+                read = self.values.get_tensor
+                values = {old: functools.partial(read, new) for old, new in names.items()}
+                self._save_as_tf1(values, reader)
 
         self._carry_out(lambda: plan, write)
 

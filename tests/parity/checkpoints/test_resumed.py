@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -409,6 +410,22 @@ def test_a_bridge_has_the_same_files(runtime, trained, tmp_path, served):
     rows = dict(line.split()[:2] for line in out.splitlines() if "lstm_cell" in line)
     assert len(rows) == 6
     assert rows["outputs/lstm_cell/kernel/Adam_1"] == "outputs/kernel/Adam_1"
+    # And back: what the program itself saves with a cell gets TF1's names.
+    python = str(runtime("tf2.15").python)
+    place = tmp_path / "trained"
+    place.mkdir()
+    subprocess.run([python, str(tmp_path / "cells.py"), "20"], cwd=place, check=True)
+    to = ("--to", tmp_path / "uncelled", "--to-tf1", *end)
+    status, out, err = run(old, tmp_path / "cells.py", "--from", place / "model", *to)
+    assert status == 0, err
+    rows = dict(line.split()[:2] for line in out.splitlines() if "lstm_cell" in line)
+    assert len(rows) == 6
+    (was,) = (place / "model").glob("model.ckpt-20.data*")
+    words = [
+        sorted(path.read_bytes()[i : i + 4] for i in range(0, path.stat().st_size, 4))
+        for path in (was, tmp_path / "uncelled" / was.name)
+    ]
+    assert len(words[0]) > 90 and words[0] == words[1]
 
 
 @pytest.mark.parametrize(("name", "to"), [("tf2.15", "new.h5"), ("tf2-latest", "new.weights.h5")])

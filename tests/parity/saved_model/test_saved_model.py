@@ -150,6 +150,14 @@ def test_what_counts():
     for old, new in (([None, 4], [2, 4]), (None, [None]), ([None, 4], [None, 4, 1])):
         assert judge(shaped(old), shaped(new))[0] == differs
     assert judge(answers(), answers(method="classify"))[1] == "s: method: predict became classify"
+    names = ("classify", "regress", "predict")
+    old, regress, new = (answers(method=f"tensorflow/serving/{name}") for name in names)
+    assert judge(old, new) == judge(regress, new) == equal  # TF2 writes no other
+    assert judge(old, regress)[0] == judge(new, old)[0] == differs
+    broken = answers(method="tensorflow/serving/predict", answers=near)
+    assert judge(old, broken)[0] == differs
+    told = compared.compare(old, new, (), Tolerances())[2][0].outputs[0]
+    assert told.status == "not compared" and "by its predict API alone" in told.detail
     assert judge(answers(), answers(unanswered="it broke"))[1] == "s: answers: it broke"
 
 

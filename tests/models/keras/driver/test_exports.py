@@ -255,7 +255,7 @@ def test_a_loop_that_fills_a_dictionary_of_inputs() -> None:
             "not an input",
         ),
         ("tf.constant([0])", "X[0]", "the type of an input with a default"),
-        ("    inputs.update", "    size = tf.shape(X)\n    inputs.update", "made among the inputs"),
+        ("    inputs.up", "    size = tf.shape(X)\n    inputs.up", "made among the inputs"),
         ("    inputs.update", "    x = inputs['x']\n    inputs.update", "`inputs` changes here"),
     ],
 )

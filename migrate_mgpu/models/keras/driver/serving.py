@@ -203,6 +203,9 @@ class _Serving:
         if len(fills) < 2 and isinstance(value, ast.Dict):
             return None
         reads = [m for m in mentions if not self._fills(m) and m is not receiver]
+        last = body.index(fills[-1])
+        if any(body[: last + 1].count(s) for m in reads for s in body if s in around[m]):
+            raise Refused(self.module, fills[-1], f"`{receiver.id}` changes here", _ADVICE)
         for one in reads:
             parent = names.parents[one]
             asks = isinstance(parent, ast.Attribute) and parent.attr in _READS
@@ -210,9 +213,6 @@ class _Serving:
             given = isinstance(parent, ast.Call) and names.parents[parent] is self.node.body[-1]
             if not (asks or taken or given):
                 raise Refused(self.module, one, f"`{receiver.id}` may change here", _ADVICE)
-        last = body.index(fills[-1])
-        if any(body[: last + 1].count(s) for m in reads for s in body if s in around[m]):
-            raise Refused(self.module, fills[-1], f"`{receiver.id}` changes here", _ADVICE)
         inputs: dict[ast.Call, ast.expr] = {}
         for node in ast.walk(self.node):
             if not isinstance(node, ast.Call):

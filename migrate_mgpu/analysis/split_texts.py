@@ -16,6 +16,13 @@ def split_lists(modules: Iterable[Module]) -> frozenset[str]:
     return frozenset[str]().union(*map(_given_on, modules))
 
 
+def holds_texts(module: Module, node: ast.expr) -> bool:
+    """Whether a value is what `split` makes, here or by a name that its file gives that."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr == "split"
+    return not split_lists([module]).isdisjoint(goes_by(module.names, node))
+
+
 def goes_by(names: Names, node: ast.expr) -> set[str]:
     """The names by which a value is taken: its own, or those of what a loop takes it out of."""
     return set(_goes_by(names, node, set()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.split_texts import holds_texts
 from migrate_mgpu.models.ir import Part, PlainNumbers
 from migrate_mgpu.models.keras.canned.columns import ModelColumns
 from migrate_mgpu.models.keras.canned.heads import HeadWriter
@@ -126,7 +127,10 @@ class PartWriter:
             body += self._assigned("self.bias", call("self.add_weight", *shape))
         else:
             given = "activation_fn" if "activation_fn" in part.settings else f"{self.tf}.nn.relu"
-            hidden = f"{dense}(units, activation={given}) for units in hidden_units"
+            # TF1 makes numbers of texts, Keras 3 does not.
+            texts = holds_texts(self.module, part.settings["hidden_units"])
+            count = "int(units)" if texts else "units"
+            hidden = f"{dense}({count}, activation={given}) for units in hidden_units"
             body += self._listed("self.hidden", hidden)
             if "dropout" in part.settings:
                 body.append(f"self.dropout = {self.tf}.keras.layers.Dropout(dropout)")

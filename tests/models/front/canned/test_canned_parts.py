@@ -170,3 +170,20 @@ def test_a_cross_by_keys_stays_under_a_strategy() -> None:
     other = "fc.bucketized_column(fc.numeric_column('c'), [0.5])"
     after, _ = migrated(program(body.format(f"[{BUCKETS}, {other}]")))
     assert "tf.sparse.cross_hashed(" in after
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("'8,4'.split(',')", "int(units)"),
+        ("sizes", "int(units)"),
+        ("[int(size) for size in sizes]", "units"),
+        ("list(map(int, sizes))", "units"),
+        ("[8, 4]", "units"),
+    ],
+)
+def test_sizes_that_are_texts(given: str, count: str) -> None:
+    """TF1's layers make numbers of them, Keras 3 raises."""
+    body = combined(NUMBER, OTHER).replace("dnn_hidden_units=[4]", f"dnn_hidden_units={given}")
+    after, _ = migrated(program("sizes = '8,4'.split(',')\n" + body))
+    assert f"Dense({count}, activation=tf.nn.relu) for units in hidden_units" in after

@@ -771,10 +771,25 @@ class ProgramStates:
                         state.refuse(why)
                         return
                     state.limits.append(_unless_called(why))
-        modules = state.program.modules
+        modules = self._perhaps_imported(state.program)
         named = set().union(*(self.lost.names(module) for module in modules))
         state.runs_on = bridge_runs_on(modules, named)
         state.legacy_keras = needs_legacy_keras(modules, named)
+
+    def _perhaps_imported(self, program: Program) -> list[Module]:
+        """A program's modules, and those that its imports of unclear meaning may load."""
+        found = dict.fromkeys(program.modules)
+        waiting = list(program.modules)
+        while waiting:
+            module = waiting.pop()
+            unclear = self.graph.project.unresolved(module)
+            meant = [one for other in unclear for one in other.candidates]
+            if module not in program.modules:
+                meant += module.imported
+            new = [one for one in dict.fromkeys(meant) if one not in found]
+            found.update(dict.fromkeys(new))
+            waiting += new
+        return list(found)
 
     def _native(self, state: State) -> None:
         """Keras trains eagerly, where nothing of TF1 is left; else it may train in TF1's graph."""

@@ -125,6 +125,14 @@ def test_an_import_that_two_files_may_be() -> None:
     assert "a/ops.py or" in message and "neither is where Python looks from here" in message
 
 
+def test_what_either_file_needs_is_in_the_claim() -> None:
+    layers = "import tensorflow as tf\nnet = tf.layers.dense(tf.zeros([1, 2]), 3)\n"
+    through = bridged("import ops", a__ops=FINE, b__ops="import deep\n", deep=layers)
+    for found in (bridged("import ops", a__ops=FINE, b__ops=layers), through):
+        assert "tf-keras" in claim(found)
+    assert "tf-keras" not in claim(bridged("import ops", a__ops=FINE, b__ops=FINE, deep=layers))
+
+
 def test_what_runs_whichever_way_it_goes_is_claimed_whole() -> None:
     imports = "import importlib, sys\nnet = importlib.import_module('models.' + sys.argv[1])"
     found = bridged(f"{imports}\nif net:\n    import ops", models__fine_net=FINE, ops=FINE)

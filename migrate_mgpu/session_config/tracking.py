@@ -72,10 +72,13 @@ def _check_shared(flows: list[Flow]) -> None:
 def _web(names: Names, place: ast.Name, home: Scope) -> tuple[list[Binding], list[ast.Name]]:
     """The bindings that may meet that of a place in a mention of its variable, and the mentions.
 
-    The name may be used again: what no mention of the one can read is another variable.
+    The name may be used again: what no mention of the one can read is another variable. One that
+    a function assigns as well (`global`) is one variable: the function may run at any time.
     """
     bindings = home.bindings[place.id]
     mentions = names.mentions(place.id, home)
+    if any(isinstance(m.ctx, ast.Store) and names.scope_of_name[m] is not home for m in mentions):
+        return bindings, mentions
     read = {
         mention: reaching(names, mention, home)
         for mention in mentions

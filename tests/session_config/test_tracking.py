@@ -61,6 +61,7 @@ def indented(text: str) -> str:
         ("for _ in range(2):\n" + indented(MADE + OPENED + SETTINGS), 0),
         (SETTINGS + MADE + "\n\ndef main():\n" + indented(OPENED) + "\n\nmain()\n", 0),
         ("def size():\n    return config['size']\n\n\n" + SETTINGS + MADE + OPENED, 0),
+        ("def drop():\n    global config\n    config = {}\n\n\n" + MADE + "drop()\n" + OPENED, 0),
         (SETTINGS + MADE + OPENED + "print(config)\nconfig['size'] = 4\n", 0),
     ],
 )

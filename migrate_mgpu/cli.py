@@ -129,6 +129,7 @@ def migrate_copy(program: Path, copy: Path, native_sessions: bool = True) -> Mig
     from migrate_mgpu.parity.pair import Migration, NotMigrated
     from migrate_mgpu.run import files
     from migrate_mgpu.run import migrate as run
+    from migrate_mgpu.run.python_2 import as_python_3
 
     def shown(path: Path) -> Path:
         return path.relative_to(copy) if copy in path.parents else path
@@ -167,7 +168,14 @@ def migrate_copy(program: Path, copy: Path, native_sessions: bool = True) -> Mig
         for one in file.findings
     ]
     packages = sorted({name for path, name in result.packages if path in own})
-    return Migration("".join(map(diff.of, changed)), findings, packages, native, legacy_keras)
+    return Migration(
+        "".join(map(diff.of, changed)),
+        findings,
+        packages,
+        native,
+        legacy_keras,
+        {shown(path): data for path, data in as_python_3(contents, result).items()},
+    )
 
 
 def programs_of(folder: Path) -> list[Path]:

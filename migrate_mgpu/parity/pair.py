@@ -31,13 +31,19 @@ from migrate_mgpu.runtimes import Runtime
 
 @dataclass(frozen=True)
 class Migration:
-    """What a migration did to a program: its diff, what it said of it, and what it needs now."""
+    """What a migration did to a program: its diff, what it said of it, and what it needs now.
+
+    Attributes:
+      python_3: files that were Python 2, by their paths in the folder, as Python 3 and otherwise
+        unchanged: no Python that runs both sides reads Python 2.
+    """
 
     diff: str
     findings: Sequence[Mapping[str, Any]]
     packages: Sequence[str] = ()
     native: bool = False  # it is no TF1 code any more
     legacy_keras: bool = False  # on the newest TensorFlow it needs tf-keras
+    python_3: Mapping[Path, bytes] = field(default_factory=dict)
 
 
 class NotMigrated(Exception):
@@ -179,7 +185,11 @@ def compare(
         ],
     }
     if migration is not None:
-        result["migration"] = {"diff": migration.diff, "findings": list(migration.findings)}
+        result["migration"] = {
+            "diff": migration.diff,
+            "findings": list(migration.findings),
+            "python_3": sorted(map(str, migration.python_3)),
+        }
         for one in result["results"]:
             one["diagnosis"] = with_announced(one, migration)
     storage.write(place, result)
@@ -356,12 +366,20 @@ def programs(
             raise NotCompared(f"{before}: not migrated: {error}") from error
         after = copy / place
         roots.append(copy)
+        if migration is not None and migration.python_3:
+            old = work / "old" / root.name
+            copy_folder(root, old)
+            for path, data in migration.python_3.items():
+                (old / path).write_bytes(data)
+            before = old / place
+            roots.append(old)
         if after.suffix == NOTEBOOK:
             after = _script(after)
     elif after.suffix == NOTEBOOK:
         after = _script(after, work / "new", roots)
     if before.suffix == NOTEBOOK:
-        before = _script(before, work / "old", roots)
+        inside = work in before.parents
+        before = _script(before) if inside else _script(before, work / "old", roots)
     return before, after, tuple(roots), migration
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,12 +43,14 @@ def migrate(
     collecting = gc.isenabled()
     gc.disable()  # syntax trees are all alive until the end: a third of the time saved
     try:
-        project = Project(contents)
-        gc.freeze()  # what is read now stays to the end, too
-        run = _Run(Plans(Options(bridge, native_sessions, rules)), processes if CAN_COPY else 1)
-        result = None if has_python_2(contents, project) else run.plan(project)
-        if result is None or stays_python_2(project, result):
-            result, project = converted(contents, project, rules, run.plan)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, of the author's `"\d"` and `x is 0`
+            project = Project(contents)
+            gc.freeze()  # what is read now stays to the end, too
+            run = _Run(Plans(Options(bridge, native_sessions, rules)), processes if CAN_COPY else 1)
+            result = None if has_python_2(contents, project) else run.plan(project)
+            if result is None or stays_python_2(project, result):
+                result, project = converted(contents, project, rules, run.plan)
     finally:
         forget()
         gc.unfreeze()

@@ -101,6 +101,17 @@ def converted(
     return _with_reasons((result, project), dropped)
 
 
+def as_python_3(contents: Contents, result: RunResult) -> dict[Path, bytes]:
+    """The files that a run converted, as Python 3, and with nothing else changed."""
+    code = only(PythonRewriter).rule.code
+    files = {one.path for one in result.files if any(found.code == code for found in one.findings)}
+    run = _Conversion(contents, Project([]), enabled=True)
+    for path, data in contents:
+        if Path(path) in files:
+            run.convert_file(Path(path), data)
+    return {path: file.data for path, file in run.files.items()}
+
+
 def _with_reasons(
     planned: tuple[RunResult, Project], why: dict[Path, str]
 ) -> tuple[RunResult, Project]:
@@ -208,7 +219,7 @@ class _Conversion:
             for path in new:
                 self.tried.add(path)
                 if self.enabled:
-                    self._convert(path, given[path])
+                    self.convert_file(path, given[path])
             if not new:
                 while unused := self.helpers - _imported(project):
                     self.helpers -= unused
@@ -216,7 +227,7 @@ class _Conversion:
                 return project
             project = self.project()
 
-    def _convert(self, path: Path, data: bytes) -> None:
+    def convert_file(self, path: Path, data: bytes) -> None:
         read = notebook.read if path.suffix == ".ipynb" else decode
         try:
             source = read(path, data)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 from typing import NamedTuple
 
 from migrate_mgpu.source.source import Edit, Source
+
+_ENDS = re.compile(r"\s*;(?=\s*(#|$))")  # a semicolon with nothing behind it
 
 
 class Comment(NamedTuple):
@@ -75,6 +78,10 @@ class Layout:
         last = statement.end_lineno or first
         after = source.line_starts[last] if last < len(source.line_starts) else len(source.text)
         self.rest = source.text[self.end : after].rstrip("\r\n")
+        ends = _ENDS.match(self.rest)
+        if ends:  # `x = 1;`: what stands for the statement ends it itself
+            self.end += ends.end()
+            self.rest = self.rest[ends.end() :]
         self.line_end = self.end + len(self.rest)  # before the line end
         self.next_line = after
         self.lead = source.text[self.line_start : self.start]

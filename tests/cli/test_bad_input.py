@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,15 @@ def test_what_cannot_be_parsed(cli: Cli, content: bytes, message: str) -> None:
     assert ran.err.count("\n") == 1
     assert cli.data("bad.py") == content
     assert cli.read("train.py") == GROWTH_AFTER
+
+
+def test_python_does_not_warn_of_the_authors_code(
+    cli: Cli, recwarn: pytest.WarningsRecorder
+) -> None:
+    warnings.simplefilter("always")
+    cli.write(train=GROWTH + 'x = 1\nif x is 0:\n    print("\\d")\n')
+    assert cli("train.py").status == 1
+    assert not recwarn.list
 
 
 def test_files_without_anything(cli: Cli) -> None:

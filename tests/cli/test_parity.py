@@ -11,7 +11,7 @@ import pytest
 
 from migrate_mgpu import runtimes
 from migrate_mgpu.cli import main, migrate_copy
-from migrate_mgpu.parity.pair import Migration, Pair, added, as_tf1_code, with_keras
+from migrate_mgpu.parity.pair import Migration, Pair, added, as_tf1_code, programs, with_keras
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -93,6 +93,37 @@ def test_what_the_migrated_copy_needs_is_added_to_its_runtime(tmp_path: Path) ->
     assert "needs tf-slim==1.1.0: added to its runtime" in said.getvalue()
     assert needed(packages=("tf-slim",)) == needed(packages=("tf-slim==1.1.0",)) == []
     assert needed(target="/usr/bin/python3") == needed(target="tf2.15+tf-slim==1.1.0") == []
+
+
+OLD = """\
+import tensorflow as tf
+import helper
+
+config = tf.ConfigProto()
+config.gpu_options.allow_growth = True
+with tf.Session(config=config) as sess:
+    print 'value', sess.run(tf.constant(helper.size()))
+"""
+HELPER = "def size():\n    return sum(i for i in xrange(3))\n"
+
+
+def test_the_old_program_of_python_2_runs_as_python_3(tmp_path: Path) -> None:
+    """With its syntax converted, and its sessions, options and names as they were."""
+    folder = tmp_path / "given"
+    folder.mkdir()
+    for name, text in (("train.py", OLD), ("helper.py", HELPER), ("plain.py", "print(1)\n")):
+        (folder / name).write_text(text)
+    pair = Pair(folder / "train.py")
+    before, after, roots, migration = programs(pair, tmp_path / "work", migrate_copy)
+    assert migration is not None and sorted(map(str, migration.python_3)) == [
+        "helper.py",
+        "train.py",
+    ]
+    said = "sess.run(tf.constant(helper.size()))"
+    assert before.read_text() == OLD.replace(f"print 'value', {said}", f"print('value', {said})")
+    assert before.with_name("helper.py").read_text() == HELPER.replace("xrange", "range")
+    assert before.parent in roots and "ConfigProto" not in after.read_text()
+    assert pair.before.read_text() == OLD
 
 
 def test_cells_run_beside_the_legacy_keras_on_the_newest_tensorflow(tmp_path: Path) -> None:

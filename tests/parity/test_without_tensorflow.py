@@ -543,7 +543,22 @@ def test_what_the_migration_did_and_said_is_in_every_report(tmp_path):
     html = page.read_text()
     assert '<span class="removed">-print(&#39;loss&#39;, 0.5)</span>' in html
     assert "<li>before.py:2: MGPU401 manual: the model is evaluated once</li>" in html
-    assert valid(kept(tmp_path / "records"))["migration"] == {"diff": diff, "findings": told}
+    result = valid(kept(tmp_path / "records"))
+    assert result["migration"] == {"diff": diff, "findings": told, "python_3": []}
+
+
+def test_a_program_of_python_2_is_compared_as_python_3(tmp_path):
+    (program, _) = pair(tmp_path / "p", "print 'loss', 0.5\n")
+    page = tmp_path / "page.html"
+
+    def migrate(place: Path, copy: Path) -> Migration:
+        (copy / place).write_text("print('loss', 0.5)\n")
+        return Migration("", (), python_3={place: b"print('loss', 0.5)\n"})
+
+    status, stdout, _ = run(program, *HERE, "--report", str(page), migrate=migrate)
+    said = "old program is Python 2: it ran with before.py as Python 3, otherwise unchanged"
+    assert status == 0 and said in stdout and said in page.read_text()
+    assert valid(kept(tmp_path / "records"))["migration"]["python_3"] == ["before.py"]
 
 
 def test_what_was_announced_is_a_possible_cause_where_no_other_is_known(tmp_path):

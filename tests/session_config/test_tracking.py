@@ -75,3 +75,11 @@ def test_a_name_that_another_file_reads_is_one_variable() -> None:
     train = "train.py", "import tensorflow as tf\nfrom settings import config\n" + OPENED
     result = run(settings, train, bridge=True)
     assert result.sites["applied"] == 0, said(result)
+
+
+def test_a_config_moves_whose_lines_end_with_semicolons() -> None:
+    lines = (MADE + OPENED).replace("e\n", "e;  # why\n")
+    program = "train.py", "import tensorflow as tf\n" + lines
+    result = run(program, bridge=True)
+    assert "tf.config.experimental.set_memory_growth(" in after(result, program)
+    assert "allow_growth" not in after(result, program)

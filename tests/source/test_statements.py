@@ -24,3 +24,14 @@ def test_a_paragraph_goes_above_the_comments_of_its_statement(above: str, wanted
     source = Source(Path("case.py"), above + "y = 2")
     edit = Layout(source, source.tree.body[-1]).insert_paragraph(["NEW"])
     assert source.apply([edit]) == wanted + "y = 2"
+
+
+@pytest.mark.parametrize(
+    ("line", "owns"),
+    [("x = 1;", True), ("x = 1 ;  # why", True), ("x = 1; y = 2", False), ("x = 1;;", False)],
+)
+def test_a_semicolon_that_ends_a_line_is_the_statements(line: str, owns: bool) -> None:
+    source = Source(Path("case.py"), "x = 1")
+    statement = source.tree.body[0]
+    layout = Layout(Source(Path("case.py"), line), statement)
+    assert layout.owns_lines is owns

@@ -143,6 +143,15 @@ def told(result: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def of_python_2(result: Mapping[str, Any]) -> str:
+    """That the old program was made Python 3 before it ran; empty for all others."""
+    files = (result.get("migration") or {}).get("python_3", ())
+    if not files:
+        return ""
+    which = files[0] if len(files) == 1 else f"{len(files)} files"
+    return f"the old program is Python 2: it ran with {which} as Python 3, otherwise unchanged"
+
+
 def left_out(result: Mapping[str, Any]) -> list[str]:
     """A line for each number of devices that was left out, with the reason."""
     found = result.get("left_out", ())

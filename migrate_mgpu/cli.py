@@ -129,7 +129,7 @@ def migrate_copy(program: Path, copy: Path, native_sessions: bool = True) -> Mig
     from migrate_mgpu.parity.pair import Migration, NotMigrated
     from migrate_mgpu.run import files
     from migrate_mgpu.run import migrate as run
-    from migrate_mgpu.run.python_2 import as_python_3
+    from migrate_mgpu.run.reference import reference_files
 
     def shown(path: Path) -> Path:
         return path.relative_to(copy) if copy in path.parents else path
@@ -174,7 +174,7 @@ def migrate_copy(program: Path, copy: Path, native_sessions: bool = True) -> Mig
         packages,
         native,
         legacy_keras,
-        {shown(path): data for path, data in as_python_3(contents, result).items()},
+        {shown(path): one for path, one in reference_files(contents, result).items()},
     )
 
 

@@ -131,6 +131,7 @@ _LAST = {name.rpartition(".")[2] for names in CHANGES.values() for name in names
 _GIVEN = [name[:-1].partition("(")[::2] for names in ARGUMENTS.values() for name in names]
 # Methods by the number of their arguments: what has them no more, and what does the same.
 METHODS = {
+    "_parse_flags": (0, "FLAGS of TensorFlow 1.5", "FLAGS(sys.argv, known_only=True)"),
     "has_key": (1, "dict of Python 3", "in"),
     "iteritems": (0, "dict of Python 3", "items"),
     "iterkeys": (0, "dict of Python 3", "keys"),

@@ -255,12 +255,13 @@ class Earlier(NamedTuple):
     """What an early TensorFlow called otherwise (``data/earlier_names.json``).
 
     ``names`` are only renamed, ``calls`` had other parameters before 1.0, ``order`` has functions
-    of both whose parameters stood in another order.
+    of both whose parameters stood in another order, ``flags`` are absl's own since 1.14.
     """
 
     names: dict[str, str]
     calls: dict[str, EarlierCall]
     order: dict[str, EarlierCall]
+    flags: frozenset[str]
 
     def now(self, name: str) -> str | None:
         """The name that took a name's place, with what follows it."""
@@ -292,7 +293,7 @@ def earlier() -> Earlier:
         }
         for part in ("calls", "order")
     )
-    return Earlier(found["names"], calls, order)
+    return Earlier(found["names"], calls, order, frozenset(found["flags"]))
 
 
 def load(name: str) -> Any:

@@ -34,8 +34,9 @@ class Migration:
     """What a migration did to a program: its diff, what it said of it, and what it needs now.
 
     Attributes:
-      python_3: files that were Python 2, by their paths in the folder, as Python 3 and otherwise
-        unchanged: no Python that runs both sides reads Python 2.
+      reference: files that were Python 2, or had names of an early TensorFlow, by their paths in
+        the folder: their bytes as Python 3 and TF 1.15 take them, and the codes of the rules that
+        made them. The old program runs with these.
     """
 
     diff: str
@@ -43,7 +44,7 @@ class Migration:
     packages: Sequence[str] = ()
     native: bool = False  # it is no TF1 code any more
     legacy_keras: bool = False  # on the newest TensorFlow it needs tf-keras
-    python_3: Mapping[Path, bytes] = field(default_factory=dict)
+    reference: Mapping[Path, tuple[bytes, Sequence[str]]] = field(default_factory=dict)
 
 
 class NotMigrated(Exception):
@@ -188,7 +189,10 @@ def compare(
         result["migration"] = {
             "diff": migration.diff,
             "findings": list(migration.findings),
-            "python_3": sorted(map(str, migration.python_3)),
+            "reference": [
+                {"path": str(path), "rules": list(rules)}
+                for path, (_, rules) in sorted(migration.reference.items())
+            ],
         }
         for one in result["results"]:
             one["diagnosis"] = with_announced(one, migration)
@@ -366,10 +370,10 @@ def programs(
             raise NotCompared(f"{before}: not migrated: {error}") from error
         after = copy / place
         roots.append(copy)
-        if migration is not None and migration.python_3:
+        if migration is not None and migration.reference:
             old = work / "old" / root.name
             copy_folder(root, old)
-            for path, data in migration.python_3.items():
+            for path, (data, _) in migration.reference.items():
                 (old / path).write_bytes(data)
             before = old / place
             roots.append(old)

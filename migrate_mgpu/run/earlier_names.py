@@ -82,7 +82,8 @@ def _words() -> re.Pattern[str]:
     table = earlier()
     names = (*table.names, *table.calls, *table.order)
     words = {"contrib" if n.startswith("contrib.") else n.rpartition(".")[2] for n in names}
-    return re.compile(rf"\b(?:{'|'.join(sorted(words))})\b")
+    flags = rf"\bDEFINE_\w+\(\s*(?:\w+\s*=\s*)?['\"](?:{'|'.join(sorted(table.flags))})['\"]"
+    return re.compile(rf"\b(?:{'|'.join(sorted(words))}|_parse_flags)\b|{flags}")
 
 
 @once_a_run

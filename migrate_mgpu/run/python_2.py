@@ -80,7 +80,7 @@ def converted(
     A file is converted for a program that is migrated with it.
     """
     rule = only(PythonRewriter).rule
-    run = _Conversion(contents, project, rules.enabled(rule.code, rule.name))
+    run = Conversion(contents, project, rules.enabled(rule.code, rule.name))
     project = run.convert(project)
     if not run.files and not run.helpers:
         planned = plan(project), project
@@ -99,17 +99,6 @@ def converted(
             break
         project = run.project()
     return _with_reasons((result, project), dropped)
-
-
-def as_python_3(contents: Contents, result: RunResult) -> dict[Path, bytes]:
-    """The files that a run converted, as Python 3, and with nothing else changed."""
-    code = only(PythonRewriter).rule.code
-    files = {one.path for one in result.files if any(found.code == code for found in one.findings)}
-    run = _Conversion(contents, Project([]), enabled=True)
-    for path, data in contents:
-        if Path(path) in files:
-            run.convert_file(Path(path), data)
-    return {path: file.data for path, file in run.files.items()}
 
 
 def _with_reasons(
@@ -186,7 +175,7 @@ class _Converted:
 
 
 @record()
-class _Conversion:
+class Conversion:
     given: Contents
     before: Project
     enabled: bool

@@ -9,6 +9,9 @@ In the files of a program that is migrated, names that TensorFlow renamed before
 `tf.contrib.estimator.stop_if_no_decrease_hook` and its kin from before 1.14. Calls whose arguments
 have another order since 1.0 get keywords: `tf.concat(1, values)`, `tf.split(1, 4, x)`, and losses
 of logits and labels.
+`FLAGS._parse_flags()`, from before 1.5, becomes `FLAGS(sys.argv, known_only=True)`, which passes
+over what it does not know as well. A flag that absl has too, which TensorFlow imports since 1.14
+(`log_dir`, say), gets `allow_override=True`.
 Everything else is done with the program that this makes.
 
 ## Why
@@ -31,12 +34,14 @@ all of these programs as they are.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.import_edits import with_imports
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import spelling
-from migrate_mgpu.analysis.symbols import EarlierCall, earlier
+from migrate_mgpu.analysis.symbols import EarlierCall, earlier, symbol
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
 from migrate_mgpu.source.call_edit import CallEdit
@@ -153,6 +158,37 @@ with tf.Session() as sess:
 """,
         refused="`tensorflow.contrib.data.Dataset.range` does not exist in TF2",
     ),
+    Case(
+        "flags of before 1.5",
+        """\
+import os
+import tensorflow as tf
+
+tf.flags.DEFINE_string("log_dir", "logs", "where the summaries go")
+tf.flags.DEFINE_integer("steps", 3, "how long to train")
+FLAGS = tf.flags.FLAGS
+FLAGS._parse_flags()
+for name, value in sorted(FLAGS.__flags.items()):
+    print(name, value)
+with tf.Session() as sess:
+    print(sess.run(tf.constant(FLAGS.steps)), os.path.join(FLAGS.log_dir, "train"))
+""",
+        """\
+import os
+import sys
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+tf.flags.DEFINE_string("log_dir", "logs", "where the summaries go", allow_override=True)
+tf.flags.DEFINE_integer("steps", 3, "how long to train")
+FLAGS = tf.flags.FLAGS
+FLAGS(sys.argv, known_only=True)
+for name, value in sorted(FLAGS.flag_values_dict().items()):
+    print(name, value)
+with tf.Session() as sess:
+    print(sess.run(tf.constant(FLAGS.steps)), os.path.join(FLAGS.log_dir, "train"))
+""",
+    ),
 )
 
 
@@ -161,6 +197,8 @@ _OLD_METHODS = {
     "dense_to_sparse_batch", "from_sparse_tensor_slices", "group_by_window", "ignore_errors",
     "read_batch_features", "rejection_resample",
 }  # fmt: skip
+# Where TensorFlow has its flags.
+_FLAGS = re.compile(r"(?:app\.|python\.platform\.)?flags\.")
 # What a name that is gone raises, and a call whose arguments have another order.
 _STOPS = ("exit", "print_exc", "set_trace")  # what ends or halts a program, and tells why
 _CATCH = {"AttributeError", "TypeError", "ValueError", "Exception", "BaseException"}
@@ -201,7 +239,54 @@ def rename(module: Module) -> Renamed:
     if any(not name.startswith("tf.contrib.") for name in found.names) and False not in orders:
         for use, call, row in unclear:
             _merge(found, use, _in_order(module, call, row))
+    _flags(found, module)
     return found
+
+
+def _flags(found: Renamed, module: Module) -> None:
+    """Flags as absl has them, which took the place of TensorFlow's own in 1.5."""
+    names = module.names
+    for attribute, nodes in names.attributes.items():
+        for node in nodes if attribute.startswith("DEFINE_") else ():
+            call = names.parents[node]
+            if (
+                not isinstance(call, ast.Call)
+                or call.func is not node
+                or not _is_flag(module, node)
+            ):
+                continue
+            given = {one.arg: one.value for one in call.keywords}
+            first = call.args[0] if call.args else given.get("name", given.get("flag_name"))
+            name = constant(first) if first is not None else None
+            if name not in earlier().flags or given.keys() & {"allow_override", None}:
+                continue
+            edit = CallEdit(module.source, call)
+            edit.add("allow_override", "True")
+            found.edits += edit.edits()
+            found.names[f"tf.flags.{attribute}({name})"] = node
+    parsed = [node for node in names.attributes.get("_parse_flags", ()) if _is_flag(module, node)]
+    for node in parsed:
+        call = names.parents[node]
+        if isinstance(call, ast.Call) and not call.args and not call.keywords:
+            _, end = module.source.span(node.value)
+            found.edits.append(
+                Edit(end, module.source.span(call)[1], "(sys.argv, known_only=True)")
+            )
+            found.names["tf.flags.FLAGS._parse_flags"] = node
+    if "tf.flags.FLAGS._parse_flags" not in found.names:
+        return
+    found.edits += with_imports(module, {"sys"})
+    for node in names.attributes.get("__flags", ()):  # each flag's value, an object since then
+        if _is_flag(module, node) and isinstance(node.ctx, ast.Load):
+            _, end = module.source.span(node.value)
+            found.edits.append(Edit(end, module.source.span(node)[1], ".flag_values_dict()"))
+
+
+def _is_flag(module: Module, node: ast.AST) -> bool:
+    """Whether a name is of TensorFlow's flags, and no `try` goes on without it."""
+    found = symbol(module.names.qualname(node))
+    tried = any(isinstance(above, ast.Try) for above in module.names.ancestors(node))
+    return found is not None and _FLAGS.match(found.name) is not None and not tried
 
 
 def _is_caught(module: Module, use: Use) -> bool:

@@ -102,25 +102,25 @@ import helper
 config = tf.ConfigProto()
 config.gpu_options.allow_growth = True
 with tf.Session(config=config) as sess:
-    print 'value', sess.run(tf.constant(helper.size()))
+    print 'value', sess.run(tf.mul(2, tf.constant(helper.size())))
 """
 HELPER = "def size():\n    return sum(i for i in xrange(3))\n"
 
 
-def test_the_old_program_of_python_2_runs_as_python_3(tmp_path: Path) -> None:
-    """With its syntax converted, and its sessions, options and names as they were."""
+def test_the_old_program_runs_as_python_3_and_1_15_take_it(tmp_path: Path) -> None:
+    """With its syntax and its names of early TensorFlow converted, and the rest as it was."""
     folder = tmp_path / "given"
     folder.mkdir()
     for name, text in (("train.py", OLD), ("helper.py", HELPER), ("plain.py", "print(1)\n")):
         (folder / name).write_text(text)
     pair = Pair(folder / "train.py")
     before, after, roots, migration = programs(pair, tmp_path / "work", migrate_copy)
-    assert migration is not None and sorted(map(str, migration.python_3)) == [
-        "helper.py",
-        "train.py",
-    ]
-    said = "sess.run(tf.constant(helper.size()))"
-    assert before.read_text() == OLD.replace(f"print 'value', {said}", f"print('value', {said})")
+    assert migration is not None
+    made = {str(path): tuple(rules) for path, (_, rules) in migration.reference.items()}
+    assert made == {"helper.py": ("MGPU212",), "train.py": ("MGPU212", "MGPU213")}
+    said = "sess.run(tf.mul(2, tf.constant(helper.size())))"
+    wanted = OLD.replace(f"print 'value', {said}", f"print('value', {said})")
+    assert before.read_text() == wanted.replace("tf.mul", "tf.multiply")
     assert before.with_name("helper.py").read_text() == HELPER.replace("xrange", "range")
     assert before.parent in roots and "ConfigProto" not in after.read_text()
     assert pair.before.read_text() == OLD

@@ -544,7 +544,7 @@ def test_what_the_migration_did_and_said_is_in_every_report(tmp_path):
     assert '<span class="removed">-print(&#39;loss&#39;, 0.5)</span>' in html
     assert "<li>before.py:2: MGPU401 manual: the model is evaluated once</li>" in html
     result = valid(kept(tmp_path / "records"))
-    assert result["migration"] == {"diff": diff, "findings": told, "python_3": []}
+    assert result["migration"] == {"diff": diff, "findings": told, "reference": []}
 
 
 def test_a_program_of_python_2_is_compared_as_python_3(tmp_path):
@@ -553,12 +553,14 @@ def test_a_program_of_python_2_is_compared_as_python_3(tmp_path):
 
     def migrate(place: Path, copy: Path) -> Migration:
         (copy / place).write_text("print('loss', 0.5)\n")
-        return Migration("", (), python_3={place: b"print('loss', 0.5)\n"})
+        return Migration("", (), reference={place: (b"print('loss', 0.5)\n", ["MGPU212"])})
 
     status, stdout, _ = run(program, *HERE, "--report", str(page), migrate=migrate)
-    said = "old program is Python 2: it ran with before.py as Python 3, otherwise unchanged"
+    said = "old program is Python 2: it ran as Python 3 (before.py), and otherwise unchanged"
     assert status == 0 and said in stdout and said in page.read_text()
-    assert valid(kept(tmp_path / "records"))["migration"]["python_3"] == ["before.py"]
+    assert valid(kept(tmp_path / "records"))["migration"]["reference"] == [
+        {"path": "before.py", "rules": ["MGPU212"]}
+    ]
 
 
 def test_what_was_announced_is_a_possible_cause_where_no_other_is_known(tmp_path):

@@ -45,7 +45,7 @@ def write(result: Mapping[str, Any], stdout: TextIO, color: str = "auto") -> Non
             print(f"  {words.visible(line)}", file=stdout)
         if len(told) > MOST_TOLD:
             print(f"  and {len(told) - MOST_TOLD} more: --json has them all", file=stdout)
-    if old := words.of_python_2(result):
+    if old := words.earlier(result):
         print(f"\n{old}", file=stdout)
     for one in result["results"]:
         _one(one, stdout, paint)

@@ -143,13 +143,21 @@ def told(result: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def of_python_2(result: Mapping[str, Any]) -> str:
-    """That the old program was made Python 3 before it ran; empty for all others."""
-    files = (result.get("migration") or {}).get("python_3", ())
-    if not files:
+_EARLIER = {
+    "MGPU212": "is Python 2: it ran as Python 3",
+    "MGPU213": "has names of an early TensorFlow: it ran with those of 1.15",
+}
+
+
+def earlier(result: Mapping[str, Any]) -> str:
+    """That the old program was made one that Python 3 and TF 1.15 run; empty for all others."""
+    files = (result.get("migration") or {}).get("reference", ())
+    codes = sorted({code for one in files for code in one["rules"]})
+    if not codes:
         return ""
-    which = files[0] if len(files) == 1 else f"{len(files)} files"
-    return f"the old program is Python 2: it ran with {which} as Python 3, otherwise unchanged"
+    what = "; ".join(_EARLIER.get(code, f"is changed by {code}") for code in codes)
+    which = files[0]["path"] if len(files) == 1 else f"{len(files)} files"
+    return f"the old program {what} ({which}), and otherwise unchanged"
 
 
 def left_out(result: Mapping[str, Any]) -> list[str]:

@@ -37,6 +37,22 @@ def lookup_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] 
     Raises:
         Refused: it is given something that TF2's tables are not known to do.
     """
+    text = table_text(module, node, style)
+    if text is None:
+        return None
+    start, end = module.source.span(module.names.parents[node])
+    indent = style.indent  # a line's own indentation is not known here: what follows is fitted
+    if not text.startswith("("):
+        text = style.fitted(text, indent, len(indent), nested=True)
+    return [Edit(start, end, text)]
+
+
+def table_text(module: Module, node: ast.AST, style: FileStyle) -> str | None:
+    """What makes a table in TF2, in one line; None for what is not called to make one.
+
+    Raises:
+        Refused: as ``lookup_edits`` does.
+    """
     name = tensorflow_name(module, node)
     if not name.startswith("contrib.lookup."):
         return None
@@ -53,11 +69,7 @@ def lookup_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] 
     text = written.numbers() if last in _TO_NUMBERS else written.words()
     if text is None:
         raise Refused(module, call, f"what `tf.{name}` is given")
-    start, end = module.source.span(call)
-    indent = style.indent  # a line's own indentation is not known here: what follows is fitted
-    if not text.startswith("("):
-        text = style.fitted(text, indent, len(indent), nested=True)
-    return [Edit(start, end, text)]
+    return text
 
 
 def _is_plain(module: Module, node: ast.expr) -> bool:

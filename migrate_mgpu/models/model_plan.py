@@ -26,7 +26,8 @@ class ModelPlan(EditSet):
     ``has_layer_lists``: a class of the model keeps its layers in a list, or a list that may have
     layers in it. ``initializes`` is the method that gives its variables what they begin with,
     where they are not what its layers draw; ``warm`` is the one that does so for those that are
-    trained, of a checkpoint that it is given.
+    trained, of a checkpoint that it is given. ``tables`` are its attributes that are tables of
+    words.
     ``tells`` are the parameters of functions that say whether these train, ``never`` those that
     are False. ``calls`` are the mentions, rewritten, of what became a class; ``elsewhere`` those
     that it did not rewrite, with what keeps the model where no other one's conversion does.
@@ -46,6 +47,7 @@ class ModelPlan(EditSet):
     has_layer_lists: bool = False
     initializes: str = ""
     warm: str = ""
+    tables: tuple[str, ...] = ()
     tells: set[tuple[ast.AST, str]] = field(default_factory=set)
     never: set[tuple[ast.AST, str]] = field(default_factory=set)
     calls: set[ast.AST] = field(default_factory=set)

@@ -536,7 +536,7 @@ class ProgramStates:
             text = f"it imports {broken.path.name}, which {broken.error}"
             return Diagnostic(_BROKEN, Place(entry, entry.tree.body[0]), text)
         for module in state.program.needed:
-            imports = import_edits(module)
+            imports = import_edits(module, gone | moved)
             for statement in unused_lost_imports(module, state.program.needed):
                 imports.edit(module, Layout(module.source, statement).replace([]))
                 imports.gone.add(statement)

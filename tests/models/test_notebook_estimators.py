@@ -191,3 +191,35 @@ def test_classes_of_columns_are_those_of_today() -> None:
         "import feature_column_v2 as fc\n" in after and "isinstance(one, fc.NumericColumn)" in after
     )
     assert any("in an early TensorFlow only" in one for one in said)
+
+
+IN_MODEL = """\
+from tensorflow.python.feature_column import feature_column as fc
+
+COLUMNS = [tf.feature_column.numeric_column("a")]
+
+
+def of_columns(features, labels, mode):
+    columns = [one for one in COLUMNS if isinstance(one, fc._NumericColumn)]
+    outputs = tf.layers.dense(tf.feature_column.input_layer(features, columns), 1)
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    train_op = optimizer.minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+def columns_input_fn():
+    return tf.data.Dataset.from_tensor_slices(({"a": X[:, 0]}, X[:, :1])).repeat().batch(4)
+
+
+est = tf.estimator.Estimator(of_columns)
+est.train(columns_input_fn, steps=5)
+"""
+
+
+def test_classes_of_columns_in_a_model_fn() -> None:
+    head = HEAD.partition("def model_fn")[0]
+    after, said = migrated(head + IN_MODEL)
+    assert "isinstance(one, fc.NumericColumn)" in after and "feature_column_v2 as fc" in after, said
+    other = IN_MODEL.replace("\n\nest =", "\n\nprint(fc.InputLayer)\nest =")
+    stays(head + other, "`fc._NumericColumn` is TensorFlow's own inside")

@@ -25,6 +25,7 @@ from migrate_mgpu.api.functions import (
 from migrate_mgpu.api.tables import name_of, negative
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.keras.constructors import initializer_edits, rename
+from migrate_mgpu.models.keras.early_columns import is_asked_class
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
@@ -48,6 +49,10 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
     if found.flavour == "v2" or not found.name or found.name.startswith(("app.flags", "flags")):
         return ()  # the flags are absl's, see absl_app.py
     name = name_of(module, spelled)
+    if not name and is_asked_class(module, spelled):
+        assert isinstance(spelled, ast.Attribute)
+        last = module.source.span(spelled)[1]
+        return (Edit(last - len(spelled.attr), last, spelled.attr[1:]),)
     if not name:
         raise Refused(module, node, f"`{module.source.code(spelled)}` is TensorFlow's own inside")
     if name == "get_variable_scope" and (edits := _scope_name(module, node, style)) is not None:
@@ -335,17 +340,14 @@ def _string_split(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edi
         text = "`tf.string_split` that gives no sparse tensor, or has two separators"
         raise Refused(module, call, text, "use tf.strings.split")
     edit.drop("result_type", "name")
-    edit.function(f"{style.tensorflow}.raw_ops.StringSplit")
+    tf = style.tensorflow
+    # In one edit: an edit of a call around this one may begin where this one does.
+    edit.function(f"{tf}.SparseTensor(*{tf}.raw_ops.StringSplit")
     edit.rename("source", "input")
     for name in given:
         edit.rename(name, "delimiter")
     if not given:
         edit.add("delimiter", style.string(" "))
     edit.order(())
-    start, end = module.source.span(call)
-    tf = style.tensorflow
-    return (
-        Edit(start, start, f"{tf}.SparseTensor(*"),
-        *edit.edits(),
-        Edit(end, end, ")"),
-    )
+    end = module.source.span(call)[1]
+    return (*edit.edits(), Edit(end, end, ")"))

@@ -21,6 +21,7 @@ from migrate_mgpu.core.registry import Rule, of
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.optimizers import read_schedule
 from migrate_mgpu.models.front.rewriters import SymbolRewriter
+from migrate_mgpu.models.keras.early_columns import FOLDER, asked_classes
 from migrate_mgpu.models.keras.functions import function
 from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.models.keras.predictors import predictor_edits
@@ -167,8 +168,11 @@ def _unused_alias(module: Module, node: ast.AST, gone: AbstractSet[ast.AST]) -> 
     return statement if reads and all(is_inside(module, read, gone) for read in reads) else None
 
 
-def import_edits(module: Module) -> EditSet:
-    """`import tensorflow.compat.v1 as tf` becomes TF2's own import; the switch to v1 goes."""
+def import_edits(module: Module, written: AbstractSet[ast.AST] = frozenset()) -> EditSet:
+    """`import tensorflow.compat.v1 as tf` becomes TF2's own import; the switch to v1 goes.
+
+    ``written``: what is written anew, or goes.
+    """
     found = EditSet()
     source = module.source
     for statement in module.tensorflow_imports:
@@ -180,8 +184,8 @@ def import_edits(module: Module) -> EditSet:
                     found.edit(module, Edit(start, end, text))
             continue
         tried = isinstance(module.names.parents[statement], ast.Try)
-        if statement.module == "tensorflow.python.feature_column" and not tried:
-            _columns_of_today(module, statement, found)
+        if statement.module == FOLDER and not tried:
+            _columns_of_today(module, statement, found, written)
         if statement.module == "tensorflow.compat" and not tried:
             if len(statement.names) == 1 and statement.names[0].name == "v1":
                 start, end = source.span(statement)
@@ -197,41 +201,25 @@ def import_edits(module: Module) -> EditSet:
     return found
 
 
-def _columns_of_today(module: Module, statement: ast.ImportFrom, found: EditSet) -> None:
-    """`isinstance(column, feature_column._NumericColumn)`, of classes that columns had before 1.13.
-
-    What `tf.feature_column` makes since then are `NumericColumn`s of `feature_column_v2`.
-    """
-    names, source = module.names, module.source
-    alias = statement.names[0]
-    local = alias.asname or alias.name
-    bindings = names.module_scope.bindings.get(local, ())
-    if len(statement.names) != 1 or alias.name != "feature_column" or len(bindings) != 1:
+def _columns_of_today(
+    module: Module, statement: ast.ImportFrom, found: EditSet, written: AbstractSet[ast.AST]
+) -> None:
+    """The classes of columns that a program asks for are those that its columns have today."""
+    asked = asked_classes(module, statement)
+    if not asked:
         return
-    mentions = names.mentions(local, names.module_scope)
-    uses = [names.parents[one] for one in mentions]
-    asked = [one for one in uses if isinstance(one, ast.Attribute) and one.attr in _COLUMNS]
-    if not asked or len(asked) != len(uses):
-        return
+    source, alias = module.source, statement.names[0]
     start, end = source.span(statement)
-    text = f"from tensorflow.python.feature_column import feature_column_v2 as {local}"
+    text = f"from {FOLDER} import feature_column_v2 as {alias.asname or alias.name}"
     found.edit(module, Edit(start, end, text))
     for one in asked:
-        last = source.span(one)[1]
-        found.edit(module, Edit(last - len(one.attr), last, one.attr[1:]))
+        if not is_inside(module, one, written):
+            last = source.span(one)[1]
+            found.edit(module, Edit(last - len(one.attr), last, one.attr[1:]))
     found.note(
         module, statement, "columns are of these classes in an early TensorFlow only: 1.15 has "
         "them in feature_column_v2, without the underscore, as is written here; compare with that",
     )  # fmt: skip
-
-
-# Classes of columns that `tf.feature_column` made before 1.13.
-_COLUMNS = {
-    "_BucketizedColumn", "_CrossedColumn", "_EmbeddingColumn", "_HashedCategoricalColumn",
-    "_IdentityCategoricalColumn", "_IndicatorColumn", "_NumericColumn",
-    "_VocabularyFileCategoricalColumn", "_VocabularyListCategoricalColumn",
-    "_WeightedCategoricalColumn",
-}  # fmt: skip
 
 
 def _wanted(module: Module, node: ast.AST, known: Rule, rules: Selection) -> bool:

@@ -3,7 +3,9 @@
 ``return tf.contrib.learn.Experiment(estimator, ...)`` becomes ``estimator.train(...)`` and
 ``estimator.evaluate(...)``, which is what `train_and_evaluate` does, the one way to run an
 Experiment on one machine; and ``learn_runner.run(experiment_fn, run_config=...)`` a call of that
-function. A function that only makes it is one with it.
+function. A function that only makes it is one with it, and what it hands on by ``**`` to the
+Experiment is said there. A strategy of exporting becomes ``estimator.export_savedmodel(...)``,
+behind the evaluation.
 """
 
 from __future__ import annotations
@@ -34,7 +36,12 @@ _EXPERIMENT = (
     "export_strategies", "train_steps_per_iteration", "checkpoint_and_export", "saving_listeners",
     "check_interval_secs",
 )  # fmt: skip
-_OTHERWISE = {"eval_metrics", "export_strategies", "checkpoint_and_export", "saving_listeners"}
+_OTHERWISE = {"eval_metrics", "checkpoint_and_export", "saving_listeners"}
+_STRATEGY = (
+    "serving_input_fn", "default_output_alternative_key", "assets_extra", "as_text",
+    "exports_to_keep", "strip_default_attrs",
+)  # fmt: skip
+_FOLDER = "/export/Servo"  # where a strategy exports, in the model's folder
 _SCHEDULES = ("train_and_evaluate", "local_run")
 
 
@@ -61,7 +68,14 @@ def tell(flow: EstimatorFlow, graph: CallGraph) -> list[Diagnostic]:
     experiment = experiment_of(flow)
     assert experiment is not None
     text = "the model is evaluated once, after training; an Experiment evaluated checkpoints too"
-    return [Diagnostic(EXPERIMENT, Place(flow.module, experiment), text, code="MGPU401")]
+    found = [Diagnostic(EXPERIMENT, Place(flow.module, experiment), text, code="MGPU401")]
+    for call in flow.module.names.calls:
+        if _named(flow.module, call, "make_export_strategy"):
+            keeps = by_parameter(call, _STRATEGY).get("exports_to_keep")
+            if keeps is None or not is_none(keeps):
+                text = "earlier exports stay: an export strategy deleted all but the newest ones"
+                found.append(Diagnostic(EXPERIMENT, Place(flow.module, call), text, code="MGPU401"))
+    return found
 
 
 def _named(module: Module, call: ast.Call, name: str) -> bool:
@@ -124,7 +138,9 @@ class _Run:
         wanted = ["output_dir"] if "output_dir" in given else ["run_config", "hparams"]
         own = self.function.args
         around = self.maker.args if self.maker is not None else None
-        if any(a is not None and (a.vararg or a.kwarg or a.kwonlyargs) for a in (own, around)):
+        if any(a is not None and (a.vararg or a.kwonlyargs) for a in (own, around)) or own.kwarg:
+            return None
+        if around is not None and around.kwarg and self._handed_on() is None:
             return None
         if [a.arg for a in own.args] != wanted or own.defaults or wanted[0] not in given:
             return None
@@ -136,7 +152,8 @@ class _Run:
         name = names.fresh(names.module_scope, "run_experiment")
         arguments = [f"{one}={source.code(given[one]) if one in given else None}" for one in kept]
         if self.made is not None:
-            before = [*self.made.args, *self.made.keywords]
+            handed = self._handed_on() or []
+            before = [*self.made.args, *(k for k in self.made.keywords if k not in handed)]
             arguments = [*(source.code(one) for one in before), *arguments]
         start, end = source.span(self.call)
         indent = source.indent_of(statement)
@@ -145,7 +162,27 @@ class _Run:
         block = Block(source, source.indent_of(self.maker or self.function))
         written = {**trains, **{statement: [] for statement in unused or ()}}
         function = self._function(block, name, kept, written)
-        return [Edit(start, end, run), function, *self._import()]
+        return [Edit(start, end, run), function, *self._imports()]
+
+    def _handed_on(self) -> list[ast.keyword] | None:
+        """What the maker's `**` is given, where the Experiment gets all of it.
+
+        None where there is none, something else is done with it, or it would mean another thing
+        in the function.
+        """
+        if self.maker is None or self.made is None or self.maker.args.kwarg is None:
+            return None
+        names = self.module.names
+        mentions = names.mentions(self.maker.args.kwarg.arg, names.scopes[self.maker])
+        around = names.parents[mentions[0]] if len(mentions) == 1 else None
+        taker = names.parents[around] if isinstance(around, ast.keyword) else None
+        if not isinstance(taker, ast.Call) or not _named(self.module, taker, "Experiment"):
+            return None
+        own = {one.arg for one in self.maker.args.args}
+        found = [one for one in self.made.keywords if one.arg not in own]
+        inside = {*names.scopes[self.maker].bindings, *names.scopes[self.function].bindings}
+        used = {n.id for one in found for n in ast.walk(one) if isinstance(n, ast.Name)}
+        return None if used & inside or any(one.arg is None for one in found) else found
 
     def _unused(self, function: ast.FunctionDef, name: str) -> list[ast.stmt] | None:
         """The statements that do nothing but name a parameter; None where others do."""
@@ -171,9 +208,9 @@ class _Run:
             return None
         if any(isinstance(n, (ast.Return, ast.Yield)) for s in before for n in ast.walk(s)):
             return None
-        if any(keyword.arg is None for keyword in value.keywords):
+        given = self._given(value)
+        if given is None:
             return None
-        given = by_parameter(value, _EXPERIMENT)
         if any(not is_none(given[name]) for name in _OTHERWISE & given.keys()):
             return None
         code = module.source.code
@@ -184,6 +221,9 @@ class _Run:
             name = names.fresh(names.scopes[self.function], "estimator", "model")
             lines.append(f"{name} = {estimator}")
             estimator = name
+        exported = self._exported(given.get("export_strategies"), estimator)
+        if exported is None:
+            return None
         steps = given.get("eval_steps")
         calls = {
             "train": {
@@ -202,8 +242,46 @@ class _Run:
             if method == "evaluate" and steps is None:
                 written.insert(1, "steps=100")
             lines.append(f"{estimator}.{method}({', '.join(written)})")
-        gone[statement] = lines
+        gone[statement] = [*lines, *exported]
         return gone
+
+    def _given(self, value: ast.Call) -> dict[str, ast.expr] | None:
+        """What the Experiment is given, by its parameters; None where that is not all seen."""
+        handed = self._handed_on()
+        if any(keyword.arg is None for keyword in value.keywords) and handed is None:
+            return None
+        stars = [keyword for keyword in value.keywords if keyword.arg is None]
+        given = by_parameter(value, _EXPERIMENT)
+        given.pop("**", None)
+        if len(stars) > (0 if handed is None else 1):
+            return None
+        for one in handed or ():
+            if one.arg is None or one.arg not in _EXPERIMENT or one.arg in given:
+                return None
+            given[one.arg] = one.value
+        return given
+
+    def _exported(self, strategies: ast.expr | None, estimator: str) -> list[str] | None:
+        """The statement that exports; none where nothing is exported, None for another form."""
+        if strategies is None or is_none(strategies):
+            return []
+        only = strategies
+        if isinstance(strategies, (ast.List, ast.Tuple)):
+            if len(strategies.elts) != 1:
+                return None if strategies.elts else []
+            only = strategies.elts[0]
+        if not isinstance(only, ast.Call) or not _named(self.module, only, "make_export_strategy"):
+            return None
+        given = by_parameter(only, _STRATEGY)
+        serving = given.pop("serving_input_fn", None)
+        given = {name: node for name, node in given.items() if not is_none(node)}
+        if serving is None or not {*given} <= {"assets_extra", "as_text", "exports_to_keep"}:
+            return None
+        given.pop("exports_to_keep", None)
+        style, code = style_at(self.module, self.call), self.module.source.code
+        folder = f"{estimator}.model_dir + {style.string(_FOLDER)}"
+        arguments = [folder, code(serving), *(f"{name}={code(v)}" for name, v in given.items())]
+        return [f"{estimator}.export_savedmodel({', '.join(arguments)})"]
 
     def _function(
         self, block: Block, name: str, kept: list[str], written: dict[ast.stmt, list[str]]
@@ -223,19 +301,30 @@ class _Run:
         start, end = Layout(source, outer).line_start, Layout(source, outer).next_line
         return Edit(start, end, block.text())
 
-    def _import(self) -> list[Edit]:
-        """The import of `learn_runner`, which nothing names any more."""
-        names, source = self.module.names, self.module.source
-        root: ast.expr = self.call.func
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        binding = names.only_binding(root) if isinstance(root, ast.Name) else None
-        statement = binding.node if binding is not None else None
-        if not isinstance(statement, ast.ImportFrom) or not isinstance(root, ast.Name):
-            return []
-        if len(names.by_id.get(root.id, ())) != 1:
-            return []
-        if len(statement.names) == 1:
-            return [without_paragraph(source, statement)]
-        gone = [alias for alias in statement.names if (alias.asname or alias.name) == root.id]
-        return [import_edit(source, statement, gone)]
+    def _imports(self) -> list[Edit]:
+        """The imports of `learn_runner` and the like, which nothing names any more."""
+        named = [self.call]
+        for one in (self._handed_on() or []) + ([] if self.made is None else self.made.keywords):
+            named += [n for n in ast.walk(one) if isinstance(n, ast.Call)]
+        gone: dict[ast.ImportFrom, list[str]] = {}
+        for call in named:
+            names = self.module.names
+            root: ast.expr = call.func
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if not tensorflow_name(self.module, call.func).startswith("contrib.learn."):
+                continue
+            binding = names.only_binding(root) if isinstance(root, ast.Name) else None
+            statement = binding.node if binding is not None else None
+            if not isinstance(statement, ast.ImportFrom) or not isinstance(root, ast.Name):
+                continue
+            if len(names.by_id.get(root.id, ())) == 1 and root.id not in gone.get(statement, ()):
+                gone.setdefault(statement, []).append(root.id)
+        source, found = self.module.source, []
+        for statement, ids in gone.items():
+            if len(statement.names) == len(ids):
+                found.append(without_paragraph(source, statement))
+            else:
+                aliases = [a for a in statement.names if (a.asname or a.name) in ids]
+                found.append(import_edit(source, statement, aliases))
+        return found

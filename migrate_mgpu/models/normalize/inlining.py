@@ -1,4 +1,4 @@
-"""A part of a model_fn that stands in a function of its own: training step, metrics, ...
+"""A part of a model_fn that stands in a function of its own: training step, metrics, tables, ...
 
 ``train_op = get_train_op(loss, params)`` becomes the statements of ``get_train_op``, which
 goes away, from another module too. Functions that make layers stay: they become classes.
@@ -25,6 +25,7 @@ _ASKED = (
     "EstimatorSpec", "optimize_loss", "sigmoid_cross_entropy_with_logits",
     "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2",
 )  # fmt: skip
+_TABLES = "contrib.lookup."  # a network has them, a function would make them at each call
 
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -194,7 +195,7 @@ class _Inlined:
                 return False
         for call in (c for c in walk(node) if isinstance(c, ast.Call)):
             name = tensorflow_name(self.home, call.func)
-            if name.startswith(("metrics.", "losses.")) or name.endswith(_ASKED):
+            if name.startswith(("metrics.", "losses.", _TABLES)) or name.endswith(_ASKED):
                 return True
             if name.startswith("train.") and name.endswith("Optimizer"):
                 return True

@@ -53,11 +53,13 @@ class MovedCall:
         origin: Module | None = None,
         body: list[ast.stmt] | None = None,
         made: tuple[str, str] = ("", ""),
+        again: bool = False,
     ) -> None:
         """``origin`` is the module of the function, where that is another one.
 
         ``body`` are its last statements, where these alone take the call's place, behind what gives
-        a name of the function's another value, ``made``.
+        a name of the function's another value, ``made``. ``again``: names that the script gives
+        another value before it reads them again may get the function's until then.
         """
         self.module = module
         self.caller = module.source
@@ -71,6 +73,7 @@ class MovedCall:
         self.scope = self.names.scopes[function]
         self.body = function.body if body is None else body
         self.made = made
+        self.again = again
 
     def edit(self) -> Edit | None:
         """The statement's edit; None where it would do something else, or cannot be written."""
@@ -165,7 +168,7 @@ class MovedCall:
             text = (self.source if default else self.caller).code(value)
             once = isinstance(value, _ATOMS) or len(self._mentions(name)) < 2
             calls = any(isinstance(part, ast.Call) for part in walk(value))
-            late = inner and not isinstance(value, ast.Constant)
+            late = inner and not isinstance(value, ast.Constant) and not self._is_fixed(value)
             if len(bindings[name]) > 1 or not once or calls or late or "\n" in text:
                 assigned[name] = bracketed(text)
             else:
@@ -199,9 +202,55 @@ class MovedCall:
             while new in known or new in found.values() or (new != name and new in used):
                 new, number = f"{name}_{number}" if number > 1 else name, number + 1
             found[name] = new
-        if any(n in bound and n not in wanted.values() for n in found.values()):
+        again = bound - taken
+        if any(n in bound - again and n not in wanted.values() for n in found.values()):
             return None
         return _Names(texts, assigned, found)
+
+    def _is_fixed(self, value: ast.expr) -> bool:
+        """Whether ``again``, and it is a name that the script gives one value, above the call.
+
+        What a function within reads later is that value, too.
+        """
+        names = self.module.names
+        if not self.again or not isinstance(value, ast.Name):
+            return False
+        made = names.only_binding(value)
+        if made is None or made.kind != "assign":
+            return False
+        statement = names.statement(made.node)
+        return (
+            isinstance(statement, ast.Assign)
+            and statement in self.module.tree.body
+            and statement.lineno < self.statement.lineno
+        )
+
+    def _is_set_anew(self, name: str) -> bool:
+        """Whether a name of the script's is given another value before it is read again.
+
+        All statements that tell stand below one another, and no function reads it.
+        """
+        names, body = self.module.names, self.module.tree.body
+        if not self.again or self.statement not in body:
+            return False
+        order = {id(one): place for place, one in enumerate(body)}
+        here, sets, reads = order[id(self.statement)], [], []
+        for mention in names.mentions(name, names.module_scope):
+            around = [mention, *names.ancestors(mention)]
+            if names.scope_of_name[mention] is not names.module_scope:
+                return False
+            top = next(one for one in around if id(one) in order)
+            place = order[id(top)]
+            if isinstance(mention.ctx, ast.Load):
+                reads.append(place)
+            elif isinstance(top, ast.Assign) and mention in top.targets:
+                sets.append(place)
+            else:
+                return False
+        kinds = {one.kind for one in names.module_scope.bindings.get(name, ())}
+        return kinds == {"assign"} and all(
+            place < here or any(here < one < place for one in sets) for place in reads
+        )
 
     def _is_inner(self, name: ast.Name) -> bool:
         """Whether a name is one of a comprehension's own, or of a function's within."""
@@ -248,11 +297,13 @@ class MovedCall:
         own = set(walk(self.function))
         names = self.module.names
         module_scope = names.module_scope
-        return {*module_scope.bindings} | {
+        found = {*module_scope.bindings} | {
             name.id
             for name, scope in names.scope_of_name.items()
             if name not in own and names.defining_scope(name.id, scope) in (module_scope, None)
         }
+        bound = found & {*module_scope.bindings}
+        return found - {name for name in bound if self._is_set_anew(name)}
 
     def _mentions(self, name: str) -> list[ast.Name]:
         own = name in self.scope.bindings

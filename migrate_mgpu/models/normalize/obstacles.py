@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
+from migrate_mgpu.analysis.module import tensorflow_name
 from migrate_mgpu.api.mnist import mnist_load
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
@@ -23,6 +24,7 @@ TPU_ARMS = "arms-for-tpus"
 TPU_ESTIMATOR = "tpu-estimator"
 NORMALIZATION_PAIR = "pair-of-normalizations"
 CHANGED_SETTING = "changed-setting"
+TABLE = "table-of-words"
 
 
 def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
@@ -32,6 +34,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(MODEL_FN)
     if _in_function_of_table(why):
         found.add(FUNCTION_OF_TABLE)
+    if _is_table(why):
+        found.add(TABLE)
     if mnist_load(why.module, why.node) is not None:
         found.add(MNIST)
     if flow.function is not None and any(True for _ in pairs(flow.function.module)):
@@ -61,6 +65,11 @@ def _in_model(flow: EstimatorFlow, why: Diagnostic) -> bool:
 
 def _makes_variable(why: Diagnostic, node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and name_of(why.module, node) in VARIABLES.by_name
+
+
+def _is_table(why: Diagnostic) -> bool:
+    """Whether it is what makes a table, of `tf.contrib.lookup`."""
+    return tensorflow_name(why.module, why.node).startswith("contrib.lookup.")
 
 
 def _in_function_of_table(why: Diagnostic) -> bool:

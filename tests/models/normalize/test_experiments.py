@@ -105,6 +105,113 @@ def test_experiments_that_stay(makes: str, run: str) -> None:
     stays(whole(START + makes + run), reason)
 
 
+HANDS_ON = """\
+def serving():
+    x = tf.placeholder(tf.float32, [None, 2])
+    return tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
+
+
+def make(**given):
+    def experiment_fn(run_config, hparams):
+        estimator = tf.estimator.Estimator(model_fn, config=run_config)
+        return tf.contrib.learn.Experiment(estimator, input_fn, input_fn, **given)
+
+    return experiment_fn
+
+
+"""
+EXPORTS = """\
+learn_runner.run(
+    make(
+        train_steps=9,
+        export_strategies=[make_export_strategy(serving, exports_to_keep=2)],
+    ),
+    run_config=tf.contrib.learn.RunConfig(model_dir="out"),
+)
+"""
+STRATEGY = "from tensorflow.contrib.learn import make_export_strategy\n"
+EXPORTING = START.replace(RUNNER, RUNNER + STRATEGY).replace(
+    "    loss =",
+    "    if mode == tf.estimator.ModeKeys.PREDICT:\n"
+    "        return tf.estimator.EstimatorSpec(mode, predictions={'logits': logits})\n    loss =",
+    1,
+).replace("tf.layers.dense(features, 3)", 'tf.layers.dense(features["x"], 3)').replace(
+    "np.ones([8, 4], np.float32),", '{"x": np.ones([8, 4], np.float32)},'
+)  # fmt: skip
+
+
+def test_it_exports() -> None:
+    found, said = migrated(whole(EXPORTING + HANDS_ON + EXPORTS))
+    assert "def run_experiment():\n" in found, said
+    assert 'manager.directory + "/export/Servo"' in found
+    assert "make_export_strategy" not in found and "learn_runner" not in found
+    assert any("an export strategy deleted all but the newest ones" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("exports_to_keep=2)", "exports_to_keep=2), make_export_strategy(serving)"),
+        ("exports_to_keep=2", "strip_default_attrs=True"),
+        ("exports_to_keep=2", "default_output_alternative_key='x'"),
+        ("fn, **given)", "fn, **given, **{})"),
+        ("        return tf.contrib", "        print(given)\n        return tf.contrib"),
+        ("train_steps=9", "estimator=None"),
+        ("train_steps=9", "**{}"),
+    ],
+)
+def test_exports_that_stay(old: str, new: str) -> None:
+    program = whole(EXPORTING + HANDS_ON + EXPORTS)
+    reason = "`tensorflow.contrib.learn.Experiment` does not exist in TF2"
+    stays(program.replace(old, new, 1), reason)
+
+
+DRIVES = """\
+def make(config):
+    return tf.estimator.Estimator(model_fn, config=config)
+
+
+def run_once(config):
+    steps = 9
+    fed = lambda: input_fn()
+    est = make(config)
+    est.train(fed, steps=steps)
+
+
+config = tf.estimator.RunConfig(model_dir="out")
+run_once(config)
+fed = lambda: input_fn().take(1)
+est = make(config)
+print(est.evaluate(fed))
+"""
+
+
+def test_a_function_that_drives_is_written_where_the_script_uses_the_model() -> None:
+    found, said = migrated(whole(START + DRIVES))
+    assert "def run_once" not in found, said
+    assert "steps = 9\nfed = lambda: input_fn()\n\nest = make()\n" in found.replace(
+        "\nest =", "\n\nest ="
+    ).replace("\n\n\n", "\n\n")
+
+
+def test_names_that_are_read_again_are_not_given_another_value() -> None:
+    body = DRIVES.replace("run_once(config)\n", "steps = 4\nrun_once(config)\n", 1)
+    found, said = migrated(whole(START + body + "print(steps)\n"))
+    assert "steps = 4\nsteps_2 = 9\n" in found, said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("config)\nfed", "config)\nrun_once(config)\nfed"),
+        ("run_once(config)\nfed", "for _ in range(2):\n    run_once(config)\nfed"),
+        ("run_once(config)\nfed", "print(run_once(config))\nfed"),
+    ],
+)
+def test_functions_that_drive_and_stay(old: str, new: str) -> None:
+    stays(whole(START + DRIVES.replace(old, new, 1)), "is used in another function")
+
+
 BOXES = (
     HEAD
     + MODEL_FN.replace("labels", "targets").replace(

@@ -52,6 +52,8 @@ def lookup_of(
         name = name_of(module, call)
         if layer_name(module, call) == "Embedding" or name.startswith("nn.embedding_"):
             return call
+        if call in layers and layers[call].kind == "Embedding":  # `embed_sequence`
+            return call
         if name in ("gather", "gather_nd") and call.args:
             made = module.names.assigned(call.args[0])
             if isinstance(made, ast.Call) and made in layers and layers[made].variable:

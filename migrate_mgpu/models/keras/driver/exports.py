@@ -37,7 +37,7 @@ from migrate_mgpu.models.keras.driver.restoring import Manager
 from migrate_mgpu.models.keras.driver.serving import Answer, serving_edit
 from migrate_mgpu.models.keras.model_to_estimator import KerasPlan
 from migrate_mgpu.models.model_plan import ModelPlan
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
@@ -60,6 +60,7 @@ _BY_PREDICT = (
     "TensorFlow Serving answers all signatures by its predict API now: classification and "
     "regression had APIs of their own"
 )
+_ADDED = "what this adds to the inputs is no input of the exported model: TF1 took it for one"
 _GIVEN_NOW = (
     "the exported model asks for this input now: TF1 took the default where a client gave none"
 )
@@ -338,7 +339,7 @@ class Exports:
         lead = self._path_variable(call, statement)
         self._signatures(call)  # which the receiver has to know
         receiver = self._receiver(module, call.arguments[RECEIVER])
-        base = text_of(module, call.arguments["export_dir_base"])
+        base = self._base(module, call.arguments["export_dir_base"])
         folder = f"os.path.join({base}, {_stamp(module)})"
         lines: list[str] = []
         if lead:
@@ -349,6 +350,21 @@ class Exports:
         text = source.newline.join([lines[0], *rest])
         self.changes.edit(module, Edit(layout.start, layout.end, text))
         self.changes.replaced(module, call.node, DrivingRewriter)
+
+    def _base(self, module: Module, node: ast.expr) -> str:
+        """The folder of an export, with the edits of what it reads of the Estimator.
+
+        Those go: the export's own edit has their text.
+        """
+        text, (start, end) = text_of(module, node), module.source.span(node)
+        edits = self.changes.edits.get(module, [])
+        inside = [one for one in edits if start <= one.start < one.end <= end]
+        if not inside:
+            return text
+        if text != module.source.code(node):
+            raise Refused(module, node, "the folder of this export cannot be written")
+        self.changes.edits[module] = [one for one in edits if one not in inside]
+        return splice(module.source.text, inside, start, end)
 
     def _lines(
         self, call: DriverCall, receiver: str, folder: str, indent: str, quiets: bool
@@ -375,6 +391,12 @@ class Exports:
         lines = [f"{archive} = {tf}.keras.export.ExportArchive()"]
         if self._may_have_tables():
             lines.append(f"{archive}.track({model})")
+        if self.model.tables:  # Keras 2 saves what the archive has, Keras 3 what it is told of
+            table = names.fresh(scope, "table", "table_of_words")
+            named = ", ".join(f"{model}.{name}" for name in self.model.tables)
+            lines.append(f"{archive}.tables = [{named}]")
+            lines.append(f"for {table} in {archive}.tables:")
+            lines.append(f"{style.indent}{archive}.track({table})")
         serve = f"{receiver}({model})"
         texts = receiver in self._of_texts
         keys = tuple(one for one in every if texts or not one.examples)
@@ -487,6 +509,8 @@ class Exports:
         self.changes.edit(function.module, served.edit)
         for default in served.defaults:
             self.changes.note(function.module, default, _GIVEN_NOW)
+        for added in served.added:
+            self.changes.note(function.module, added, _ADDED)
         self.changes.gone.add(function.node)
         name = module.source.code(node)
         self._of_texts |= {name} if served.takes_texts else set()

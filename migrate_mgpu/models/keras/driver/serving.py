@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.dataflow import items
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -17,6 +18,7 @@ from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.analysis.value_flow import returns
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block
@@ -97,12 +99,13 @@ class Served:
     """A receiver function's new text.
 
     ``takes_texts``: it takes one text for each example. ``defaults`` are inputs that TF1 had
-    values for, where a client gives none.
+    values for, where a client gives none. ``added`` are calls that put tensors among the inputs.
     """
 
     edit: Edit
     takes_texts: bool
     defaults: tuple[ast.Call, ...] = ()
+    added: tuple[ast.Call, ...] = ()
 
 
 def serving_edit(function: Function, answer: Answer) -> Served:
@@ -113,7 +116,7 @@ def serving_edit(function: Function, answer: Answer) -> Served:
     """
     made = _Serving(function, answer)
     edit = made.edit()
-    return Served(edit, made.takes_texts, tuple(made.defaults))
+    return Served(edit, made.takes_texts, tuple(made.defaults), tuple(made.added.values()))
 
 
 class _Serving:
@@ -124,6 +127,7 @@ class _Serving:
         self.style = style_at(self.module, self.node)
         self.takes_texts = False
         self.defaults: list[ast.Call] = []
+        self.added: dict[ast.Name, ast.Call] = {}  # of each mention of the inputs that is given
         given = self.node.args
         plain = not (given.args or given.posonlyargs or given.kwonlyargs or given.vararg)
         if not plain or given.kwarg or self.node.decorator_list or function.owner is not None:
@@ -211,8 +215,11 @@ class _Serving:
             asks = isinstance(parent, ast.Attribute) and parent.attr in _READS
             taken = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load)
             given = isinstance(parent, ast.Call) and names.parents[parent] is self.node.body[-1]
-            if not (asks or taken or given):
+            if not (asks or taken or given or self._only_adds(one, parent)):
                 raise Refused(self.module, one, f"`{receiver.id}` may change here", _ADVICE)
+        if self.added and len(reads) > 1:
+            text = f"`{receiver.id}` is read here, and what a function adds is not in it"
+            raise Refused(self.module, reads[-1], text, _ADVICE)
         inputs: dict[ast.Call, ast.expr] = {}
         for node in ast.walk(self.node):
             if not isinstance(node, ast.Call):
@@ -232,6 +239,29 @@ class _Serving:
         if len(named) < 2 and (self.answer.canned or self.answer.examples):
             raise Refused(self.module, value, OF_EXAMPLES, _ADVICE)
         return _Table(receiver.id, last + 1, inputs)
+
+    def _only_adds(self, mention: ast.Name, call: ast.AST) -> bool:
+        """Whether a function is given the inputs, and puts what it makes of them among them."""
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return False
+        names = self.module.names
+        made = names.only_definition(call.func)
+        if not isinstance(made, ast.FunctionDef) or made.decorator_list:
+            return False
+        given = bind(call, Function(self.module, made)).every() or {}
+        parameter = next((name for name, value in given.items() if value is mention), "")
+        own = names.scopes[made]
+        if len(own.bindings.get(parameter, ())) != 1:
+            return False
+        for one in names.mentions(parameter, own):
+            parent = names.parents[one]
+            key = parent.slice if isinstance(parent, ast.Subscript) else None
+            if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Del):
+                return False
+            if not (isinstance(parent, ast.Return) or isinstance(constant(key), str)):
+                return False
+        self.added[mention] = call
+        return True
 
     def _fills(self, mention: ast.Name) -> bool:
         """Whether a mention of the dictionary makes it, or puts something into it."""
@@ -279,7 +309,9 @@ class _Serving:
         block.line()
         decorator(block, self.style, [table.name])
         block.line(f"def {serve}({table.name}):", 1)
-        plain = Context(self.module, self.style)
+        # What a function is traced with may not be changed.
+        copies: dict[ast.AST, Replacement] = {one: _copy(one.id) for one in self.added}
+        plain = Context(self.module, self.style, replaced=copies)
         for statement in body[table.made :]:
             block.statement(statement, plain.edits(statement), 2)
         base = block.indent + self.style.indent * 2
@@ -353,9 +385,37 @@ class _Serving:
         """Whether features are a dictionary: one that is written out, or made, or parsed."""
         if isinstance(node, ast.DictComp):
             return True
-        if isinstance(node, ast.Call) and tensorflow_name(self.module, node.func) in _PARSERS:
-            return True
+        if isinstance(node, ast.Call):
+            if tensorflow_name(self.module, node.func) in _PARSERS:
+                return True
+            if isinstance(node.func, ast.Name) and self._of_function(node, node.func):
+                return True
         return bool(items(node)) or (isinstance(node, ast.Dict) and None not in node.keys)
+
+    def _of_function(self, call: ast.Call, name: ast.Name) -> bool:
+        """Whether a call gives a dictionary: `dict`, or a function that returns the one it got."""
+        names = self.module.names
+        bindings = names.bindings_of(name)
+        if name.id == "dict" and not bindings:
+            return True
+        made = names.only_definition(name)
+        if not isinstance(made, ast.FunctionDef) or made.decorator_list:
+            return False
+        given = bind(call, Function(self.module, made)).every() or {}
+        own = names.scopes[made].bindings
+        returned = returns(Function(self.module, made))
+        values = [one.value for one in returned if isinstance(one.value, ast.Name)]
+        return (
+            bool(values)
+            and len(values) == len(returned)
+            and isinstance(made.body[-1], ast.Return)
+            and all(
+                one.id in given
+                and len(own[one.id]) == 1
+                and self._is_table(self._followed(given[one.id]))
+                for one in values
+            )
+        )
 
     def _key(self, node: ast.expr) -> tuple[str, str]:
         """A key of the signature, and its expression: a text, or the module's name for one."""
@@ -479,6 +539,10 @@ class _Serving:
                 if tensorflow_name(self.module, node.func) in _PARSERS:
                     return self._behind(node.args[0]) is one.call
         return False
+
+
+def _copy(name: str) -> Replacement:
+    return lambda context: f"dict({name})"
 
 
 def _parameter(one: _Input) -> Replacement:

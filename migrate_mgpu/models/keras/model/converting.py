@@ -169,6 +169,7 @@ class _Conversion:
         self.normalizes = False
         self.has_layer_lists = False
         self.lookup: ast.AST | None = None
+        self.tables: tuple[str, ...] = ()
         self.broadcasts: ast.expr | None = None  # what TF1 may compare with each label
         self.variable = ""  # of the model, where its author gave it one
         texts = split_lists(graph.modules)
@@ -345,6 +346,7 @@ class _Conversion:
         self._finish_classes(plan)
         plan.tells, plan.never = self.helpers.tells, self.helpers.never
         plan.has_layer_lists = self.has_layer_lists
+        plan.tables = self.tables
         newline = module.source.newline
         start, end = module.source.span(self.node)
         gap = (
@@ -524,7 +526,8 @@ class _Conversion:
         self.normalizes |= network.normalizes
         self.lookup = self.lookup or network.lookup
         self._write_helpers()
-        plain = predictions is None and steps is None and self.named is None
+        self.tables = network.table_attributes
+        plain = predictions is None and steps is None and self.named is None and not self.tables
         self._rows()
         own = direct(network) if plain else None
         if own is not None:

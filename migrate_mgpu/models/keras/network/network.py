@@ -27,6 +27,7 @@ from migrate_mgpu.models.keras.network.input_shapes import INPUT_SHAPE, NeedsSha
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
+from migrate_mgpu.models.keras.network.tables import tables
 from migrate_mgpu.models.normalize.obstacles import CHANGED_SETTING
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
@@ -72,6 +73,8 @@ class Network:
         statements = {s for n in nodes for s in [n] if isinstance(s, ast.stmt)}
         settings = {s for s in statements if self.times.is_setting(s)}
         check_all_found(self.module, calls, self.layers, settings)
+        alone = plan.base == "Model" and not plan.replicas
+        self.tables = tables(self.module, self.style, settings) if alone else {}
         self.trains = False
         self.has_layer_lists = False  # known once it is written
         self.made: list[tuple[str, str]] = []  # more attributes, and their values
@@ -182,6 +185,13 @@ class Network:
         text = block.text() + source.newline * (doc is not None and plan.result is None)
         return text + made + source.newline + body.text + "".join(members)
 
+    @property
+    def table_attributes(self) -> tuple[str, ...]:
+        """Its attributes that are tables of words."""
+        made = [self.module.names.statement(call) for call in self.tables]
+        targets = (one.targets[0] for one in made if isinstance(one, ast.Assign))
+        return tuple(self._attribute_of(one.id) for one in targets if isinstance(one, ast.Name))
+
     def _needs(self, context: Context) -> set[str]:
         return {name for name in context.used if self._is_own(name)}
 
@@ -291,6 +301,7 @@ class Network:
             if name not in self.times.in_loops
         }
         owned.update({n: f"self.{self.attributes[c]}" for n, c in self.weights.items()})
+        replaced = {**self.tables, **replaced}
         return Context(self.module, self.style, self.plan.modes, owned, replaced)
 
     def reads(self, context: Context) -> None:
@@ -475,7 +486,7 @@ class Network:
         }
         if self.built:
             names.update((name, f"self.{self._attribute_of(name)}") for name in plan.settings)
-        context = Context(self.module, self.style, None, names, dict(self.shapes))
+        context = Context(self.module, self.style, None, names, {**self.shapes, **self.tables})
         made = Constructor(
             plan,
             self.times,

@@ -267,6 +267,39 @@ def test_a_filled_dictionary_that_stays(old: str, new: str, reason: str) -> None
     stays(HEAD + changed(text, (old, new)) + RUN + EXPORT, reason)
 
 
+ADDS = """\
+def prepared(inputs):
+    inputs["twice"] = tf.multiply(inputs["x"], 2.0)
+    return inputs
+
+
+"""
+
+
+def test_a_function_that_adds_to_the_inputs() -> None:
+    """TF1 took what it adds for an input as well."""
+    old = "{name: tf.identity(tensor) for name, tensor in inputs.items()}"
+    text = HEAD + ADDS + changed(FILLED, (old, "prepared(inputs)"))
+    after, said = migrated(text + RUN + EXPORT)
+    assert "        features = prepared(dict(inputs))\n" in after, said
+    assert any("adds to the inputs is no input of the exported model" in one for one in said)
+    end = "    return tf.estimator.export"
+    again = text.replace(end, f"    y = inputs['x']\n{end}")
+    stays(again + RUN + EXPORT, "`inputs` is read here, and what a function adds is not in it")
+    loops = text.replace('inputs["twice"]', "inputs[str(X)]")
+    stays(loops + RUN + EXPORT, "`inputs` may change here")
+
+
+def test_a_function_gives_a_dictionary_of_features() -> None:
+    receive = RECEIVE.replace("TensorServing", "Serving").replace("(x, {", "(made(dict(x=x)), {")
+    given = "def made(inputs):\n    return inputs\n\n\n"
+    named = HEAD.replace("(features, 1)", '(features["x"], 1)').replace("((X,", '(({"x": X},')
+    after, said = migrated(named + given + receive + RUN + EXPORT)
+    assert "model.predict_step(made(dict(x=x)))" in after, said
+    other = given.replace("return inputs", "return tf.identity(inputs['x'])")
+    stays(named + other + receive + RUN + EXPORT, "features that are not a dictionary literal")
+
+
 def test_a_single_input_has_tf1s_name() -> None:
     after = converted(RECEIVE.replace('{"x": x}', "x") + RUN + EXPORT)
     assert 'tf.TensorSpec([None, 2], tf.float32, name="input")' in after

@@ -17,7 +17,7 @@ def reaching(names: Names, mention: ast.Name, home: Scope) -> list[Binding]:
     taken together.
     """
     bindings = home.bindings.get(mention.id, [])
-    if len(bindings) < 2 or names.scope_of_name[mention] is not home:
+    if len(bindings) < 2 or not _runs_there(names, mention, home):
         return bindings
     around = {mention, *names.ancestors(mention)}
     if any(isinstance(parent, (ast.For, ast.While, ast.AsyncFor)) for parent in around):
@@ -41,6 +41,23 @@ def reaching(names: Names, mention: ast.Name, home: Scope) -> list[Binding]:
     return [b for b in before if _line(b) >= last.lineno]
 
 
+def _runs_there(names: Names, mention: ast.Name, home: Scope) -> bool:
+    """Whether a mention is computed where it stands, in a list that is made there as well."""
+    if names.scope_of_name[mention] is home:
+        return True
+    for one in names.ancestors(mention):
+        if isinstance(one, ast.GeneratorExp):
+            call = names.taker(one)
+            if call is None or names.qualname(call.func) not in _AT_ONCE or len(call.args) != 1:
+                return False
+        if isinstance(one, ast.Lambda):
+            return False
+        if isinstance(one, ast.stmt):
+            return names.scope_at(one) is home
+    return False
+
+
+_AT_ONCE = ("builtins.tuple", "builtins.list", "builtins.sum", "builtins.sorted")
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 

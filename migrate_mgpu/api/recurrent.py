@@ -21,6 +21,12 @@ PAIR_PARTS = ("c", "h")
 LSTM, GRU, RNN, STACK = "LSTMCell", "GRUCell", "BasicRNNCell", "MultiRNNCell"
 DROPOUT, RESIDUAL = "DropoutCell", "ResidualCell"  # cells around a cell
 WRAPPERS = (DROPOUT, RESIDUAL)
+ATTENTION = "AttentionCell"  # a cell around a cell, which has a state of its own besides
+MECHANISMS = ("BahdanauAttention", "LuongAttention")
+MEMORY = "memory"  # the parameter of a mechanism that is a tensor
+# The parts of the state of a cell with attention that it has here as well, by their places.
+ATTENDED_PARTS = ("cell_state", "attention")
+ATTENDED_SIZE = 6  # of TF1's `AttentionWrapperState`
 
 
 @record(frozen=True)
@@ -37,19 +43,32 @@ _ONLY: dict[str, tuple[object, ...]] = {
     "num_unit_shards": (None, 1), "num_proj_shards": (None, 1), "bias_initializer": (None,),
     "state_keep_prob": (1, 1.0), "variational_recurrent": (False,), "input_size": (None,),
     "seed": (None,), "dropout_state_filter_visitor": (None,), "residual_fn": (None,),
+    "alignment_history": (False,), "cell_input_fn": (None,), "output_attention": (True,),
+    "initial_cell_state": (None,), "attention_layer": (None,), "attention_fn": (None,),
+    "memory_sequence_length": (None,), "normalize": (False,), "scale": (False,),
+    "probability_fn": (None,), "score_mask_value": (None,), "custom_key_value_fn": (None,),
 }  # fmt: skip
-_TARGETS = {"num_units": "units", "initializer": "kernel_initializer", "name": ""}
+_TARGETS = {
+    "num_units": "units", "initializer": "kernel_initializer", "name": "", MEMORY: "",
+}  # fmt: skip
 
 
-def _cell(name: str, cell: str, *parameters: str) -> CellRow:
+def _cell(
+    name: str, cell: str, *parameters: str, homes: tuple[str, ...] = _HOMES, plain: int = 1
+) -> CellRow:
+    """``plain``: how many of its parameters may be given by position."""
     every = tuple(
         Parameter(one, target="", only=_ONLY[one])
         if one in _ONLY
         else Parameter(one, target=_TARGETS.get(one))
         for one in parameters
     )
-    names = tuple(f"{home}{name}" for home in _HOMES)
-    return CellRow(names, name, every, by_position=(every[0].target or parameters[0],), cell=cell)
+    names = tuple(f"{home}{name}" for home in homes)
+    first = tuple(one.new_name for one in every[:plain])
+    return CellRow(names, name, every, by_position=first, cell=cell)
+
+
+_ATTENDING = ("contrib.seq2seq.",)
 
 
 CELLS = Table(
@@ -73,6 +92,21 @@ CELLS = Table(
         "dropout_state_filter_visitor",
     ),
     _cell("ResidualWrapper", RESIDUAL, "cell", "residual_fn"),
+    _cell(
+        "AttentionWrapper", ATTENTION, "cell", "attention_mechanism", "attention_layer_size",
+        "alignment_history", "cell_input_fn", "output_attention", "initial_cell_state", "name",
+        "attention_layer", "attention_fn", "dtype", homes=_ATTENDING, plain=3,
+    ),
+    _cell(
+        "BahdanauAttention", "BahdanauAttention", "num_units", MEMORY, "memory_sequence_length",
+        "normalize", "probability_fn", "score_mask_value", "dtype", "custom_key_value_fn", "name",
+        homes=_ATTENDING,
+    ),
+    _cell(
+        "LuongAttention", "LuongAttention", "num_units", MEMORY, "memory_sequence_length", "scale",
+        "probability_fn", "score_mask_value", "dtype", "custom_key_value_fn", "name",
+        homes=_ATTENDING,
+    ),
     CellRow(
         tuple(f"{home}{STACK}" for home in _HOMES),
         STACK,
@@ -149,8 +183,10 @@ KERAS_OTHERS = (
 
 
 def cell_of(module: Module, node: ast.AST | None) -> str:
-    """The name of TF1's class that a call makes a cell of."""
+    """The name of TF1's class that a call makes a cell of, or what a cell attends by."""
     name = name_of(module, node) if isinstance(node, ast.Call) else ""
+    if name.startswith(_ATTENDING) and name in CELLS.by_name:
+        return CELLS.by_name[name].kind
     home = next((home for home in _HOMES if name.startswith(home)), None)
     return name[len(home) :] if home is not None else ""
 

@@ -121,7 +121,7 @@ class Recurrent(Operation):
     """A recurrent layer: it runs a cell over a sequence, whose ``lengths`` are given or not.
 
     ``listed``: the sequence is a list of its steps. ``start`` is the state that it begins
-    with, where that is given.
+    with, where that is given, ``memory`` what its cell attends to.
     """
 
     cell: ast.expr
@@ -130,6 +130,7 @@ class Recurrent(Operation):
     lengths: ast.expr | None = None
     listed: bool = False
     start: ast.expr | None = None
+    memory: ast.Name | None = None
 
 
 class Cell(Operation):

@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
+    attention_cells,
     bidirectional,
     built_again,
     called_feeds,
@@ -692,6 +693,7 @@ def _named(
                 or _each(own_modules, partial(feedable_iterators.normalize, graph=graph))
                 or _each(own_modules, fed_datasets.normalize)
                 or _each(own_modules, bidirectional.parted)
+                or _each(own_modules, attention_cells.normalize)
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
@@ -717,6 +719,7 @@ def _named(
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.variables_apart)
+                or _each(own_modules, reused_names.states_apart)
                 or _each(own_modules, partial(variable_names.parted, graph=graph))
                 or _each(own_modules, reused_names.renamed_in_towers)
                 or _each(own_modules, partial(built_again.variables_of_towers, graph=graph))

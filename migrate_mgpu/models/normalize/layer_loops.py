@@ -8,16 +8,18 @@ So does one that puts what each turn computes in a list: the list begins in the 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.dataflow import loaded
 from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.layers import LAYERS
-from migrate_mgpu.api.recurrent import RUNS
+from migrate_mgpu.api.recurrent import ATTENDED_PARTS, PAIR_PARTS, RUNS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
@@ -102,7 +104,8 @@ class _Loop:
         targets = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
         if not gives or targets & {*gives}:
             return []
-        parts = _asked_parts(module, mentions, loop, gives)
+        states = _states(module, loop)
+        parts = _asked_parts(module, mentions, loop, gives, states)
         takes = self._taken(stored, lists.keys())
         if parts is None or takes is None:
             return []
@@ -115,15 +118,15 @@ class _Loop:
         name = names.fresh(names.module_scope, word, f"more_{word}")
         returned = [part for one in gives for part in parts[one]]
         told = {
-            code: names.fresh(self.scope, code.replace(".", "_"))
+            code: names.fresh(self.scope, re.sub(r"\W+", "_", code).strip("_"))
             for code in returned
-            if "." in code
+            if not code.isidentifier()
         }
         behind = [
             Edit(*module.source.span(part), told[module.source.code(part)])
             for one in gives
             for mention in mentions[one]
-            if isinstance(part := names.parents[mention], ast.Attribute)
+            if (part := _part(module, mention, states)) is not mention
             and module.source.code(part) in told
             and not is_inside(module, part, {loop})
         ]
@@ -265,7 +268,11 @@ def _is_function(scope: Scope, name: str) -> bool:
 
 
 def _asked_parts(
-    module: Module, mentions: dict[str, list[ast.Name]], loop: ast.For, gives: list[str]
+    module: Module,
+    mentions: dict[str, list[ast.Name]],
+    loop: ast.For,
+    gives: list[str],
+    states: AbstractSet[str],
 ) -> dict[str, list[str]] | None:
     """What of each name is read behind a loop: itself, or parts of a recurrent network's state.
 
@@ -276,26 +283,42 @@ def _asked_parts(
         behind = [m for m in mentions[name] if position(m) > position(loop)]
         behind = [m for m in behind if not is_inside(module, m, {loop})]
         reads = [m for m in behind if isinstance(m.ctx, ast.Load)]
-        codes = dict.fromkeys(
-            module.source.code(parent)
-            for m in reads
-            if isinstance(parent := module.names.parents[m], ast.Attribute)
-            and parent.attr in ("c", "h")
-        )
-        if not codes:
+        parts = [part for m in reads if (part := _part(module, m, states)) is not m]
+        if not parts:
             found[name] = [name]
             continue
-        if len([m for m in reads if _is_part(module, m)]) != len(reads) or len(reads) != len(
-            behind
-        ):
+        if len(parts) != len(reads) or len(reads) != len(behind):
             return None
-        found[name] = list(codes)
+        found[name] = list(dict.fromkeys(map(module.source.code, parts)))
     return found
 
 
-def _is_part(module: Module, mention: ast.Name) -> bool:
-    parent = module.names.parents[mention]
-    return isinstance(parent, ast.Attribute) and parent.attr in ("c", "h")
+def _part(module: Module, mention: ast.Name, states: AbstractSet[str]) -> ast.expr:
+    """What is read of a state, `state[0].c`; the mention itself where that is no part of one."""
+    parents = module.names.parents
+    found: ast.expr = mention
+    while isinstance(parent := parents[found], (ast.Attribute, ast.Subscript)):
+        if parent.value is not found or not isinstance(parent.ctx, ast.Load):
+            break
+        if isinstance(parent, ast.Attribute):
+            if parent.attr not in (*PAIR_PARTS, *ATTENDED_PARTS):
+                break
+        elif mention.id not in states or not isinstance(constant(parent.slice), int):
+            break
+        found = parent
+    return found
+
+
+def _states(module: Module, loop: ast.For) -> set[str]:
+    """What a loop calls the states of the recurrent networks in it."""
+    found: set[str] = set()
+    for statement in (one for one in walk(loop) if isinstance(one, ast.Assign)):
+        target = statement.targets[0]
+        if isinstance(statement.value, ast.Call) and isinstance(target, ast.Tuple):
+            if name_of(module, statement.value) in RUNS.by_name and len(target.elts) == 2:
+                state = target.elts[1]
+                found |= {state.id} if isinstance(state, ast.Name) else set()
+    return found
 
 
 def _texts(loop: ast.stmt) -> Iterator[str]:

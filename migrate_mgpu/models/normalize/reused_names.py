@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import Scope, position, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, position, walk
+from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
@@ -127,6 +128,55 @@ def _variable_apart(module: Module, home: Scope, name: str) -> list[Edit]:
     inside = {*walk(again.value)}
     earlier = [one for one in mentions if one in inside or position(one) < position(again)]
     return [Edit(*module.source.span(one), new) for one in earlier]
+
+
+@fact_of_text
+def states_apart(module: Module) -> list[Edit]:
+    """The edits for the state of a recurrent network whose name stands for another one below.
+
+    `_, state = tf.nn.dynamic_rnn(...)`, and `state = tuple(state[-1] for _ in range(2))`.
+    """
+    names = module.names
+    for call in names.calls if session_calls(module) else ():
+        made = names.statement(call)
+        if not is_recurrent(module, call) or not isinstance(made, ast.Assign):
+            continue
+        target = made.targets[0] if made.value is call and len(made.targets) == 1 else None
+        parts = target.elts if isinstance(target, ast.Tuple) else []
+        state = parts[1] if len(parts) == 2 else None
+        home = names.scope_at(call)
+        if not isinstance(state, ast.Name) or asks_for_names(module, home):
+            continue
+        mentions = sorted(names.mentions(state.id, home), key=position)
+        stored = [one for one in mentions if isinstance(one.ctx, ast.Store)]
+        behind = [one for one in stored if position(one) > position(state)]
+        again = names.statement(behind[0]) if behind else None
+        if not isinstance(again, ast.Assign) or names.block(again) is not names.block(made):
+            continue
+        inside = {*walk(again.value)}
+        earlier = [
+            one
+            for one in mentions
+            if position(state) <= position(one)
+            and (one in inside or position(one) < position(again))
+        ]
+        if not all(
+            _is_computed_in(module, one, home) and is_written(module, one) for one in earlier
+        ):
+            continue
+        if len(earlier) < 2 or len(stored) != len(home.bindings[state.id]):
+            continue
+        new = names.fresh(home, f"{state.id}_of_cells", f"{state.id}_of_network")
+        return [Edit(*module.source.span(one), new) for one in earlier]
+    return []
+
+
+def _is_computed_in(module: Module, mention: ast.Name, home: Scope) -> bool:
+    """Whether a mention stands in a scope, or in a list that is made there."""
+    scope: Scope | None = module.names.scope_of_name[mention]
+    while scope is not None and scope is not home and isinstance(scope.node, COMPREHENSIONS):
+        scope = scope.parent
+    return scope is home
 
 
 def _is_variable(module: Module, statement: ast.stmt) -> bool:

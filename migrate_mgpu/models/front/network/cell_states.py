@@ -11,8 +11,12 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import (
+    ATTENDED_PARTS,
+    ATTENDED_SIZE,
+    ATTENTION,
     CELLS,
     LSTM,
+    MECHANISMS,
     PAIR_CLASS,
     RUNS,
     STACK,
@@ -22,7 +26,8 @@ from migrate_mgpu.api.recurrent import (
 )
 from migrate_mgpu.api.tables import name_of
 
-# The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such.
+# The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such. That of a cell
+# with attention has parts that nothing here has, which are None.
 State = tuple[object, ...]
 TENSOR: State = ()
 PAIR: State = (TENSOR, TENSOR)
@@ -64,6 +69,8 @@ def structure(module: Module, node: ast.expr, depth: int = 0) -> State | None:
         return element_of(whole, constant(node.slice)) if whole else None
     if isinstance(node, ast.Attribute):
         whole = structure(module, node.value, depth + 1)
+        if whole is not None and attends(whole) and node.attr in ATTENDED_PARTS:
+            return element_of(whole, ATTENDED_PARTS.index(node.attr))
         return TENSOR if whole == PAIR and node.attr in ("c", "h") else None
     if isinstance(node, (ast.Tuple, ast.List)):
         return _together([structure(module, one, depth + 1) for one in node.elts])
@@ -90,8 +97,17 @@ def is_sequence(module: Module, call: ast.Call) -> bool:
     return module.names.qualname(call.func) in ("builtins.tuple", "builtins.list")
 
 
+def attends(state: State) -> bool:
+    """Whether a state is that of a cell with attention."""
+    return None in state
+
+
 def element_of(state: State, index: object) -> State | None:
     """One part of a state; None where which one it is cannot be told, and they differ."""
+    if attends(state):
+        element = state[index] if isinstance(index, int) and index in (0, 1) else None
+        assert element is None or isinstance(element, tuple)
+        return element
     if state[-1:] == (...,):
         element = state[0]
     elif isinstance(index, int) and -len(state) <= index < len(state):
@@ -190,15 +206,19 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
         cells = NamedArguments(module, made, CELLS.by_kind[STACK].signature).get("cells")
         if cells is not None:
             return _states_of(module, cells, depth)
-    elif name in CELLS.by_kind and CELLS.by_kind[name].cell in WRAPPERS:
+    elif name in CELLS.by_kind and CELLS.by_kind[name].cell in (*WRAPPERS, ATTENTION):
         assert isinstance(made, ast.Call)
         inner = NamedArguments(module, made, CELLS.by_kind[name].signature).get("cell")
         if inner is not None:
             if isinstance(inner, ast.Name) and not _is_wrapped_alone(module, inner):
                 text = "the cell in this one may be another one's as well"
                 raise Refused(module, inner, text, "make it where it is wrapped")
-            return state_of(module, inner, depth + 1)
-    elif name in CELLS.by_kind:
+            wrapped = state_of(module, inner, depth + 1)
+            if CELLS.by_kind[name].cell != ATTENTION:
+                return wrapped
+            missing = [None] * (ATTENDED_SIZE - len(ATTENDED_PARTS))
+            return (wrapped, TENSOR, *missing)
+    elif name in CELLS.by_kind and CELLS.by_kind[name].cell not in MECHANISMS:
         return PAIR if CELLS.by_kind[name].cell == LSTM else TENSOR
     elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
         found = returned(module, made.func)

@@ -17,7 +17,17 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.api.layers import LayerVariable
-from migrate_mgpu.api.recurrent import CELLS, GRU, RUNS, STACK, WRAPPERS, CellRow, cell_of
+from migrate_mgpu.api.recurrent import (
+    ATTENTION,
+    CELLS,
+    GRU,
+    MECHANISMS,
+    RUNS,
+    STACK,
+    WRAPPERS,
+    CellRow,
+    cell_of,
+)
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.cell_states import returned, value_of
 
@@ -69,6 +79,9 @@ def _variables(module: Module, node: ast.expr, deep: int) -> Iterator[tuple[str,
         for number, cell in enumerate(_listed(module, made, cells)):
             for name, attribute in _variables(module, cell, deep - 1):
                 yield f"multi_rnn_cell/cell_{number}/{name}", f"cells[{number}].{attribute}"
+    elif row.cell == ATTENTION or row.cell in MECHANISMS:
+        text = "the names of the variables of a cell with attention are not known"
+        raise Refused(module, made, text, "save the variables by names of your own")
     elif row.cell in WRAPPERS:
         inner = NamedArguments(module, made, row.signature).get("cell")
         if inner is None:

@@ -9,7 +9,17 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.api.recurrent import CELLS, REFUSED_RUNS, RUNS, STACK, is_recurrent
+from migrate_mgpu.api.recurrent import (
+    ATTENTION,
+    CELLS,
+    MECHANISMS,
+    MEMORY,
+    REFUSED_RUNS,
+    RUNS,
+    STACK,
+    CellRow,
+    is_recurrent,
+)
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.models.front.network.cell_states import (
     TENSOR,
@@ -62,9 +72,43 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
     if result.states and joins_states(module, cell):
         text = "the state that a recurrent network gives is one tensor of two"
         raise Refused(module, result.state, text, "leave `state_is_tuple` out")
+    memory = read_memory(module, cell)
+    if memory is not None and (row.listed or start is not None):
+        text = "a cell with attention that runs over a list, or begins with a state"
+        raise Refused(module, call, text, "run it by tf.nn.dynamic_rnn, from its zero state")
+    found = {"cell": cell}
     return Recurrent(
-        row.kind, module, call, {"cell": cell}, cell, (inputs,), result, lengths, row.listed, start
+        row.kind, module, call, found, cell, (inputs,), result, lengths, row.listed, start, memory
     )
+
+
+def read_memory(module: Module, cell: ast.expr) -> ast.Name | None:
+    """What the cell of a network attends to, where it is made there; None where to nothing.
+
+    Raises:
+        Refused: it is no variable.
+    """
+    made = _attending(module, cell)
+    mechanism = made.get("attention_mechanism") if made is not None else None
+    row = CELLS.by_name.get(name_of(module, mechanism))
+    if made is None or mechanism is None:
+        return None
+    if row is None or row.cell not in MECHANISMS or not isinstance(mechanism, ast.Call):
+        text = "what a recurrent cell attends by cannot be determined"
+        raise Refused(module, mechanism, text, "use one BahdanauAttention, or LuongAttention")
+    memory = NamedArguments(module, mechanism, row.signature).get(MEMORY)
+    if not isinstance(memory, ast.Name):
+        text = "what a recurrent cell attends to has no name"
+        raise Refused(module, memory or mechanism, text, "give it a variable")
+    return memory
+
+
+def _attending(module: Module, cell: ast.expr) -> NamedArguments | None:
+    """What a cell with attention is given, where a call makes it."""
+    row = CELLS.by_name.get(name_of(module, cell))
+    if row is None or row.cell != ATTENTION or not isinstance(cell, ast.Call):
+        return None
+    return NamedArguments(module, cell, row.signature)
 
 
 def is_text(scope: ast.expr) -> bool:
@@ -150,6 +194,8 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
         return None
     _check_uses(module, call)
     given = NamedArguments(module, call, row.signature)
+    if row.cell == ATTENTION or row.cell in MECHANISMS:
+        _check_attention(module, call, row, given)
     if (reuse := given.get("reuse")) is not None and constant(left_out(module, reuse)) is False:
         given.drop("reuse")
     for parameter in row.parameters:
@@ -160,7 +206,7 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
         elif parameter.only:
             text = f"`{name}` of `{given.shown}` cannot be analyzed"
             refuse_unless(given, name, parameter.only, text, "write the cell as a Keras layer")
-    given.drop("name")
+    given.drop("name", MEMORY)
     for argument in ("activation", "initializer", "kernel_initializer"):
         if is_none(given.get(argument)):
             given.drop(argument)
@@ -171,6 +217,33 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
     for argument in ("initializer", "kernel_initializer"):
         _check_initializer(module, given.get(argument))
     return Cell(row.kind, module, call, given.rest)
+
+
+def _check_attention(module: Module, call: ast.Call, row: CellRow, given: NamedArguments) -> None:
+    """A cell with attention is made where one network runs it, with all that it needs.
+
+    Raises:
+        Refused: it is more, or given less.
+    """
+    taker = module.names.taker(call)
+    if row.cell in MECHANISMS:
+        outer = CELLS.by_name.get(name_of(module, taker))
+        needed: tuple[str, ...] = ("num_units", MEMORY)
+        alone = outer is not None and outer.cell == ATTENTION
+    else:
+        needed = ("cell", "attention_mechanism", "attention_layer_size")
+        alone = taker is not None and is_recurrent(module, taker)
+    if not alone:
+        text = "a recurrent cell with attention is not made where one network runs it"
+        raise Refused(module, call, text, "give it to one tf.nn.dynamic_rnn")
+    for name in needed:
+        if given.given(name) is None:
+            text = f"`{given.shown}` is not given `{name}`"
+            raise Refused(module, call, text, "write it out")
+    size = given.get("attention_layer_size")
+    if isinstance(size, (ast.List, ast.Tuple)):
+        text = "a recurrent cell with several attentions"
+        raise Refused(module, size, text, "write the cell as a Keras layer")
 
 
 def _check_uses(module: Module, node: ast.expr) -> None:

@@ -39,7 +39,7 @@ class CellReader(StatementReader):
         Raises:
             Refused: its cell cannot be analyzed.
         """
-        self._check(layer.cell)
+        self._check(layer.cell, layer.memory)
 
     def _is_start(self, value: ast.expr) -> bool:
         """`cell.zero_state(batch_size, tf.float32)`"""
@@ -65,7 +65,8 @@ class CellReader(StatementReader):
     def _is_cells(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Cells)
 
-    def _check(self, value: ast.expr) -> None:
+    def _check(self, value: ast.expr, memory: ast.Name | None = None) -> None:
+        """``memory`` is what a cell is given at each step, and not made of."""
         for call in (part for part in ast.walk(value) if isinstance(part, ast.Call)):
             if cell_of(self.module, call):
                 if read_cell(self.module, call) is None:
@@ -78,7 +79,7 @@ class CellReader(StatementReader):
             ):
                 text = f"a recurrent cell is given `{self.module.source.code(call)}`"
                 raise Refused(self.module, call, text)
-        self._read_maker_names(value)
+        self._read_maker_names(value, memory)
 
     def _makes_cell(self, call: ast.Call) -> bool:
         """Whether a call reaches a function of the module's that makes one cell, and no more.
@@ -113,8 +114,10 @@ class CellReader(StatementReader):
         self.found.builders[node] = target
         return True
 
-    def _read_maker_names(self, value: ast.expr) -> None:
+    def _read_maker_names(self, value: ast.expr, memory: ast.Name | None) -> None:
         for name in mentions_of(self.names, value, self.home):
+            if name is memory:
+                continue
             meaning = self.meanings.get(name.id)
             if isinstance(meaning, GRAPH) and not isinstance(meaning, Cells):
                 text = f"a recurrent cell depends on `{name.id}`, a part of the graph"

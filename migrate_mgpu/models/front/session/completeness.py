@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, walk
+from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, position, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
@@ -325,9 +325,20 @@ class CompletenessCheck(StatementReader):
             b
             for b in self.home.bindings[name]
             if b.node not in self.found.before and not self.state.is_free(b.node)
+            if b.kind != "parameter" or not self._is_replaced(name)
         )
         statements = {self.names.statement(b.node) for b in bindings}
         return bool(statements) and statements <= self._building
+
+    def _is_replaced(self, parameter: str) -> bool:
+        """Whether a parameter gets another value before anything reads it."""
+        mentions = sorted(self.names.mentions(parameter, self.home), key=position)
+        statement = self.names.statement(mentions[0]) if mentions else None
+        if not isinstance(statement, ast.Assign) or isinstance(mentions[0].ctx, ast.Load):
+            return False
+        straight = statement in getattr(self.home.node, "body", ())
+        inside = all(self.names.scope_of_name[one] is self.home for one in mentions)
+        return straight and inside and not any(one in mentions for one in walk(statement.value))
 
     @cached_property
     def _building(self) -> set[ast.stmt]:

@@ -167,6 +167,8 @@ class LayerReader:
         if isinstance(found.layer, Recurrent) and found.layer.start is not None:
             if zero_state(found.module, found.layer.start) is None:
                 given.append(found.layer.start)
+        if isinstance(found.layer, Recurrent) and found.layer.memory is not None:
+            given.append(found.layer.memory)
         return [*given, found.training] if found.training is not None else given
 
 

@@ -8,7 +8,17 @@ from collections.abc import Iterable
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.recurrent import CELLS, DROPOUT, GRU, LSTM, RNN, WRAPPERS, CellRow
+from migrate_mgpu.api.recurrent import (
+    ATTENTION,
+    CELLS,
+    DROPOUT,
+    GRU,
+    LSTM,
+    MECHANISMS,
+    RNN,
+    WRAPPERS,
+    CellRow,
+)
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.constructors import cell_class_name
 from migrate_mgpu.source.source import Edit
@@ -17,11 +27,94 @@ from migrate_mgpu.source.style import FileStyle
 
 _PROBABILITIES = ("input_keep_prob", "output_keep_prob")
 
+# What a cell attends by. The keys of its memory are computed once, in front of the steps.
+_BAHDANAU = """\
+class {name}({tf}.keras.layers.Layer):
+    \"\"\"How much each part of a memory has to do with a query: by a small network of both.\"\"\"
+
+    def __init__(self, units):
+        super().__init__()
+        self.units = units
+        self.memory_layer = {tf}.keras.layers.Dense(units, use_bias=False)
+        self.query_layer = {tf}.keras.layers.Dense(units, use_bias=False)
+
+    def build(self, input_shape):
+        self.query_layer.build(input_shape)
+        self.query_layer.built = True
+        self.attention_v = self.add_weight(name={quote}attention_v{quote}, shape=[self.units])
+
+    def attend(self, memory):
+        self.memory = memory
+        self.keys = self.memory_layer(memory)
+
+    def call(self, query):
+        total = self.keys + self.query_layer(query)[:, None]
+        return {tf}.nn.softmax({tf}.reduce_sum(self.attention_v * {tf}.tanh(total), 2))
+"""
+_LUONG = """\
+class {name}({tf}.keras.layers.Layer):
+    \"\"\"How much each part of a memory has to do with a query: by the products of both.\"\"\"
+
+    def __init__(self, units):
+        super().__init__()
+        self.memory_layer = {tf}.keras.layers.Dense(units, use_bias=False)
+
+    def attend(self, memory):
+        self.memory = memory
+        self.keys = self.memory_layer(memory)
+
+    def call(self, query):
+        scores = {tf}.matmul(query[:, None], self.keys, transpose_b=True)
+        return {tf}.nn.softmax({tf}.squeeze(scores, 1))
+"""
+_ATTENTION = """\
+class {name}({tf}.keras.layers.Layer):
+    \"\"\"A cell that reads, and gives, what it attends to of a memory: `attend` tells it.\"\"\"
+
+    def __init__(self, cell, attention_mechanism, attention_layer_size):
+        super().__init__()
+        self.cell = cell
+        self.attention_mechanism = attention_mechanism
+        self.attention_layer = {tf}.keras.layers.Dense(attention_layer_size, use_bias=False)
+        self.state_size = [cell.state_size, attention_layer_size]
+        self.output_size = attention_layer_size
+
+    def attend(self, memory):
+        self.attention_mechanism.attend(memory)
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        return {tf}.nest.map_structure(
+            lambda size: {tf}.zeros([batch_size, size]), [self.cell.state_size, self.output_size])
+
+    def build(self, input_shape):
+        rows, outputs = input_shape[0], self.cell.output_size
+        self.cell.build([rows, input_shape[-1] + self.output_size])
+        self.cell.built = True
+        self.attention_mechanism.build([rows, outputs])
+        self.attention_mechanism.built = True
+        size = outputs + self.attention_mechanism.memory.shape[-1]
+        self.attention_layer.build([rows, size])
+        self.attention_layer.built = True
+
+    def call(self, inputs, states):
+        state, attention = states
+        alone = not {tf}.nest.is_nested(state)
+        inputs = {tf}.concat([inputs, attention], 1)
+        outputs, state = self.cell(inputs, [state] if alone else state)
+        alignments = self.attention_mechanism(outputs)
+        memory = self.attention_mechanism.memory
+        context = {tf}.squeeze({tf}.matmul(alignments[:, None], memory), 1)
+        attention = self.attention_layer({tf}.concat([outputs, context], 1))
+        return attention, [state[0] if alone else state, attention]
+"""
+
 
 def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list[str]:
     """The texts of the classes that some calls of a file make cells of."""
     kinds = {row.cell for call in calls if (row := _row(module, call)) is not None}
-    wrappers = [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
+    wrappers = [_mechanism(module, kind, style) for kind in MECHANISMS if kind in kinds]
+    wrappers += [_attention(module, style)] if ATTENTION in kinds else []
+    wrappers += [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
     return [*wrappers, *(_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds)]
 
 
@@ -165,6 +258,21 @@ def _wrapper(module: Module, kind: str, style: FileStyle) -> str:
         *(unit * 2 + line for line in step),
     ]
     return "\n".join(lines)
+
+
+def _mechanism(module: Module, kind: str, style: FileStyle) -> str:
+    """The class of what cells attend by."""
+    text = _BAHDANAU if kind == "BahdanauAttention" else _LUONG
+    return _written(text, cell_class_name(module, kind), style)
+
+
+def _attention(module: Module, style: FileStyle) -> str:
+    """The class of a cell around a cell that attends to a memory."""
+    return _written(_ATTENTION, cell_class_name(module, ATTENTION), style)
+
+
+def _written(text: str, name: str, style: FileStyle) -> str:
+    return style.code(text.rstrip("\n"), name=name)
 
 
 def _row(module: Module, call: ast.Call) -> CellRow | None:

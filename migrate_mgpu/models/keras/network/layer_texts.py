@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.layers import Found, maker
-from migrate_mgpu.models.ir import Weight, WeightDecay
+from migrate_mgpu.models.ir import Recurrent, Weight, WeightDecay
 from migrate_mgpu.models.keras.constructors import made_edits, weight_arguments
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.classes import HelperClasses
@@ -47,7 +47,8 @@ def constructor(
         if max(column + len(first), *map(len, rest), 0) > style.width:
             arguments = weight_arguments(found.layer, context.style, context.render, base)
             return style.call("self.add_weight", arguments, base, column)
-    return style.fitted(text, base, column) if more else text
+    attends = isinstance(found.layer, Recurrent) and found.layer.memory is not None
+    return style.fitted(text, base, column, nested=attends) if more or attends else text
 
 
 def helper_constructor(found: Found, classes: HelperClasses, context: Context) -> str:

@@ -236,7 +236,7 @@ class Network:
             if self._moves_to_init(statement) or self.tells_mode(statement):
                 continue
             inside = self._statement_edits(statement, context)
-            above = self.recurrents.masks(statement, context)
+            above = self.recurrents.above(statement, context, self._layer_name)
             edits = outermost([*context.collect(statement), *inside])
             context.record(statement, edits)
             lines.statement(statement, edits, 1, above)
@@ -334,10 +334,14 @@ class Network:
             return setting  # Keras keeps it
         return f"{setting}_" if setting in RESERVED else setting
 
+    def _layer_name(self, call: ast.Call) -> str:
+        """What the layer of a call is called in `call`."""
+        return self.loop_names.get(call) or f"self.{self.attributes[call]}"
+
     def _use(self, call: ast.Call) -> Replacement:
         def write(context: Context) -> str:
             found = self.layers[call]
-            name = self.loop_names.get(call) or f"self.{self.attributes[call]}"
+            name = self._layer_name(call)
             if found.variable:
                 return name
             helper = found.helper
@@ -371,6 +375,7 @@ class Network:
     def _statement_edits(self, statement: ast.stmt, context: Context) -> list[Edit]:
         """What changes in a compound statement besides its expressions."""
         found = self.recurrents.edits(statement)
+        found = self.recurrents.with_memories(found, statement, context, self._layer_name)
         for node in walk(statement):
             if isinstance(node, ast.For):
                 found += self._loop_edits(node, context)

@@ -7,19 +7,20 @@ makes the list that was TF1's tuple. A pair (c, h) has no `.c` and `.h` any more
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.recurrent import PAIR_CLASS, PAIR_PARTS, cell_of
+from migrate_mgpu.api.recurrent import ATTENDED_PARTS, PAIR_CLASS, PAIR_PARTS, cell_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
     TENSOR,
     State,
+    attends,
     element_of,
     is_sequence,
     joins_states,
@@ -33,7 +34,9 @@ from migrate_mgpu.models.front.network.recurrent import reads, zero_state
 from migrate_mgpu.models.ir import Recurrent
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 
+Named = Callable[[ast.Call], str]
 _PLACES = {"c": 0, "h": 1}
 _ADVICE = "read one tensor of it by `state.h`, `state[1]` or `state[-1].h`"
 
@@ -54,6 +57,7 @@ class Recurrents:
         self.mask = module.names.fresh(module.names.scopes[function], "mask", "steps_mask")
         self.inside = inside
         self._above: dict[ast.expr, str] = {}
+        self._told: set[ast.AST] = set()  # networks above which a line tells their cells' memory
         self._unstacked: set[ast.expr] = set()
         self.replaced: dict[ast.AST, Replacement] = {}
         self._edits: dict[ast.stmt, list[Edit]] = {}
@@ -83,17 +87,57 @@ class Recurrents:
         inner = [node for node in walk(statement) if isinstance(node, ast.stmt)]
         return [edit for node in inner for edit in self._edits.get(node, [])]
 
-    def masks(self, statement: ast.stmt, context: Context) -> list[str]:
-        """The line above a recurrent layer that says which steps of its sequences count."""
-        call = statement.value if isinstance(statement, ast.Assign) else None
+    def above(self, statement: ast.stmt, context: Context, named: Named) -> list[str]:
+        """The lines above a recurrent layer: which steps of its sequences count, its memory.
+
+        ``named`` gives the name of the layer of a call.
+        """
+        layer = self._run(statement)
+        if layer is None:
+            return []
+        lines = self._attending(layer, context, named)
+        if layer.lengths is not None:
+            mask = self._mask(layer, context.render(layer.inputs[0]), context)
+            self._above[layer.node] = self.mask
+            lines.append(f"{self.mask} = {mask}")
+        return lines
+
+    def with_memories(
+        self, edits: list[Edit], statement: ast.stmt, context: Context, named: Named
+    ) -> list[Edit]:
+        """Edits with the lines above the recurrent layers inside of a statement: their memory."""
+        source = self.module.source
+        for node in walk(statement):
+            layer = self._run(node) if node is not statement else None
+            lines = self._attending(layer, context, named) if layer is not None else []
+            if not lines or not isinstance(node, ast.stmt):
+                continue
+            if not Layout(source, node).owns_lines:
+                text = "a cell with attention runs in a line with other statements"
+                raise Refused(self.module, node, text, "write each on a line of its own")
+            place = source.span(node)[0]
+            text = "".join(f"{line}{source.newline}{source.indent_of(node)}" for line in lines)
+            same = [edit for edit in edits if edit.start == place]
+            first = same[0] if same else Edit(place, place, "")  # what changes at its beginning
+            assert len(same) < 2
+            edits = [edit for edit in edits if edit not in same]
+            edits.append(Edit(place, first.end, text + first.new))
+        return edits
+
+    def _run(self, node: ast.AST) -> Recurrent | None:
+        """The recurrent layer that a statement applies."""
+        call = node.value if isinstance(node, ast.Assign) else None
         layer = (
             self.layers[call].layer if isinstance(call, ast.Call) and call in self.layers else None
         )
-        if not isinstance(layer, Recurrent) or layer.lengths is None:
+        return layer if isinstance(layer, Recurrent) else None
+
+    def _attending(self, layer: Recurrent, context: Context, named: Named) -> list[str]:
+        if layer.memory is None:
             return []
-        mask = self._mask(layer, context.render(layer.inputs[0]), context)
-        self._above[layer.node] = self.mask
-        return [f"{self.mask} = {mask}"]
+        assert isinstance(layer.node, ast.Call)
+        self._told.add(layer.node)
+        return [f"{named(layer.node)}.cell.attend({context.render(layer.memory)})"]
 
     def application(self, found: Found, name: str, context: Context, trains: bool) -> str:
         """A layer, of any kind, applied; ``trains``: it is told whether the model trains."""
@@ -115,6 +159,9 @@ class Recurrents:
 
     def _arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
         """What a recurrent layer is applied to: the sequences, and which of their steps count."""
+        if layer.memory is not None and layer.node not in self._told:
+            text = "a cell with attention runs in more than a statement of its own"
+            raise Refused(self.module, layer.node, text, "write `outputs, state = ...`")
         given = [f"{context.tf}.stack({inputs}, axis=1)" if layer.listed else inputs]
         if layer.start is not None and zero_state(self.module, layer.start) is None:
             start = context.render(layer.start)
@@ -265,18 +312,22 @@ class Recurrents:
         self._check_inside(node)
         parents = self.module.names.parents
         parent = parents[node]
-        while state != TENSOR and isinstance(parent, ast.Subscript) and parent.value is node:
-            inner = self._element(state, parent.slice)
+        while state != TENSOR and isinstance(parent, (ast.Subscript, ast.Attribute)):
+            if parent.value is not node:
+                break
+            if isinstance(parent, ast.Subscript):
+                inner = self._element(state, parent.slice)
+            elif attends(state) and parent.attr in ATTENDED_PARTS:
+                place = ATTENDED_PARTS.index(parent.attr)
+                inner = element_of(state, place) or TENSOR
+                self.replaced[parent] = _item(node, place)
+            else:
+                break
             node, parent, state = parent, parents[parent], inner
         if state == TENSOR:
             return
         if state == PAIR and isinstance(parent, ast.Attribute) and parent.attr in _PLACES:
-            pair, place = node, _PLACES[parent.attr]
-
-            def write(context: Context) -> str:
-                return f"{context.render(pair)}[{place}]"
-
-            self.replaced[parent] = write
+            self.replaced[parent] = _item(node, _PLACES[parent.attr])
             return
         if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
             target = parent.targets[0]
@@ -351,6 +402,10 @@ def _list(value: ast.expr) -> Replacement:
     if isinstance(display, (ast.List, ast.ListComp)):
         return lambda context: context.render(value)
     return lambda context: f"list({context.render(value)})"
+
+
+def _item(node: ast.expr, place: int) -> Replacement:
+    return lambda context: f"{context.render(node)}[{place}]"
 
 
 def _identity(name: str) -> Replacement:

@@ -153,7 +153,7 @@ class StepWriter:
                     self.block.comments(head, deeper)
                 if isinstance(head, ast.With) and (told := behind_header(self.block.source, head)):
                     self.block.line(told, deeper)
-                above = self.recurrents.masks(item.node, self.context)
+                above = self.recurrents.above(item.node, self.context, self.names.layer)
                 draws = any(unit.node in self.program.drawn for unit in closure([item]))
                 above = [*above, *self.metrics.added(item.node, self.context, draws)]
                 more = self.recurrents.edits(item.node)

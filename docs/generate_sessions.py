@@ -101,7 +101,7 @@ stay, and the findings say which.
 | `a, b = [tf.Variable(p) for p in starts]` | a variable in each statement |
 | `sess.run(tf.sigmoid(out), ...)` in several places | one function |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights and names, `tf.keras.layers.RNN` |
-| `AttentionWrapper(cell, BahdanauAttention(8, memory), 8)` in `dynamic_rnn` | `AttentionCell(...)`, and `rnn.cell.attend(memory)` above the network |
+| `AttentionWrapper(cell, BahdanauAttention(8, x), 8)` | a cell, and `rnn.cell.attend(x)` |
 | `self.writer = tf.summary.FileWriter(...)` in a method | `tf.summary.create_file_writer(...)` |
 | `if y is not None: feed_dict[self.y] = y` | `feed_dict['y'] = y`, `step(**feed_dict)` |
 | `saver = tf.train.Saver()` in a function beside a model | `Saver(model.checkpoint_variables)` |

@@ -28,10 +28,12 @@ class LayerCalls:
 
     ``regularized``: whether the program's loss has the regularization terms; TF1 ignores
     regularizers where it has not. ``texts`` are the names of lists of texts (``split_lists``).
+    ``alone``: one replica runs each of them at a time, so that a cell may be told its memory.
     """
 
-    def __init__(self, texts: frozenset[str] = frozenset()) -> None:
+    def __init__(self, texts: frozenset[str] = frozenset(), alone: bool = False) -> None:
         self._texts = texts
+        self._alone = alone
         self._read: dict[tuple[ast.Call, bool], Layer | Weight | Recurrent | Refused | None] = {}
 
     def read(
@@ -56,7 +58,14 @@ class LayerCalls:
     def _counted(
         self, found: Layer | Weight | Recurrent | None
     ) -> Layer | Weight | Recurrent | None:
-        """A layer with what is known of the numbers that it is made with."""
+        """A layer with what is known of the numbers that it is made with.
+
+        Raises:
+            Refused: replicas that run in turns would tell its cell their memories.
+        """
+        if isinstance(found, Recurrent) and found.memory is not None and not self._alone:
+            text = "a recurrent cell with attention, of a model that several replicas may train"
+            raise Refused(found.module, found.node, text, "write the cell as a Keras layer")
         if not self._texts or not isinstance(found, Layer):
             return found
         names = found.module.names

@@ -51,7 +51,7 @@ class LayerReader:
         self.graph = graph
         self.home = home
         self.beside = beside
-        self._calls = LayerCalls()
+        self._calls = LayerCalls(alone=True)  # no network runs in a tower
         self.functions = HelperReader(
             module,
             graph,

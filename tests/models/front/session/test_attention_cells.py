@@ -194,3 +194,42 @@ def test_a_parameter_that_is_a_part_of_the_graph_below() -> None:
     text = text.replace("tf.reduce_sum(net)", "first * tf.reduce_sum(net)")
     result = run(text, bridge=True, native_sessions=True)
     assert any("`rows` changes" in one for one in said(result)), said(result)
+
+
+def test_one_of_an_estimator_stays() -> None:
+    """Replicas run in turns, and would tell the one cell their memories."""
+    text = """\
+import tensorflow as tf
+
+
+def model_fn(features, labels, mode):
+    x = features['x']
+    outputs, _ = tf.nn.dynamic_rnn(
+        tf.contrib.seq2seq.AttentionWrapper(
+            tf.nn.rnn_cell.GRUCell(3), tf.contrib.seq2seq.LuongAttention(3, x), 5),
+        x, dtype=tf.float32)
+    out = tf.layers.dense(outputs[:, -1], 1)
+    loss = tf.losses.mean_squared_error(labels, out)
+    step = tf.train.get_global_step()
+    train = tf.train.AdamOptimizer().minimize(loss, global_step=step)
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+
+
+def input_fn():
+    data = {'x': tf.ones([8, 4, 2])}, tf.ones([8, 1])
+    return tf.data.Dataset.from_tensors(data).repeat(3)
+
+
+tf.estimator.Estimator(model_fn).train(input_fn)
+"""
+    result = run(text, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any("several replicas may train" in one for one in said(result)), said(result)
+
+
+def test_names_that_choose_variables_are_needed() -> None:
+    decay = "loss += tf.add_n([tf.nn.l2_loss(v) for v in tf.trainable_variables() "
+    decay += "if 'attention' not in v.name])\n"
+    text = ALL + REST.replace("train =", decay + "train =")
+    result = run(program(text, FEED, head=HEAD), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, fact_of_text
-from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.recurrent import ATTENTION, CELLS, MECHANISMS, MEMORY, RUNS
 from migrate_mgpu.api.tables import calls_of_names, name_of
@@ -39,8 +38,8 @@ def normalize(module: Module) -> list[Edit]:
                 return edits
     for call, cell in _runs(module):
         edits = _within(module, call, cell, ATTENTION)
-        wrapper = NamedArguments(module, cell, _row(ATTENTION)) if _is(module, cell) else None
-        mechanism = wrapper.get("attention_mechanism") if wrapper is not None else None
+        wrapper = by_parameter(cell, _row(ATTENTION)) if isinstance(cell, ast.Call) else {}
+        mechanism = wrapper.get("attention_mechanism") if _is(module, cell) else None
         if mechanism is not None and not edits:
             edits = _within(module, call, mechanism, *MECHANISMS)
         edits = edits or _called(module, cell)
@@ -210,15 +209,12 @@ def _given(module: Module, function: Function, call: ast.Call) -> dict[str, str]
     arguments = function.node.args
     if arguments.vararg or arguments.kwarg:
         return None
-    try:
-        found = bind(call, function)
-    except Refused:
-        return None
+    found = bind(call, function)
     if found.unclear is not None:
         return None
     texts: dict[str, str] = {}
     for name, value in {**found.defaults, **found.values()}.items():
-        if value is None or not all(isinstance(part, _PLAIN) for part in walk(value)):
+        if not all(isinstance(part, _PLAIN) for part in walk(value)):
             return None
         texts[name] = module.source.code(value)
     return texts

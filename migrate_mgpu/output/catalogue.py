@@ -184,8 +184,10 @@ name that is only known at run time (`importlib.import_module(args.model)`). Tha
 what TF2 does not have. Or it names an import that several files may be, or that none is: a
 module that is generated or compiled; code that nothing in the run calls; or a name that newer
 Pythons, NumPys or SciPys have no more (`np.bool`, `d.iteritems()`, `inspect.getargspec`), which
-TF2 brings along; or an input queue that a bridge makes below `tf.device("/gpu:0")`: TF2 makes it on
-that GPU, where nothing can read it, and 1.15 made it on the CPU.
+TF2 brings along; or a flag whose default is not of its kind (`DEFINE_boolean("clip", 40.0)`), at
+which absl ends, behind `tf.flags` since 1.5; or an input queue that a bridge makes below
+`tf.device("/gpu:0")`: TF2 makes it on that GPU, where nothing can read it, and 1.15 made it on the
+CPU.
 In a program that was Python 2 (MGPU212) it names what Python 3 may compute otherwise as well:
 `/` of what may be integers, text that is encoded or decoded, pickles.
 

@@ -34,14 +34,14 @@ all of these programs as they are.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.flags import defined_flags, is_flag
 from migrate_mgpu.analysis.import_edits import with_imports
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import spelling
-from migrate_mgpu.analysis.symbols import EarlierCall, earlier, symbol
+from migrate_mgpu.analysis.symbols import EarlierCall, earlier
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import EarlierRewriter, Renamed
 from migrate_mgpu.source.call_edit import CallEdit
@@ -197,8 +197,6 @@ _OLD_METHODS = {
     "dense_to_sparse_batch", "from_sparse_tensor_slices", "group_by_window", "ignore_errors",
     "read_batch_features", "rejection_resample",
 }  # fmt: skip
-# Where TensorFlow has its flags.
-_FLAGS = re.compile(r"(?:app\.|python\.platform\.)?flags\.")
 # What a name that is gone raises, and a call whose arguments have another order.
 _STOPS = ("exit", "print_exc", "set_trace")  # what ends or halts a program, and tells why
 _CATCH = {"AttributeError", "TypeError", "ValueError", "Exception", "BaseException"}
@@ -246,47 +244,30 @@ def rename(module: Module) -> Renamed:
 def _flags(found: Renamed, module: Module) -> None:
     """Flags as absl has them, which took the place of TensorFlow's own in 1.5."""
     names = module.names
-    for attribute, nodes in names.attributes.items():
-        for node in nodes if attribute.startswith("DEFINE_") else ():
-            call = names.parents[node]
-            if (
-                not isinstance(call, ast.Call)
-                or call.func is not node
-                or not _is_flag(module, node)
-            ):
-                continue
-            given = {one.arg: one.value for one in call.keywords}
-            first = call.args[0] if call.args else given.get("name", given.get("flag_name"))
-            name = constant(first) if first is not None else None
-            if name not in earlier().flags or given.keys() & {"allow_override", None}:
-                continue
-            edit = CallEdit(module.source, call)
+    for one in defined_flags(module):
+        given = {keyword.arg for keyword in one.call.keywords}
+        if one.name in earlier().flags and not given & {"allow_override", None}:
+            edit = CallEdit(module.source, one.call)
             edit.add("allow_override", "True")
             found.edits += edit.edits()
-            found.names[f"tf.flags.{attribute}({name})"] = node
-    parsed = [node for node in names.attributes.get("_parse_flags", ()) if _is_flag(module, node)]
-    for node in parsed:
-        call = names.parents[node]
-        if isinstance(call, ast.Call) and not call.args and not call.keywords:
-            _, end = module.source.span(node.value)
-            found.edits.append(
-                Edit(end, module.source.span(call)[1], "(sys.argv, known_only=True)")
-            )
-            found.names["tf.flags.FLAGS._parse_flags"] = node
-    if "tf.flags.FLAGS._parse_flags" not in found.names:
+            found.names[f"tf.flags.{one.node.attr}({one.name})"] = one.node
+    parsed = [
+        (node, call)
+        for node in names.attributes.get("_parse_flags", ())
+        if isinstance(call := names.parents[node], ast.Call) and is_flag(module, node)
+    ]
+    for node, call in parsed:
+        _, end = module.source.span(node.value)
+        call_end = module.source.span(call)[1]
+        found.edits.append(Edit(end, call_end, "(sys.argv, known_only=True)"))
+        found.names["tf.flags.FLAGS._parse_flags"] = node
+    if not parsed:
         return
     found.edits += with_imports(module, {"sys"})
     for node in names.attributes.get("__flags", ()):  # each flag's value, an object since then
-        if _is_flag(module, node) and isinstance(node.ctx, ast.Load):
+        if is_flag(module, node) and isinstance(node.ctx, ast.Load):
             _, end = module.source.span(node.value)
             found.edits.append(Edit(end, module.source.span(node)[1], ".flag_values_dict()"))
-
-
-def _is_flag(module: Module, node: ast.AST) -> bool:
-    """Whether a name is of TensorFlow's flags, and no `try` goes on without it."""
-    found = symbol(module.names.qualname(node))
-    tried = any(isinstance(above, ast.Try) for above in module.names.ancestors(node))
-    return found is not None and _FLAGS.match(found.name) is not None and not tried
 
 
 def _is_caught(module: Module, use: Use) -> bool:

@@ -39,12 +39,15 @@ FALSE = re.compile(
     r"module '(tensorflow|keras)[\w.]*' has no attribute|\b(tensorflow|keras)\.[\w.]+"
     r"|cannot import name .* from '(tensorflow|keras)|[Ee]ager|tf\.function|disable_v2|placeholder"
     r"|Keras 3|tf\.layers|compat\.v1|No module named"
+    r"|DuplicateFlagError|IllegalFlagValueError: flag --\w+=[^<]|AttributeError: _parse_flags"
+    r"|was removed in the NumPy"
     r"|module '[\w.]+' has no attribute|name '\w+' is not defined|SyntaxError|TabError"
     r"|'(bytes|dict|dict_\w+|filter|map|range|str|zip)' object (has no|is not)"
     r"|cannot import name '\w+' from '(collections|inspect|scipy|numpy|itertools|string)"
 )
 _LACKS = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
 _WORDS = re.compile(r"['`]([\w.]+)['`]")
+_UNQUOTED = re.compile(r"(?:flag --|AttributeError: )(\w+)(?==|$)")
 
 # Runtimes, what a claim says of them, what is installed there, and whether Keras 2 is chosen.
 SLIM, KERAS = "tf-slim==1.1.0", f"tf-keras=={runtimes.NEWEST_TENSORFLOW.rpartition('.')[0]}.*"
@@ -236,6 +239,7 @@ def kind_of(result: dict[str, Any], originals: Path, copies: Path) -> str:
         return "other"
     words = _WORDS.findall(error)
     words += [".".join(pair) for pair in _LACKS.findall(error)]
+    words += _UNQUOTED.findall(error)
     return "told" if any(_is_about(t, word) for t in result["told"] for word in words) else "false"
 
 

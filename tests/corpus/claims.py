@@ -195,7 +195,11 @@ def _authors_own(repository: Path, copies: Path, where: str, error: str, own: li
             except SyntaxError:  # Python 2: what it became binds the same names
                 tree = ast.parse((copies / path.relative_to(repository)).read_bytes())
         else:
-            tree = notebook.decode(book, book.read_bytes()).tree
+            try:
+                tree = notebook.decode(book, book.read_bytes()).tree
+            except SourceError:
+                book = copies / book.relative_to(repository)
+                tree = notebook.decode(book, book.read_bytes()).tree
     except (OSError, SyntaxError, SourceError):
         return False
     bound: set[str] = set()

@@ -1,4 +1,4 @@
-"""Flags that TensorFlow's names define, and defaults that absl, behind them, does not take."""
+"""Flags that a program defines, and those that end it: absl is behind TensorFlow's since 1.5."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.analysis.symbols import earlier, symbol
 
 # Where TensorFlow has its flags.
 _FLAGS = re.compile(r"(?:app\.|python\.platform\.)?flags\.")
@@ -29,15 +29,15 @@ class Flag(NamedTuple):
     node: ast.Attribute  # what is called
 
 
-def defined_flags(module: Module) -> Iterator[Flag]:
-    """The flags that a module defines by TensorFlow's names, outside of any `try`."""
+def defined_flags(module: Module, by_absl: bool = False) -> Iterator[Flag]:
+    """The flags that a module defines by TensorFlow's names, or by absl's, outside of any `try`."""
     names = module.names
     for attribute, nodes in names.attributes.items():
         for node in nodes if attribute.startswith("DEFINE_") else ():
             call = names.parents[node]
             if not isinstance(call, ast.Call) or call.func is not node:
                 continue
-            if not is_flag(module, node):
+            if not is_flag(module, node, by_absl):
                 continue
             given = {one.arg: one.value for one in call.keywords}
             name = call.args[0] if call.args else given.get("name", given.get("flag_name"))
@@ -49,19 +49,40 @@ def defined_flags(module: Module) -> Iterator[Flag]:
             yield Flag(_KINDS.get(kind, kind), known, default, call, node)
 
 
-def is_flag(module: Module, node: ast.AST) -> bool:
-    """Whether a name is of TensorFlow's flags, and no `try` goes on without it."""
-    found = symbol(module.names.qualname(node))
-    tried = any(isinstance(above, ast.Try) for above in module.names.ancestors(node))
-    return found is not None and _FLAGS.match(found.name) is not None and not tried
+def is_flag(module: Module, node: ast.AST, by_absl: bool = False) -> bool:
+    """Whether a name is of TensorFlow's flags, or absl's, and no `try` goes on without it."""
+    name = module.names.qualname(node)
+    if by_absl:
+        found = (name or "").startswith("absl.flags.")
+    else:
+        known = symbol(name)
+        found = known is not None and _FLAGS.match(known.name) is not None
+    tried = (isinstance(above, ast.Try) for above in module.names.ancestors(node))
+    return found and not any(tried)
+
+
+def is_absls_own(flag: Flag) -> bool:
+    """Whether absl has a flag of this name as soon as TensorFlow is imported, which ends a program
+    that defines it as well."""
+    given = {keyword.arg for keyword in flag.call.keywords}
+    return flag.name in earlier().flags and not given & {"allow_override", None}
 
 
 @fact
-def untaken_defaults(module: Module) -> list[Diagnostic]:
-    """Defaults of another kind than their flag's: TensorFlow before 1.5 gave them as they are."""
+def untaken_flags(module: Module) -> list[Diagnostic]:
+    """Flags at which absl ends: of a name of its own, or with a default of another kind.
+
+    Those of TensorFlow's names get what takes absl's place (MGPU213); absl's own do not, for what
+    is imported first decides whose default holds.
+    """
     if "DEFINE_" not in module.source.text:
         return []
     found = []
+    for one in filter(is_absls_own, defined_flags(module, by_absl=True)):
+        text = f"absl has a flag `{one.name}` of its own, which TensorFlow imports since 1.14"
+        advice = "call it otherwise, or import TensorFlow above and write allow_override=True"
+        place = Place(module, one.node)
+        found.append(Diagnostic("flag-of-absl", place, text, advice, symbol=str(one.name)))
     for one in defined_flags(module):
         value = constant(one.default) if one.default is not None else None
         if value is None or _takes(one.kind, value):

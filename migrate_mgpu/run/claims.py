@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from migrate_mgpu.analysis.array_formats import single_element_formats
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.flags import untaken_defaults
+from migrate_mgpu.analysis.flags import untaken_flags
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.library_changes import library_changes
 from migrate_mgpu.analysis.module import Module, fact
@@ -63,7 +63,7 @@ def limits(
         for name in project.unresolved(module):
             found.append(_unresolved(name))
         found += [replaced(why, code=CODE) for why in library_changes(module)]
-        found += [replaced(why, code=CODE) for why in untaken_defaults(module)]
+        found += [replaced(why, code=CODE) for why in untaken_flags(module)]
         if not native:  # which has no such name and no such run left
             found += _gone_keras(module)
             found += [replaced(why, code=CODE) for why in single_element_formats(module)]

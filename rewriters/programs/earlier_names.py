@@ -36,7 +36,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate_mgpu.analysis.flags import defined_flags, is_flag
+from migrate_mgpu.analysis.flags import defined_flags, is_absls_own, is_flag
 from migrate_mgpu.analysis.import_edits import with_imports
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.names import constant
@@ -245,8 +245,7 @@ def _flags(found: Renamed, module: Module) -> None:
     """Flags as absl has them, which took the place of TensorFlow's own in 1.5."""
     names = module.names
     for one in defined_flags(module):
-        given = {keyword.arg for keyword in one.call.keywords}
-        if one.name in earlier().flags and not given & {"allow_override", None}:
+        if is_absls_own(one):
             edit = CallEdit(module.source, one.call)
             edit.add("allow_override", "True")
             found.edits += edit.edits()

@@ -1,4 +1,4 @@
-"""Flags by their definitions, and defaults that absl does not take.
+"""Flags by their definitions, and those at which absl ends.
 
 What it takes was asked of absl as TF 1.15.5 and TF 2.15 bring it along.
 """
@@ -62,3 +62,17 @@ def test_a_default_that_absl_does_not_take_is_told(definition: str) -> None:
 )
 def test_what_absl_takes_is_not(definition: str) -> None:
     assert not told(definition)
+
+
+@pytest.mark.parametrize(
+    ("definition", "count"),
+    [
+        ("absl_flags.DEFINE_string('log_dir', '', '')", 1),
+        ("absl_flags.DEFINE_string('log_dir', '', '', allow_override=True)", 0),
+        ("absl_flags.DEFINE_string('logs', '', '')", 0),
+    ],
+)
+def test_a_flag_that_absl_has_too_is_told(definition: str, count: int) -> None:
+    said = told(f"from absl import flags as absl_flags\n{definition}")
+    assert len(said) == count
+    assert all("absl has a flag `log_dir` of its own" in one for one in said)

@@ -1,7 +1,8 @@
 """A head that says what a model_fn returns: its loss, metrics and predictions, written out.
 
 ``return head.create_estimator_spec(features, mode, logits, labels, train_op_fn=...)`` becomes one
-``EstimatorSpec`` for each mode, and ``head.logits_dimension`` the number. Read in TensorFlow
+``EstimatorSpec`` for each mode, and ``head.logits_dimension`` the number, also of a head that
+gives no spec. Read in TensorFlow
 1.15.5, ``tensorflow_estimator/python/estimator/canned/head.py``: the labels get the logits' shape,
 the steps of batch normalization are grouped with the training step, whether asked for or not.
 """
@@ -83,7 +84,27 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
             return {}
         edits.append(edit)
         gone |= written.gone
+    edits = edits or _asked_alone(module, inside)
     return {module: outermost([*edits, *_left_out(module, gone)])} if edits else {}
+
+
+def _asked_alone(module: Module, inside: set[ast.AST]) -> list[Edit]:
+    """The edits for a head of a function that only says how many logits there are."""
+    names, found = module.names, []
+    asked = [one for one in names.attributes.get(_WIDTH, ()) if one in inside]
+    for attribute in asked:
+        node = attribute.value
+        made = names.only_value(node) if isinstance(node, ast.Name) else None
+        if made is None or not isinstance(node, ast.Name) or not _width(module, attribute):
+            continue
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        mentions = names.mentions(node.id, home) if home is not None else ()
+        reads = [one for one in mentions if isinstance(one.ctx, ast.Load)]
+        if made in inside and all(names.parents[one] in asked for one in reads):
+            found.append(Edit(*module.source.span(attribute), _width(module, attribute)))
+            if node is reads[0]:
+                found.append(without_paragraph(module.source, names.statement(made)))
+    return found
 
 
 class _Spec:

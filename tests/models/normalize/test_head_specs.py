@@ -259,3 +259,31 @@ def test_the_area_under_precision_and_recall() -> None:
 def test_another_way_to_sum_up_that_area_stays() -> None:
     metric = "tf.metrics.auc(labels, chance, curve='PR', summation_method='careful_interpolation')"
     stays(METRIC.replace("METRIC", metric), "by another formula")
+
+
+WIDTH = (FIXTURES / "head_width" / "before.py").read_text(encoding="utf-8")
+MADE = "    head = head_lib._binary"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("    net = features", "    print(labels)\n    net = features"),
+        ("n_classes=2", "n_classes=2, name=None"),
+    ],
+)
+def test_a_head_that_only_says_how_many_logits_there_are(pair: tuple[str, str]) -> None:
+    after, said = migrated(changed(WIDTH, pair))
+    assert "head" not in after.partition("class ")[2] and "Dense(units=1)" in after, said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (MADE, "    print(head_lib)\n    if labels is None:\n        head = None\n" + MADE),
+        ("    opened_logits", "    print(head)\n    opened_logits"),
+        ("n_classes=2", "n_classes=params['classes']"),
+    ],
+)
+def test_a_head_that_is_asked_for_more_stays(old: str, new: str) -> None:
+    stays(changed(WIDTH, (old, new)), "is TensorFlow's own inside")

@@ -23,6 +23,7 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
+    batches_before_towers,
     attention_cells,
     bidirectional,
     built_again,
@@ -739,6 +740,7 @@ def _named(
                     own_modules,
                     partial(made_before_towers.shapes_before, graph=graph, modules=modules),
                 )
+                or _each(own_modules, partial(batches_before_towers.normalize, graph=graph))
                 or _each(own_modules, partial(graph_parameters.given, graph=graph))
             )
         new = rewritten(edits)

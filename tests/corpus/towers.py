@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import sys
 import warnings
@@ -70,7 +71,12 @@ def programs(repository: Path) -> Iterator[tuple[str, str]]:
     towers = {path for path, data in files.items() if has_towers(path, data)}
     if not towers:
         return
-    result = migrate([(str(path), data) for path, data in files.items()], True, False)
+    before = Path.cwd()
+    os.chdir(repository)  # modules are looked up in folders
+    try:
+        result = migrate([(str(path), data) for path, data in files.items()], True, False)
+    finally:
+        os.chdir(before)
     for program in result.programs:
         inside = set(program.paths)
         if inside & towers:

@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.session.scope import (
     trains,
 )
 from migrate_mgpu.models.front.towers.loop import read_towers
+from migrate_mgpu.models.normalize.batches_before_towers import draws
 from migrate_mgpu.models.normalize.built_again import is_built_again, makes_variables
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.import_edit import import_edit
@@ -58,7 +59,7 @@ def _moved(
     if target is None or target.node is home:
         return {}
     again = makes_variables(target, graph) and is_built_again(module, statement, graph)
-    if not again and not _leaves_more(target, graph):
+    if not again and not _leaves_more(target, graph) and not _is_of_tower(module, statement, graph):
         return {}
     references = graph.references(target)
     if not _is_once(module, graph, references) or not _is_plain(target):
@@ -79,6 +80,15 @@ def _moved(
         return {}
     imports.setdefault(module, []).append(edit)
     return {**imports, origin: gone}
+
+
+def _is_of_tower(module: Module, statement: ast.stmt, graph: CallGraph) -> bool:
+    """Whether what each tower calls draws something there, which can be drawn before the towers."""
+    assert isinstance(statement, (ast.Expr, ast.Assign)) and isinstance(statement.value, ast.Call)
+    target = graph.target(module, statement.value.func)
+    loops = (one for one in module.names.ancestors(statement) if isinstance(one, ast.For))
+    towers = any(read_towers(module, one, graph) is not None for one in loops)
+    return towers and target is not None and draws(target, graph)
 
 
 def _is_once(module: Module, graph: CallGraph, references: Sequence[Reference]) -> bool:

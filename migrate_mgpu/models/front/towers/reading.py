@@ -148,7 +148,7 @@ class TowerReader:
                 self.meanings.update({one: Host() for one in targets})
                 return Role.GONE
             if targets and self._is_whole_input(statement.value):
-                if not self._is_of_graph(statement.value):
+                if not self._is_of_graph(statement.value) and not self._is_drawn(statement):
                     self.numbers.update(targets)
                 made = self._input(self.unit(statement, place), targets)
                 self.found.units[place] = made
@@ -182,6 +182,21 @@ class TowerReader:
             else isinstance(part, ast.Call) and bool(name_of(self.module, part))
             for part in walk(value)
         )
+
+    def _is_drawn(self, statement: ast.Assign) -> bool:
+        """Whether a tower takes its item of what Python's own code drew for all of them.
+
+        `x, y = batches[i]`, where `batches = [data.next_batch(8) for _ in range(n)]` stands above:
+        it computes with them, where other items tell which part of a batch it takes.
+        """
+        value, towers = statement.value, self.towers
+        if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name):
+            return False
+        if towers is None or not isinstance(value.slice, ast.Name):
+            return False
+        made = self.names.only_value(value.value)
+        drawn = isinstance(made, ast.ListComp) and isinstance(made.elt, ast.Call)
+        return drawn and value.slice.id == towers.index
 
     def _is_label(self, value: ast.expr) -> bool:
         """A text that names a tower."""

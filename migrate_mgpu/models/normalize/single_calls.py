@@ -20,6 +20,7 @@ from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import (
     Home,
+    given_by,
     graph_functions,
     is_session,
     session_calls,
@@ -171,6 +172,8 @@ def home_of(module: Module, graph: CallGraph) -> Home | None:
     node = found.node if found is not None else module.tree
     if isinstance(node, ast.FunctionDef) and node not in module.tree.body:
         return None
+    if isinstance(node, ast.FunctionDef):
+        node = given_by(module, node) or node
     return node if isinstance(node, (ast.Module, ast.FunctionDef)) else None
 
 

@@ -482,15 +482,41 @@ def trains(module: Module, node: ast.AST) -> bool:
 
 
 def _builds(module: Module, around: Home) -> Home:
-    """The scope that builds the graph: where the step that trains is made, with what it is of."""
+    """The scope that builds the graph: where the step that trains is made, with what it is of.
+
+    Or where it is made, and given to the function that makes the session.
+    """
     homes = {_around(module, call) for call in module.names.calls if trains(module, call)}
     if len(homes) != 1 or around in homes:
         return around
     node = homes.pop()
+    if node is not None and isinstance(around, ast.FunctionDef):
+        if given_by(module, around) is node:
+            return node
     for call in module.names.calls:
         if name_of(module, call) in _BUILDS and _around(module, call) is node:
             return node or around
     return around
+
+
+def given_by(module: Module, node: ast.FunctionDef) -> Home | None:
+    """The scope that gives a function, which makes the session, what it runs: the only caller.
+
+    None where the function builds something itself.
+    """
+    for part in (one for one in walk(node) if isinstance(one, ast.Call)):
+        if name_of(module, part) in _BUILDS or trains(module, part):
+            return None
+    mentions = module.names.mentions(node.name, module.names.module_scope)
+    calls = [module.names.parents.get(one) for one in mentions if isinstance(one.ctx, ast.Load)]
+    call = calls[0] if len(calls) == 1 else None
+    if not isinstance(call, ast.Call) or call.func not in mentions:
+        return None
+    values = [*call.args, *(one.value for one in call.keywords)]
+    bound = (module.names.only_binding(one) for one in values if isinstance(one, ast.Name))
+    made = (module.names.statement(one.node) for one in bound if one is not None)
+    parts = (isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) for one in made)
+    return _around(module, call) if any(parts) else None
 
 
 def _around(module: Module, node: ast.AST) -> Home | None:

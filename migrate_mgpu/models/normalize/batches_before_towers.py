@@ -52,8 +52,10 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
 
 
 def draws(function: Function, graph: CallGraph) -> bool:
-    """Whether a function's own statements draw something."""
+    """Whether a function builds a part of the graph, of what its own statements draw."""
     node = function.node
+    if _is_host(function.module, node, graph, set()):
+        return False
     for statement in in_line(node.body) if isinstance(node, ast.FunctionDef) else ():
         value = statement.value if isinstance(statement, ast.Assign) else None
         state: _State = set()

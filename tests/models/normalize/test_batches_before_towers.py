@@ -25,7 +25,7 @@ def in_loop(program: str) -> str:
 
 def test_they_are_drawn_before_in_the_order_of_the_towers() -> None:
     after = native(PROGRAM)
-    made = "batches = [data.next_batch(args.batch_size) for _ in range(args.num_gpus)]\n"
+    made = "batches = [inputs(args.batch_size) for _ in range(args.num_gpus)]\n"
     above, _, below = after.partition(made)
     assert "first, _ = data.next_batch(2)" in above
     assert "            rows, numbers = batches[i]\n" in below
@@ -34,7 +34,7 @@ def test_they_are_drawn_before_in_the_order_of_the_towers() -> None:
 
 def test_a_draw_of_the_loop_itself() -> None:
     after = native(in_loop(PROGRAM))
-    made = "batches = [data.next_batch(args.batch_size) for _ in range(args.num_gpus)]\n"
+    made = "batches = [inputs(args.batch_size) for _ in range(args.num_gpus)]\n"
     assert made in after
 
 

@@ -9,10 +9,11 @@ what gave the variables their first values go.
 
 Functions that were given a session and tensors are given the steps that they run, also one that
 makes the session, and a function that builds the graph returns them. One that makes variables or
-layers and applies them at once becomes a class of layers, also in another module of the program; where it stands beside the
-function that builds the graph, also one with batch normalization, a flag that tells it whether
-it trains, and calls that share its variables by ``reuse``, or because a scope around them says
-``scope.reuse_variables()`` or ``reuse=True``: these are calls of one object.
+layers and applies them at once becomes a class of layers, also in another module of the program;
+where it stands beside the function that builds the graph, also one with batch normalization, a
+flag that tells it whether it trains, and calls that share its variables by ``reuse``, or because a
+scope around them says ``scope.reuse_variables()`` or ``reuse=True``: these are calls of one
+object.
 
 A class may build the graph in its constructor, and in methods that only the constructor calls:
 they are written there, the object gets the steps in the place of the session and the parts of the

@@ -172,9 +172,20 @@ def home_of(module: Module, graph: CallGraph) -> Home | None:
     node = found.node if found is not None else module.tree
     if isinstance(node, ast.FunctionDef) and node not in module.tree.body:
         return None
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, ast.FunctionDef) and not _calls_builder(module, node, graph):
         node = given_by(module, node) or node
     return node if isinstance(node, (ast.Module, ast.FunctionDef)) else None
+
+
+def _calls_builder(module: Module, node: ast.FunctionDef, graph: CallGraph) -> bool:
+    """Whether a function calls one of the program that speaks to TensorFlow, or makes an object."""
+    for call in (part for part in walk(node) if isinstance(part, ast.Call)):
+        target = graph.target(module, call.func)
+        if graph.class_of(module, call.func) is not None:
+            return True
+        if target is not None and any(name_of(target.module, one) for one in walk(target.node)):
+            return True
+    return False
 
 
 def _whole(module: Module, graph: CallGraph) -> ast.FunctionDef | None:

@@ -66,3 +66,18 @@ def test_a_function_gives_both() -> None:
 def test_another_use_of_it_stays(old: str, new: str) -> None:
     result = run(("main.py", PROGRAM.replace(old, new)), native_sessions=True)
     assert [one.state for one in result.programs] != ["native"], said(result)
+
+
+def test_one_that_has_the_graph_built_is_given_data() -> None:
+    program = PROGRAM.replace("def fit(update, loss, count=4):\n", "def fit(rows, count=4):\n")
+    built = PROGRAM.partition("    dataset =")[2].partition("    fit(")[0]
+    made = f"def make(rows):\n    dataset ={built}    return train, loss\n\n\n"
+    program = program.replace(f"    dataset ={built}", "").replace("fit(train, loss", "fit(rows")
+    program = program.replace("    rows = np.ones([12, 3], np.float32)\n", "    rows = load()\n")
+    program = program.replace(
+        "    with tf.Session() as sess:\n",
+        "    update, loss = make(rows)\n    with tf.Session() as sess:\n",
+    )
+    load = "def load():\n    return np.ones([12, 3], np.float32)\n\n\n"
+    after = native(program.replace("def main():", f"{load}{made}def main():"))
+    assert "def make(" not in after and "    fit(rows, count=6)\n" in after

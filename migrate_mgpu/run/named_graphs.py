@@ -23,8 +23,8 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
-    batches_before_towers,
     attention_cells,
+    batches_before_towers,
     bidirectional,
     built_again,
     called_feeds,

@@ -92,6 +92,41 @@ def test_labels_of_unknown_rank_stay() -> None:
     )
 
 
+LINES = """\
+def parse(line):
+    fields = tf.decode_csv(tf.expand_dims(line, -1), [[0.0], [0.0], [0.0]])
+    label = fields[2]
+    return tf.concat(fields[:2], axis=1), tf.squeeze(label)
+
+
+def batches(count=None):
+    data = tf.data.Dataset.from_tensor_slices(["1,2,3"] * 8).batch(4).map(parse).repeat(count)
+    features, labels = data.make_one_shot_iterator().get_next()
+    return features, labels
+
+
+est = tf.estimator.Estimator(model_fn)
+est.train(batches, steps=5)
+"""
+
+
+def test_labels_that_are_a_field_of_lines() -> None:
+    assert "tf.squeeze(label, axis=-1)\n" in migrated(HEAD + LINES)[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("line, -1", "line, 0"),
+        ("tf.expand_dims(line, -1)", "line"),
+        ("fields[2]", "fields[2:]"),
+        ("label = fields[2]", "label = tf.reshape(fields[2], [-1, 1])"),
+    ],
+)
+def test_labels_that_are_no_field(old: str, new: str) -> None:
+    stays(HEAD + LINES.replace(old, new), "how many axes these labels have is not known")
+
+
 def test_an_input_without_an_end_is_predicted_row_by_row() -> None:
     body = BATCHES + "for row in est.predict(lambda: batches()):\n    print(row)\n    break\n"
     after = converted(body)

@@ -10,6 +10,8 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.tables import name_of
@@ -24,6 +26,9 @@ from migrate_mgpu.source.source import Edit
 
 # What an Estimator says of itself to an input function with a parameter `mode`.
 MODES = {"train": "train", "train_and_evaluate": "train", "evaluate": "eval", "predict": "infer"}
+
+_PARSERS = ("decode_csv", "io.decode_csv")
+_STEPS = 4  # names of a value, one after the other
 
 
 @record(eq=False)
@@ -104,6 +109,9 @@ class Inputs(EditSet):
     def _with_ranks(self, module: Module) -> None:
         """Keras 3 must know how many axes labels have.
 
+        Where their last axis is of one field, `squeeze` is told that one: for a batch of one
+        example, TF1 took away that axis as well, and no loss of several logits takes a scalar.
+
         Raises:
             Refused: a function of a Dataset squeezes them, and nobody knows of which axes.
         """
@@ -112,6 +120,12 @@ class Inputs(EditSet):
             last = value.elts[-1] if isinstance(value, ast.Tuple) and value.elts else None
             if isinstance(last, ast.Call) and name_of(module, last) == "squeeze":
                 if len(last.args) == 1 and not last.keywords:
+                    end = module.source.span(last.args[0])[1]
+                    told = Edit(end, end, ", axis=-1")
+                    if _is_field(module, last.args[0]):
+                        if told not in self.edits.get(module, ()):
+                            self.edit(module, told)
+                        continue
                     raise Refused(
                         module, last, "how many axes these labels have is not known, and Keras 3 "
                         "asks for it", "tell tf.squeeze the axis",
@@ -210,3 +224,28 @@ def _makes_text(node: ast.AST) -> bool:
     if isinstance(function, ast.Attribute):
         return function.attr in ("format", "keys")
     return isinstance(function, ast.Name) and function.id in ("list", "sorted", "str")
+
+
+def _is_field(module: Module, node: ast.expr) -> bool:
+    """Whether a value is a field of lines that each stand alone: its last axis is of one.
+
+    `columns = tf.decode_csv(tf.expand_dims(lines, -1), defaults)`, and `columns[4]`.
+    """
+    names = module.names
+    seen = 0
+    while isinstance(node, (ast.Name, ast.Subscript)) and seen < _STEPS:
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            return False
+        found = names.only_value(node) if isinstance(node, ast.Name) else node.value
+        if found is None:
+            return False
+        node, seen = found, seen + 1
+    if not isinstance(node, ast.Call) or name_of(module, node) not in _PARSERS:
+        return False
+    given = by_parameter(node, ("records", "record_defaults"))
+    lines = given.get("records")
+    lines = names.only_value(lines) if isinstance(lines, ast.Name) else lines
+    if not isinstance(lines, ast.Call) or name_of(module, lines) != "expand_dims":
+        return False
+    axis = by_parameter(lines, ("input", "axis", "name", "dim")).get("axis")
+    return constant(axis) == -1

@@ -60,6 +60,7 @@ _KEPT = 16  # parts whose plan is kept: what is asked for again is asked for soo
 # times a part's, whose own facts are gone through as well.
 _COLLECTED = 3_000_000
 _OF_A_PART = 2
+_OBJECTS = 300_000  # that are new since then: what goes through all of them must find some
 
 KnownPart = tuple[object, Project]  # a part of a run by what is known of it
 
@@ -134,7 +135,8 @@ class Plans:
 
     def _plan(self, part: Project, shared: SharedGraph | None) -> Part:
         self._length += part.length
-        if self._length > max(_COLLECTED, _OF_A_PART * part.length):
+        much = self._length > max(_COLLECTED, _OF_A_PART * part.length)
+        if much and gc.get_count()[0] > _OBJECTS:
             self._length = 0
             gc.collect()  # modules that import each other are a circle
         return _planned(part, self.options, shared)

@@ -132,12 +132,19 @@ class Project:
         self._implicit: dict[Module, list[Unresolved]] = {}
         self.unknown_imports: dict[Module, list[NamedImport]] = {}
         self._programs: list[Program] = []
-        self._load(files)
+        invalid = self._load(files)
         if like is not None:
             given = {self._real(path) for path, _ in files}
             others = {real: one for real, one in like.unreadable.items() if real not in given}
             self.unreadable.update(others)
         self._name()
+        if invalid:  # what has its name may lie elsewhere
+            self.unreadable.update(invalid)
+            needed = set(self._broken([*self.modules.values()]))
+            for real, one in invalid.items():
+                if one not in needed:
+                    del self.unreadable[real]
+            self._broken_by_module.clear()
         # Where imports lead, by paths: the same as long as no more and no fewer can be read.
         self._links: WeakKeyDictionary[Source, _Links] = WeakKeyDictionary()
         if like is not None and self.unreadable.keys() == like.unreadable.keys():
@@ -181,10 +188,14 @@ class Project:
 
     # -- loading ----------------------------------------------------------
 
-    def _load(self, files: Sequence[tuple[str | Path, bytes]]) -> None:
-        """Parses the files that mention TensorFlow, and those that lead to them by imports."""
+    def _load(self, files: Sequence[tuple[str | Path, bytes]]) -> dict[str, Unreadable]:
+        """Parses the files that mention TensorFlow, and those that lead to them by imports.
+
+        Gives those of other helpers that no Python takes, by their real paths.
+        """
+        invalid: dict[str, Unreadable] = {}
         if not any(has_hit(data) for _, data in files):
-            return
+            return invalid
         waiting: list[tuple[str | Path, bytes]] = []
         new: set[bytes] = set()
 
@@ -238,6 +249,9 @@ class Project:
             asks = any(word in data for word in _ASKED_OF_TENSORS)
             if _is_python_3(path, data) if asks else _is_settings(path, data):
                 self._parse(path, data)
+            elif (error := _invalid(path, data)) is not None:
+                invalid[self._real(path)] = Unreadable(path, error)
+        return invalid
 
     def _parse(self, path: Path, data: bytes, writable: bool = True) -> Module | None:
         try:
@@ -773,6 +787,15 @@ def _is_settings(path: Path, data: bytes) -> bool:
     rest = [one for one in body if not isinstance(one, _SETTINGS)]
     texts = all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in rest)
     return texts and any(isinstance(one, (ast.Assign, ast.AnnAssign)) for one in body)
+
+
+def _invalid(path: Path, data: bytes) -> SourceError | None:
+    """Why no Python takes a file; None for one of Python 2, which may be converted."""
+    try:
+        source_of(path, data).tree  # noqa: B018 - parses now
+    except SourceError as error:
+        return None if error.python_2 else error
+    return None
 
 
 def _is_python_3(path: Path, data: bytes) -> bool:

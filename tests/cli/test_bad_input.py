@@ -127,6 +127,18 @@ def test_a_broken_file_without_tensorflow_is_not_our_business(cli: Cli) -> None:
 # -- what cannot be read ------------------------------------------------------
 
 
+def test_a_broken_helper_keeps_the_program_that_imports_it(cli: Cli) -> None:
+    """It ends there with any TensorFlow; a file of its name elsewhere is nothing to it."""
+    cli.write(train="import helper\n" + GROWTH, helper="def f(self. x):\n    pass\n")
+    ran = cli("train.py", "helper.py")
+    assert "it imports helper.py, which is not valid Python" in ran.out
+    assert ran.status == FAILED and cli.read("train.py").endswith(GROWTH)
+    cli.put("other/helper.py", "def f(:\n")
+    cli.write(helper="def f(x):\n    pass\n")
+    ran = cli("train.py", "helper.py", "other/helper.py")
+    assert (ran.status, ran.err) == (1, "")
+
+
 def test_what_is_no_file(cli: Cli) -> None:
     os.mkfifo(cli.folder / "pipe.py")
     (cli.folder / "loop.py").symlink_to("loop.py")

@@ -73,6 +73,7 @@ from migrate_mgpu.models.normalize import (
     templates,
     turned_lists,
     unread_functions,
+    unread_states,
     variable_names,
 )
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
@@ -695,6 +696,7 @@ def _named(
                 or _each(own_modules, fed_datasets.normalize)
                 or _each(own_modules, bidirectional.parted)
                 or _each(own_modules, attention_cells.normalize)
+                or _each(own_modules, partial(unread_states.normalize, modules=modules))
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))

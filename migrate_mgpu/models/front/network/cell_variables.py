@@ -153,19 +153,44 @@ def _count(module: Module, node: ast.expr, deep: int = _DEEP) -> int | None:
         return None
     if len(node.args) != 1 or node.keywords:
         return None
-    count = constant(module.names.assigned(node.args[0]))
-    return count if isinstance(count, int) else None
+    return _number(module, node.args[0], deep)
+
+
+def _number(module: Module, node: ast.expr, deep: int) -> int | None:
+    """A whole number: a constant, or the one that all calls of a function give a parameter."""
+    names = module.names
+    made = names.assigned(node)
+    known = constant(made)
+    if isinstance(known, int) and not isinstance(known, bool):
+        return known
+    if not isinstance(made, ast.Name) or made not in names.scope_of_name or not deep:
+        return None
+    home = names.defining_scope(made.id, names.scope_of_name[made])
+    bindings = home.bindings.get(made.id, []) if home is not None else []
+    if home is None or len(bindings) != 1 or bindings[0].kind != "parameter":
+        return None
+    values = _given(module, home, made.id)
+    numbers = {None if one is None else _number(module, one, deep - 1) for one in values}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _given(module: Module, home: Scope, parameter: str) -> list[ast.expr | None]:
-    """What all calls of a function of the module give a parameter; None of what is not seen."""
+    """What all calls of a function of the module give a parameter; None of what is not seen.
+
+    The calls of a class's constructor are those of the class.
+    """
     names, node = module.names, home.function()
-    if not isinstance(node, ast.FunctionDef) or node not in module.tree.body:
+    owner = names.parents.get(node) if node is not None else None
+    called = owner if isinstance(owner, ast.ClassDef) else node
+    if not isinstance(node, ast.FunctionDef) or called not in module.tree.body:
         return [None]
-    if len(names.module_scope.bindings[node.name]) > 1:
+    if called is owner and (node.name != "__init__" or owner.decorator_list):
+        return [None]
+    assert isinstance(called, (ast.FunctionDef, ast.ClassDef))
+    if len(names.module_scope.bindings[called.name]) > 1 or node.decorator_list:
         return [None]
     found: list[ast.expr | None] = []
-    for mention in names.mentions(node.name, names.module_scope):
+    for mention in names.mentions(called.name, names.module_scope):
         call = names.parents.get(mention)
         if not isinstance(call, ast.Call) or call.func is not mention:
             return [None]

@@ -107,3 +107,48 @@ def test_others_stay(pairs: dict[str, str], why: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any(why in one for one in said(result)), said(result)
+
+
+COUNTED = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model:
+    def __init__(self, layers):
+        cells = [tf.nn.rnn_cell.GRUCell(3) for _ in range(layers)]
+        self.x = tf.placeholder(tf.float32, [None, 4, 2])
+        stack = tf.nn.rnn_cell.MultiRNNCell(cells)
+        self.outputs, self.state = tf.nn.dynamic_rnn(stack, self.x, dtype=tf.float32)
+        self.loss = tf.reduce_mean(self.outputs)
+        self.train = tf.train.AdamOptimizer(0.01).minimize(self.loss)
+
+
+count = 2
+model = Model(count)
+saver = tf.train.Saver()
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+sess.run(model.train, {model.x: np.ones([2, 4, 2])})
+saver.save(sess, './model')
+"""
+
+
+def test_a_constructor_s_calls_say_how_many_cells_a_stack_has() -> None:
+    assert "'rnn/multi_rnn_cell/cell_1/gru_cell/gates/kernel'" in native(COUNTED)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("count = 2\n", "count = int(np.ones(2).sum())\n"),
+        ("Model(count)", "Model(*[count])"),
+        ("count = 2\n", "count = 2\nkind = Model\n"),
+        ("sess = tf", "print(model.state)\nsess = tf"),
+        ("sess = tf", "print(getattr(model, 'state'))\nsess = tf"),
+        ("sess.run(model.train,", "sess.run([model.train, model.state],"),
+    ],
+)
+def test_a_count_or_a_state_that_is_not_known_stays(old: str, new: str) -> None:
+    result = run(COUNTED.replace(old, new), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)

@@ -1,7 +1,7 @@
 """States of recurrent networks that an object keeps, and nobody asks it for.
 
-`self.last_state = last_state` goes where nothing reads `last_state` of an object: the state, pairs in
-a tuple, is no tensor that a step could return.
+`self.last_state = last_state` goes where nothing reads `last_state` of an object: the state, pairs
+in a tuple, is no tensor that a step could return.
 """
 
 from __future__ import annotations

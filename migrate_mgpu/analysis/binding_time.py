@@ -55,6 +55,7 @@ class BindingTimes:
             for generator in node.generators
             for name in walk(generator.target)
         }
+        self.own = own  # `_` of `[make() for _ in sizes]`, whatever another `_` is
         for node in nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in own:
                 self.assigned.add(node.id)
@@ -113,6 +114,7 @@ class BindingTimes:
             part in self._makers
             or (isinstance(part, ast.Name) and part.id in self.tensors and part not in self._shapes)
             for part in walk(node)
+            if part not in self.own
         )
 
     def chosen(self, node: ast.AST) -> bool:

@@ -14,6 +14,7 @@ from migrate_mgpu.api.recurrent import CELLS, KERAS_LAYERS, RUNS
 from migrate_mgpu.api.schema import Row
 from migrate_mgpu.api.tables import negative, number, scaled
 from migrate_mgpu.api.variables import DEFAULTS, VARIABLES
+from migrate_mgpu.models.front.network.cell_variables import given_by_calls
 from migrate_mgpu.models.ir import (
     Cell,
     FirstValue,
@@ -136,6 +137,9 @@ def weight_edits(
     if weight.scoped:  # Keras 3 takes no name with a scope in it
         edit.add("name", style.string(weight.scoped.rpartition("/")[2]))
     if first is None:
+        shape = weight.arguments.get("shape")
+        if shape is not None and not _is_sequence(weight.module, shape):
+            edit.value("shape", f"{style.tensorflow}.TensorShape({render(shape)})")
         return edit.edits()
     if first.shape is None:
         edit.rename(first.parameter, "initializer")
@@ -146,7 +150,24 @@ def weight_edits(
     start, last = source.span(first.shape)
     edit.rename(first.parameter, "shape")
     behind = f", initializer={_first_initializer(first, style, render)}"
-    return (*edit.edits(), Edit(begin, start, ""), Edit(last, end, behind))
+    if _is_sequence(weight.module, first.shape):
+        return (*edit.edits(), Edit(begin, start, ""), Edit(last, end, behind))
+    head = f"{style.tensorflow}.TensorShape("
+    return (*edit.edits(), Edit(begin, start, head), Edit(last, end, f"){behind}"))
+
+
+def _is_sequence(module: Module, shape: ast.expr, deep: int = 5) -> bool:
+    """Whether a shape is a list: of a number alone, which TF1 takes, Keras 3 makes none."""
+    names = module.names
+    made = names.assigned(shape)
+    if isinstance(made, ast.BinOp):
+        return _is_sequence(module, made.left) or _is_sequence(module, made.right)
+    if isinstance(made, ast.Name) and made in names.scope_of_name and deep:
+        home = names.defining_scope(made.id, names.scope_of_name[made])
+        if home is not None and [one.kind for one in home.bindings[made.id]] == ["parameter"]:
+            given = given_by_calls(module, home, made.id)
+            return all(one is not None and _is_sequence(module, one, deep - 1) for one in given)
+    return isinstance(made, (ast.List, ast.Tuple, ast.ListComp)) or is_none(made)
 
 
 def weight_arguments(
@@ -158,10 +179,15 @@ def weight_arguments(
     found = [f"name={style.string(own)}"] if own else []
     for name, value in weight.arguments.items():
         if first is None or name != first.parameter:
-            found.append(f"{name}={render(value)}")
+            listed = name != "shape" or _is_sequence(weight.module, value)
+            text = render(value)
+            found.append(f"{name}={text if listed else f'{style.tensorflow}.TensorShape({text})'}")
             continue
         if first.shape is not None:
-            found.append(f"shape={render(first.shape)}")
+            text = render(first.shape)
+            if not _is_sequence(weight.module, first.shape):
+                text = f"{style.tensorflow}.TensorShape({text})"
+            found.append(f"shape={text}")
         found.append(f"initializer={_first_initializer(first, style, render, base)}")
     return [*found, "shape=()"] if first is not None and first.shape is None else found
 

@@ -146,7 +146,7 @@ def _count(module: Module, node: ast.expr, deep: int = _DEEP) -> int | None:
         if home is None or len(bindings) != 1 or any(isinstance(one, changing) for one in parents):
             return None
         given = bindings[0].kind == "parameter"
-        values = _given(module, home, node.id) if given else [bindings[0].value]
+        values = given_by_calls(module, home, node.id) if given else [bindings[0].value]
         counts = {None if one is None else _count(module, one, deep - 1) for one in values}
         return counts.pop() if len(counts) == 1 else None
     if not isinstance(node, ast.Call) or module.names.qualname(node.func) != "builtins.range":
@@ -169,12 +169,12 @@ def _number(module: Module, node: ast.expr, deep: int) -> int | None:
     bindings = home.bindings.get(made.id, []) if home is not None else []
     if home is None or len(bindings) != 1 or bindings[0].kind != "parameter":
         return None
-    values = _given(module, home, made.id)
+    values = given_by_calls(module, home, made.id)
     numbers = {None if one is None else _number(module, one, deep - 1) for one in values}
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def _given(module: Module, home: Scope, parameter: str) -> list[ast.expr | None]:
+def given_by_calls(module: Module, home: Scope, parameter: str) -> list[ast.expr | None]:
     """What all calls of a function of the module give a parameter; None of what is not seen.
 
     The calls of a class's constructor are those of the class.

@@ -509,6 +509,9 @@ class Network:
                 break
             needed |= more
         bad = [name for name in context.used if name in self.times.tensors]
+        of_lists = {one.id for one in context.mentions if one in self.times.own}
+        of_lists -= {one.id for one in context.mentions if one not in self.times.own}
+        bad = [name for name in bad if name not in of_lists]
         if bad:
             node = context.used[bad[0]]
             text = f"a layer's size or setting depends on the tensor `{bad[0]}`"

@@ -258,3 +258,35 @@ def test_a_list_of_steps_has_as_many_as_it_is_long() -> None:
     after = native(program(text + REST, feed, head=HEAD))
     assert "mask = tf.sequence_mask(lengths, len(steps))\n" in after
     assert "return_sequences=True, zero_output_for_mask=True" in after
+
+
+SHARED = """\
+def cells():
+    return tf.nn.rnn_cell.GRUCell(3)
+
+
+def net(a, size, reuse=False):
+    with tf.variable_scope('net', reuse=reuse):
+        stack = tf.nn.rnn_cell.MultiRNNCell([cells() for _ in range(2)])
+        outputs, _ = tf.nn.dynamic_rnn(stack, a, dtype=tf.float32)
+        b = tf.get_variable('b', shape=(size), initializer=tf.zeros_initializer())
+        return outputs[:, -1] + b
+
+
+out = net(x, 3) - net(x * 2.0, 3, True)
+"""
+
+
+def test_a_list_s_own_name_is_no_tensor_of_another_statement() -> None:
+    after = native(program(SHARED + REST, FEED, head=HEAD))
+    made = "tf.keras.layers.StackedRNNCells([cells() for _ in range(2)])\n"
+    assert f"        stack = {made}" in after
+
+
+def test_a_shape_that_is_a_number_is_a_list_for_keras() -> None:
+    """Keras 3 takes no number for a shape."""
+    after = native(program(SHARED + REST, FEED, head=HEAD))
+    assert "shape=tf.TensorShape(size)" in after
+    listed = SHARED.replace("(x, 3)", "(x, [3])").replace("2.0, 3", "2.0, [3]")
+    after = native(program(listed + REST, FEED, head=HEAD))
+    assert "TensorShape" not in after

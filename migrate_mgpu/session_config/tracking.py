@@ -130,6 +130,7 @@ class _Tracker:
         self.flow = flow
         self.taken: set[ast.AST] = set()
         self._seen: set[object] = set()
+        self._bindings: dict[tuple[Scope, str], list[Binding]] = {}  # of variables, as followed
         # Mentions of a name that is followed where it holds something else.
         self._elsewhere: set[ast.Name] = set()
         self._given: list[tuple[Module, ast.expr, Function]] = []
@@ -318,14 +319,21 @@ class _Tracker:
         ``place`` is where it does: the same name may hold other things above and below.
         """
         key = (home, name)
-        if key in self._seen:
-            return
-        self._seen.add(key)
         bindings, mentions = home.bindings[name], module.names.mentions(name, home)
+        others: set[ast.Name] = set()
         if place is not None and len(bindings) > 1:
             bindings, held = _web(module.names, place, home)
-            self._elsewhere.update(set(mentions).difference(held))
+            others = set(mentions).difference(held)
             mentions = held
+        followed = self._bindings.setdefault(key, [])
+        if key in self._seen:  # in two branches it may hold two objects of one flow
+            if all(binding in followed for binding in bindings):
+                return
+            self._elsewhere.difference_update(mentions)
+        else:
+            self._elsewhere.update(others)
+        self._seen.add(key)
+        followed += bindings
         if not path and len(bindings) > 1:
             bindings = self._without_parameter(module, name, home, bindings)
         made = [b for b in bindings if not is_none(b.value)]

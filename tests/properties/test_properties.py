@@ -17,6 +17,21 @@ def sessions(code: str) -> list[dict[str, Any]]:
     return fake_tensorflow.run(code)
 
 
+# What a session may have that was not given to it, where another one of the program has it: memory
+# that grows, and soft placement where nothing names a device, as in all of these programs.
+_HARMLESS = ("growth", "soft")
+
+
+def same(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> bool:
+    """Whether the sessions of two programs are configured alike."""
+    taken = {name for name in _HARMLESS if any(one[name] for one in old)}
+    return len(new) == len(old) and all(
+        one[name] == other[name] or (name in taken and one[name])
+        for one, other in zip(new, old)
+        for name in one.keys() | other.keys()
+    )
+
+
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs())
 def test_same_configuration(code: str) -> None:
@@ -25,7 +40,8 @@ def test_same_configuration(code: str) -> None:
     note(text)
     ast.parse(text)
     assert migrated(text, bridge=True)[0] == text
-    assert sessions(text) == sessions(code)
+    assert "device(" not in code
+    assert same(sessions(text), sessions(code))
     assert sum(result.sites.values()) == len(re.findall(r"ConfigProto\(", code)) or (
         "else:" in code and sum(result.sites.values()) == 1
     )
@@ -50,6 +66,7 @@ def test_the_fake_sees_a_lost_option() -> None:
     ):
         code = before.format(fields)
         assert sessions(code) != plain, fields
+        assert not same(plain, sessions(code)), fields
         assert sessions(migrated(code, bridge=True)[0]) == sessions(code)
     late = start + "tf.Session()\ntf.config.set_soft_device_placement(True)\n"
     assert sessions(late) != sessions(before.format("allow_soft_placement=True"))

@@ -83,3 +83,16 @@ def test_a_config_moves_whose_lines_end_with_semicolons() -> None:
     result = run(program, bridge=True)
     assert "tf.config.experimental.set_memory_growth(" in after(result, program)
     assert "allow_growth" not in after(result, program)
+
+
+def test_options_of_one_name_in_two_branches_move_from_both() -> None:
+    """Each branch fills the one name `part` and makes the one name `config` of it."""
+    branch = """\
+    part = tf.GPUOptions(allow_growth=True)
+    config = tf.ConfigProto(gpu_options=part)
+"""
+    text = f"import sys\nimport tensorflow as tf\nif sys.argv[1:]:\n{branch}else:\n{branch}{OPENED}"
+    program = "train.py", text
+    result = run(program, bridge=True)
+    new = after(result, program)
+    assert new.count("set_memory_growth(gpu, True)") == 2 and "GPUOptions" not in new

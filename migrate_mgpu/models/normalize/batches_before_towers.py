@@ -130,7 +130,7 @@ def _is_host(
             if (names.qualname(part.func) or "").startswith(_RANDOM):
                 state.add((None, "random"))
             target = graph.target(module, part.func)
-            called = graph.class_of(module, part.func)
+            called: tuple[Module, ast.AST] | None = graph.class_of(module, part.func)
             if called is None and target is not None:
                 called = target.module, target.node
             if called is not None and called[1] not in seen:

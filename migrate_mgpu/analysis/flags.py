@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
@@ -17,6 +18,22 @@ _FLAGS = re.compile(r"(?:app\.|python\.platform\.)?flags\.")
 # What absl reads as a boolean, in lower case.
 _BOOLEANS = {"true", "t", "1", "false", "f", "0"}
 _KINDS = {"bool": "boolean"}
+
+
+def definition_of_absls_own() -> str:
+    """A pattern of what defines a flag that absl has too."""
+    names = "|".join(sorted(earlier().flags))
+    return rf"\bDEFINE_\w+\(\s*(?:\w+\s*=\s*)?['\"](?:{names})['\"]"
+
+
+@cache
+def _absls_own() -> re.Pattern[bytes]:
+    return re.compile(definition_of_absls_own().encode())
+
+
+def may_define_absls_own(data: bytes) -> bool:
+    """Whether a file may define a flag that absl has too, by its words."""
+    return b"DEFINE_" in data and _absls_own().search(data) is not None
 
 
 class Flag(NamedTuple):

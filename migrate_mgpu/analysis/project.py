@@ -12,6 +12,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from migrate_mgpu.analysis.dynamic_imports import NamedImport, candidates, named_imports, strays
+from migrate_mgpu.analysis.flags import may_define_absls_own
 from migrate_mgpu.analysis.folders import Folders
 from migrate_mgpu.analysis.incompatibilities import CELLS, incompatibilities, python_2_names
 from migrate_mgpu.analysis.library_changes import may_have_changes
@@ -228,7 +229,7 @@ class Project:
         setting = [
             (Path(path), data)
             for path, data in waiting
-            if Path(path) not in self.data and (b"sys.path" in data or may_have_changes(data))
+            if Path(path) not in self.data and _may_stop_or_lead(data)
         ]
         while setting:
             wanted = {word for data in self.data.values() for word in imported_words(data)}
@@ -787,6 +788,11 @@ def _is_settings(path: Path, data: bytes) -> bool:
     rest = [one for one in body if not isinstance(one, _SETTINGS)]
     texts = all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in rest)
     return texts and any(isinstance(one, (ast.Assign, ast.AnnAssign)) for one in body)
+
+
+def _may_stop_or_lead(data: bytes) -> bool:
+    """Whether a helper may change sys.path, or end a program beside TF2."""
+    return b"sys.path" in data or may_have_changes(data) or may_define_absls_own(data)
 
 
 def _invalid(path: Path, data: bytes) -> SourceError | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
+from migrate_mgpu.analysis.flags import definition_of_absls_own
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import position
@@ -82,7 +83,7 @@ def _words() -> re.Pattern[str]:
     table = earlier()
     names = (*table.names, *table.calls, *table.order)
     words = {"contrib" if n.startswith("contrib.") else n.rpartition(".")[2] for n in names}
-    flags = rf"\bDEFINE_\w+\(\s*(?:\w+\s*=\s*)?['\"](?:{'|'.join(sorted(table.flags))})['\"]"
+    flags = definition_of_absls_own()
     return re.compile(rf"\b(?:{'|'.join(sorted(words))}|_parse_flags)\b|{flags}")
 
 

@@ -76,3 +76,11 @@ def test_a_flag_that_absl_has_too_is_told(definition: str, count: int) -> None:
     said = told(f"from absl import flags as absl_flags\n{definition}")
     assert len(said) == count
     assert all("absl has a flag `log_dir` of its own" in one for one in said)
+
+
+def test_a_flag_of_a_helper_without_tensorflow_is_told() -> None:
+    program = "import config\n" + PROGRAM.format(definition="")
+    helper = "from absl import flags\nflags.DEFINE_string('log_dir', '', '')\n"
+    result = run(("train.py", program), ("config.py", helper), bridge=True)
+    (file,) = (one for one in result.files if one.path.name == "config.py")
+    assert [one.code for one in file.findings] == [CODE]

@@ -111,14 +111,26 @@ def _is_host(
     module: Module,
     node: ast.AST,
     graph: CallGraph,
-    state: _State,
-    seen: frozenset[ast.AST] = frozenset(),
+    state: _State | None,
+    seen: set[tuple[ast.AST, bool]] | None = None,
+    deep: int = 0,
 ) -> bool:
     """Whether no part of a graph is in an expression or a function, nor in what it calls.
 
     ``state`` gets what it is computed with, of which another value may be computed as well.
+    ``seen`` has what was gone through already, and whether for its state: many functions may call
+    one, and each is asked once.
     """
-    names, host = module.names, len(seen) < _DEEP
+    names, host = module.names, deep < _DEEP
+    seen = set() if seen is None else seen
+
+    def ask(where: Module, other: ast.AST, into: _State | None) -> bool:
+        key = other, into is not None
+        if key in seen or (other, True) in seen:
+            return True  # what it is has been counted
+        seen.add(key)
+        return deep < _DEEP and _is_host(where, other, graph, into, seen, deep + 1)
+
     for part in walk(node):
         whole = isinstance(part, (ast.Attribute, ast.Name)) and not isinstance(
             names.parents.get(part), ast.Attribute
@@ -127,25 +139,25 @@ def _is_host(
         if told and not told.startswith(_HOST):
             host = False
         if isinstance(part, ast.Call):
-            if (names.qualname(part.func) or "").startswith(_RANDOM):
+            if state is not None and (names.qualname(part.func) or "").startswith(_RANDOM):
                 state.add((None, "random"))
             target = graph.target(module, part.func)
             called: tuple[Module, ast.AST] | None = graph.class_of(module, part.func)
             if called is None and target is not None:
                 called = target.module, target.node
-            if called is not None and called[1] not in seen:
-                host &= _is_host(*called, graph, state, seen | {called[1]})
+            if called is not None:
+                host &= ask(*called, state)
         if not isinstance(part, ast.Name) or part not in names.scope_of_name:
             continue
         home = names.defining_scope(part.id, names.scope_of_name[part])
         for binding in home.bindings.get(part.id, ()) if home is not None else ():
-            if binding.kind != "assign" or binding.value is None or binding.value in seen:
+            if binding.kind != "assign" or binding.value is None:
                 continue
-            if home is names.module_scope and not _is_settings(module, binding.value):
+            is_global = home is names.module_scope and not _is_settings(module, binding.value)
+            if state is not None and is_global:
                 state.add((module, part.id))
             if not any(one is binding.node for one in walk(node)):
-                inner = seen | {binding.value}
-                host &= _is_host(module, binding.value, graph, set(), inner)
+                host &= ask(module, binding.value, None)
     return host
 
 

@@ -62,6 +62,7 @@ stay, and the findings say which.
 | a later session of other variables, in the same graph | the same: steps of their own |
 | `train()`, `evaluate()` with a graph each | variables and steps of each its own |
 | a function that builds a graph anew at each call | the same, at each call |
+| a function that resets the graph and makes a `Model` at each call | an object at each call |
 | a session each in `train` and in `test`, which restores | the same variables; `saver.restore` |
 | `tf.train.Saver()` of what functions make | their classes' variables, by TF1's names |
 | `tf.train.Saver()` in what runs an object's graph | `Saver(model.checkpoint_variables)` |
@@ -102,6 +103,7 @@ stay, and the findings say which.
 | `sess.run(tf.sigmoid(out), ...)` in several places | one function |
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights and names, `tf.keras.layers.RNN` |
 | `AttentionWrapper(cell, BahdanauAttention(8, x), 8)` | a cell, and `rnn.cell.attend(x)` |
+| `MultiRNNCell(cells, state_is_tuple=False)`, whose state is fed | a cell with one state |
 | `self.writer = tf.summary.FileWriter(...)` in a method | `tf.summary.create_file_writer(...)` |
 | `if y is not None: feed_dict[self.y] = y` | `feed_dict['y'] = y`, `step(**feed_dict)` |
 | `saver = tf.train.Saver()` in a function beside a model | `Saver(model.checkpoint_variables)` |

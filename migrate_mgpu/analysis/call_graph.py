@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Program, Project
-from migrate_mgpu.analysis.scopes import Binding
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Binding
 from migrate_mgpu.core.records import record
 
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
@@ -222,7 +222,7 @@ class CallGraph:
             if isinstance(parent, (ast.For, ast.AsyncFor, ast.While)):
                 if child in parent.body:
                     return False
-            elif isinstance(parent, (ast.Lambda, ast.comprehension)):
+            elif isinstance(parent, (ast.Lambda, ast.comprehension, *COMPREHENSIONS)):
                 return False
             elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 references = self.references(Function(module, parent))

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.schema import Parameter, Row, Table
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
@@ -22,6 +24,7 @@ LSTM, GRU, RNN, STACK = "LSTMCell", "GRUCell", "BasicRNNCell", "MultiRNNCell"
 DROPOUT, RESIDUAL = "DropoutCell", "ResidualCell"  # cells around a cell
 WRAPPERS = (DROPOUT, RESIDUAL)
 ATTENTION = "AttentionCell"  # a cell around a cell, which has a state of its own besides
+JOINED = "JoinedCells"  # a stack whose state is one tensor
 MECHANISMS = ("BahdanauAttention", "LuongAttention")
 MEMORY = "memory"  # the parameter of a mechanism that is a tensor
 # The parts of the state of a cell with attention that it has here as well, by their places.
@@ -110,7 +113,7 @@ CELLS = Table(
     CellRow(
         tuple(f"{home}{STACK}" for home in _HOMES),
         STACK,
-        (Parameter("cells"), Parameter("state_is_tuple", "True", target="", only=(True,))),
+        (Parameter("cells"), Parameter("state_is_tuple", "True", target="", only=(True, False))),
         "keras.layers.StackedRNNCells",
     ),
 )  # fmt: skip
@@ -189,6 +192,14 @@ def cell_of(module: Module, node: ast.AST | None) -> str:
         return CELLS.by_name[name].kind
     home = next((home for home in _HOMES if name.startswith(home)), None)
     return name[len(home) :] if home is not None else ""
+
+
+def is_joined(module: Module, node: ast.AST | None) -> bool:
+    """Whether a call makes a stack of cells whose states are one tensor."""
+    if not isinstance(node, ast.Call) or cell_of(module, node) != STACK:
+        return False
+    given = NamedArguments(module, node, CELLS.by_kind[STACK].signature).get("state_is_tuple")
+    return given is not None and constant(given) is False
 
 
 def is_recurrent(module: Module, call: ast.Call) -> bool:

@@ -19,7 +19,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.checkpoints import SAVE
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, SETTINGS
@@ -348,6 +348,16 @@ class NativeSessions:
                 raise Refused(module, node, text, "indent it by one of the two", "mixed-indent")
         return beside
 
+    def _is_early(self, module: Module, top: ast.stmt) -> bool:
+        """Whether nothing of TensorFlow's is computed above a statement of the file itself."""
+        if top not in module.tree.body:
+            return False
+        above = [use for use in module.uses if position(use.node) < position(top)]
+        if not all(use.symbol.name.startswith(SETTINGS) for use in above):
+            return False
+        modules = {other for one in self._users[module] for other in one.modules}
+        return not any(other.uses for other in modules if other is not module)
+
     def _others(
         self, read: SessionProgram, found: NativeSession, configs: AbstractSet[ast.AST]
     ) -> None:
@@ -399,11 +409,12 @@ class NativeSessions:
             code = module.source.indent_of(statement) + module.source.code(statement)
             lines += textwrap.dedent(code).splitlines()
         if lines and read.several:
-            if len(lines) > 1 or read.options or read.below:
-                text = "several objects build graphs, and devices are set with them"
-                raise Refused(module, session, text, "set them at the top of the program")
             top = read.scope.owner or read.scope.node
             assert isinstance(top, ast.stmt)
+            early = read.scope.own and self._is_early(module, top)
+            if read.options or read.below or (len(lines) > 1 and not early):
+                text = "several objects build graphs, and devices are set with them"
+                raise Refused(module, session, text, "set them at the top of the program")
             entry = Entry(top)
         if lines:
             paragraph = Layout(module.source, entry.statement).insert_paragraph(lines)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.project import Project
 
@@ -14,3 +16,20 @@ def test_modules_of_a_program_keep_their_order() -> None:
     assert len(modules) == 50
     for program in (modules, modules[::-1]):
         assert [*CallGraph(project).within(program).modules] == program
+
+
+@pytest.mark.parametrize(
+    ("call", "once"),
+    [
+        ("build()", True),
+        ("[build() for _ in range(2)]", False),
+        ("{key: build() for key in 'ab'}", False),
+        ("list(build() for _ in range(2))", False),
+    ],
+)
+def test_the_element_of_a_comprehension_runs_for_each(call: str, once: bool) -> None:
+    text = f"import tensorflow as tf\n\n\ndef build():\n    tf.Session()\n\n\nmade = {call}\n"
+    project = Project([("train.py", text.encode())])
+    (module,) = project.modules.values()
+    (node,) = (one for one in module.names.calls if module.source.code(one) == "tf.Session()")
+    assert CallGraph(project).runs_once(module, node) is once

@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.keras import PARTS
 from migrate_mgpu.api.layers import CHANNELS, LAYERS
-from migrate_mgpu.api.recurrent import CELLS, KERAS_LAYERS, RUNS
+from migrate_mgpu.api.recurrent import CELLS, JOINED, KERAS_LAYERS, RUNS, is_joined
 from migrate_mgpu.api.schema import Row
 from migrate_mgpu.api.tables import negative, number, scaled
 from migrate_mgpu.api.variables import DEFAULTS, VARIABLES
@@ -231,12 +231,14 @@ def recurrent_edits(layer: Recurrent, style: FileStyle) -> tuple[Edit, ...]:
 
 
 def cell_edits(cell: Cell, style: FileStyle) -> tuple[Edit, ...]:
-    """A cell as one of the class that the file gets; a stack as Keras's."""
+    """A cell as one of the class that the file gets; a stack as Keras's, or of one state."""
     row = CELLS.by_kind[cell.kind]
     edit = _edit(cell, row, style)
     rename(edit, row)
     if row.cell:
         edit.function(cell_class_name(cell.module, row.cell))
+    elif is_joined(cell.module, cell.node):
+        edit.function(cell_class_name(cell.module, JOINED))
     return edit.edits()
 
 

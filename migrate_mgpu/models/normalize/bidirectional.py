@@ -6,7 +6,8 @@
     outputs_bw, _ = tf.nn.static_rnn(other, x[::-1], dtype=tf.float32, scope='bidirectional_rnn/bw')
     outputs = [tf.concat([fw, bw], 1) for fw, bw in zip(outputs_fw, outputs_bw[::-1])]
 
-A dynamic one's states, `states[0]` and `states[1]`, get names of their own.
+A dynamic one's states, `states[0]` and `states[1]`, get names of their own; what reads both at once
+reads a tuple of these.
 A `try` around it, for versions of TF1 that gave no states, is what it tries.
 """
 
@@ -179,6 +180,8 @@ class _Network:
             joined = [f"{parts[0].id} = {zipped}"]
         else:
             joined = [f"{parts[0].id} = ({fw}, {reverse}({bw}{behind})"]
+        if self.whole:
+            joined.append(f"{self.source.code(parts[1])} = ({', '.join(states)})")
         return [*before, *lines, *joined]
 
     def _outputs(self, target: ast.expr) -> list[str] | None:
@@ -186,16 +189,20 @@ class _Network:
         if isinstance(target, ast.Name):
             if not self.listed and not self._read(target):
                 return ["_", "_"]
-            names, scope = self.module.names, self.module.names.scope_at(self.call)
-            return [names.fresh(scope, f"{target.id}_{way}") for way in ("fw", "bw")]
+            return self._named(target.id)
         return None if self.listed else _two_names(target)
+
+    def _named(self, name: str) -> list[str]:
+        names, scope = self.module.names, self.module.names.scope_at(self.call)
+        return [names.fresh(scope, f"{name}_{way}") for way in ("fw", "bw")]
 
     def _states(self, parts: list[ast.expr]) -> list[str] | None:
         """What the states of both are called; None where they are more than names.
 
-        ``taken`` are the edits of where they are read.
+        ``taken`` are the edits of where they are read, ``whole``: both are read as one.
         """
         self.taken: list[Edit] = []
+        self.whole = False
         if self.listed:
             found = [part.id for part in parts if isinstance(part, ast.Name)]
             return found if len(found) == len(parts) == 2 else None
@@ -208,13 +215,13 @@ class _Network:
         read = self._read(state)
         if read and len(names.bindings_of(state)) != 1:
             return None
-        scope = names.scope_at(self.call)
-        found = [names.fresh(scope, f"{state.id}_{way}") for way in ("fw", "bw")]
+        found = self._named(state.id)
         for one in read:
             item = names.parents[one]
             way = constant(item.slice) if isinstance(item, ast.Subscript) else None
             if not isinstance(way, int) or way not in (0, 1):
-                return None
+                self.taken, self.whole = [], True
+                return found
             self.taken.append(Edit(*self.source.span(item), found[way]))
         return found if read else ["_", "_"]
 

@@ -12,7 +12,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
 from migrate_mgpu.analysis.style import root
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import calls_of_names, name_of
@@ -64,7 +64,7 @@ class _Template:
         mentions = [n for n in self.names.mentions(target.id, home) if n is not target]
         found = [Edit(layout.line_start, layout.next_line, "")]
         wrapped: set[ast.stmt] = set()
-        loops = (ast.For, ast.While, ast.comprehension)
+        loops = (ast.For, ast.While, *COMPREHENSIONS)
         once = len(mentions) == 1 and not any(
             isinstance(one, loops) for one in self.names.ancestors(mentions[0])
         )

@@ -107,6 +107,8 @@ class EagerWatch:
             if alone and (count < 0 or 0 < max(self.examples.lengths, default=0) < count):
                 count = self.examples.handed
                 self.recorder.get_series(series).lengths |= self.examples.lengths
+            elif alone and len(self.examples.lengths) > 1 and count in self.examples.lengths:
+                self.recorder.get_series(series).lengths |= self.examples.lengths
             self._note(series, replica, float(value), count, graph)
 
         if eager:

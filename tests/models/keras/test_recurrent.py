@@ -158,6 +158,13 @@ def program(network: str) -> str:
             ["= LSTMCell(6)", "initial_state=tf.split(start, 2, axis=1))"],
         ),
         (
+            f"cells = [{LSTM}(3, state_is_tuple=False), tf.nn.rnn_cell.GRUCell(6)]\n"
+            "cell = tf.nn.rnn_cell.MultiRNNCell(cells, state_is_tuple=False)\n"
+            f"outputs, state = {RUN}(cell, features, dtype=tf.float32)\n"
+            "net = outputs[:, 0] + state[:, 6:]",
+            ["cell = JoinedCells(cells)", "outputs, state = self.rnn(features)"],
+        ),
+        (
             f"cell = tf.nn.rnn_cell.DropoutWrapper({LSTM}(6), 0.5)\n"
             f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
             ["cell = DropoutCell(LSTMCell(6), input_keep_prob=0.5)", "self.cell.build(input_shape)",
@@ -231,6 +238,11 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "net = outputs[:, 0]", "not run by itself"),
         (f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6, state_is_tuple=False)]), "
          "features, dtype=tf.float32)\nnet = outputs[:, 0]", "not run by itself"),
+        (f"cells = [{LSTM}(6, state_is_tuple=False)]\n"
+         f"cell = tf.nn.rnn_cell.MultiRNNCell(cells, state_is_tuple=False)\n"
+         f"more = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3)])\n"
+         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+         "not run by itself"),
         (f"cells = [tf.nn.rnn_cell.GRUCell(3)]\nstart = features[:, 0]\n"
          f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell(cells), features, initial_state=start)\n"
          "net = outputs[:, 0]", "begins with"),
@@ -269,7 +281,7 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "net = outputs[:, -1]", "for everything inside"),
         (f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(6), features,"
          " time_major=True, dtype=tf.float32)\nnet = outputs[0][:, -1]", "no TF2 form"),
-        (f"{BOTH}_, states = {BIDIRECTIONAL})\nnet = last(states)", "no TF2 form"),
+        (f"{BOTH}_, states = {BIDIRECTIONAL})\nnet = last(states)", "as a whole"),
         (f"{BOTH}_, states = {BIDIRECTIONAL}, initial_state_fw=start)\nnet = states[0].h",
          "begins with"),
     ],

@@ -22,10 +22,12 @@ from migrate_mgpu.api.recurrent import (
     STACK,
     WRAPPERS,
     cell_of,
+    is_joined,
     is_recurrent,
 )
 from migrate_mgpu.api.tables import name_of
 
+_WRAPS = tuple(row.kind for row in CELLS.by_kind.values() if row.cell in WRAPPERS)
 # The structure of a state: a tensor, the pair (c, h) of an LSTM, or a stack of such. That of a cell
 # with attention has parts that nothing here has, which are None.
 State = tuple[object, ...]
@@ -205,7 +207,10 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
         assert isinstance(made, ast.Call)
         cells = NamedArguments(module, made, CELLS.by_kind[STACK].signature).get("cells")
         if cells is not None:
-            return _states_of(module, cells, depth)
+            states = _states_of(module, cells, depth)
+            if is_joined(module, made):
+                return _joined(module, cells, states)
+            return states
     elif name in CELLS.by_kind and CELLS.by_kind[name].cell in (*WRAPPERS, ATTENTION):
         assert isinstance(made, ast.Call)
         inner = NamedArguments(module, made, CELLS.by_kind[name].signature).get("cell")
@@ -231,6 +236,48 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
     shown = f"`{module.source.code(node)}`" if isinstance(node, ast.Name) else "this"
     text = f"which recurrent cell {shown} is cannot be determined"
     raise Refused(module, node, text, "make it by one call, in a separate variable")
+
+
+def _joined(module: Module, cells: ast.expr, states: State) -> State:
+    """The state of a stack that puts those of its cells into one tensor.
+
+    Raises:
+        Refused: a cell has a state of more than a tensor, or c and h.
+    """
+    if all(one is ... or one in (TENSOR, PAIR) for one in states):
+        return TENSOR
+    text = "the state of all cells is one tensor"
+    raise Refused(module, cells, text, "leave `state_is_tuple` out")
+
+
+def joins_all(module: Module) -> bool:
+    """Whether all that runs in a file are stacks whose states are one tensor each.
+
+    Their LSTMs have c and h in one as well then.
+    """
+    stacks = [call for call in module.names.calls if cell_of(module, call) == STACK]
+    if not stacks or not all(is_joined(module, call) for call in stacks):
+        return False
+    for call in module.names.calls:
+        if is_recurrent(module, call):
+            given = NamedArguments(module, call, RUNS.by_name[name_of(module, call)].signature)
+            if not _is_joined_stack(module, given.get("cell")):
+                return False
+    return True
+
+
+def _is_joined_stack(module: Module, node: ast.expr | None, depth: int = 0) -> bool:
+    made = value_of(module, node)
+    if not isinstance(made, ast.Call) or depth > 5:
+        return False
+    kind = cell_of(module, made)
+    if kind in _WRAPS:
+        given = NamedArguments(module, made, CELLS.by_kind[kind].signature)
+        return _is_joined_stack(module, given.get("cell"), depth + 1)
+    if not kind and isinstance(made.func, ast.Name):
+        found = returned(module, made.func)
+        return bool(found) and all(_is_joined_stack(module, one, depth + 1) for one in found)
+    return is_joined(module, made)
 
 
 def _is_wrapped_alone(module: Module, inner: ast.Name) -> bool:

@@ -16,7 +16,6 @@ from migrate_mgpu.api.recurrent import (
     MEMORY,
     REFUSED_RUNS,
     RUNS,
-    STACK,
     CellRow,
     is_recurrent,
 )
@@ -24,6 +23,7 @@ from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.models.front.network.cell_states import (
     TENSOR,
     alike,
+    joins_all,
     joins_states,
     state_of,
     structure,
@@ -200,10 +200,7 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
         given.drop("reuse")
     for parameter in row.parameters:
         name = parameter.name
-        if row.kind == STACK and parameter.only:
-            text = "the state of all cells is one tensor"
-            refuse_unless(given, name, parameter.only, text)
-        elif parameter.only:
+        if parameter.only:
             text = f"`{name}` of `{given.shown}` cannot be analyzed"
             refuse_unless(given, name, parameter.only, text, "write the cell as a Keras layer")
     given.drop("name", MEMORY)
@@ -249,7 +246,7 @@ def _check_attention(module: Module, call: ast.Call, row: CellRow, given: NamedA
 def _check_uses(module: Module, node: ast.expr) -> None:
     """A cell is run by a network, or stands in a stack: nobody calls or asks it.
 
-    One whose state is one tensor of two stands in no stack.
+    One whose state is one tensor of two stands in no stack that keeps its cells' states apart.
 
     Raises:
         Refused: with what else is done with it.
@@ -265,7 +262,7 @@ def _check_uses(module: Module, node: ast.expr) -> None:
             text = "a recurrent cell is used by itself"
             raise Refused(module, used, text, "run it by tf.nn.dynamic_rnn")
         named = used is node and isinstance(target, ast.Name)
-        if joined and not named and not _runs(module, used):
+        if joined and not named and not _runs(module, used) and not joins_all(module):
             text = "`state_is_tuple` of a cell that is not run by itself"
             raise Refused(module, used, text, "leave `state_is_tuple` out")
 

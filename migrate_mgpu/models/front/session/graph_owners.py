@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.session.origins import Whole, is_annotation
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -38,6 +39,8 @@ class GraphOwnerReader(StatementReader):
             return False
         if self.state.others:
             return True
+        if self.scope.own:  # each object is the only one of its graph
+            return False
         return node.name == "__init__" and not self.graph.runs_once(self.module, node.body[0])
 
     @property
@@ -71,6 +74,7 @@ class GraphOwnerReader(StatementReader):
                     raise Refused(module, use.node, text, _ADVICE)
             for node in walk(module.tree):
                 shares = isinstance(node, ast.keyword) and node.arg == "reuse"
+                shares = shares and constant(node.value) is not False
                 shares |= isinstance(node, ast.Attribute) and node.attr == "reuse_variables"
                 if shares:
                     text = "several objects build graphs, which may have the same variables"

@@ -246,7 +246,8 @@ class _Reader(StatementReader):
             text = "parts of a graph are returned that each call builds anew"
             raise Refused(self.module, node, text, "run them in the function that builds them")
         configs = (*self.state.configs, *self.found.options, *self.found.below)
-        inside = [one for one in configs if is_inside(self.module, one, {self.scope.node})]
+        homes = {self.scope.node, self.scope.session_node}
+        inside = [one for one in configs if is_inside(self.module, one, homes)]
         if inside:
             first = min(inside, key=position)
             text = "a configuration is made with each of several graphs"

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
@@ -79,7 +79,8 @@ class SessionScope:
     have that name as well. ``resets`` are statements behind which it builds
     another graph, ``later`` those that make the sessions for these, by the same name. ``apart`` are
     blocks of other sessions of the same graph, each in a function of its own. ``own``: each call of
-    the function builds a graph of its own, with its session.
+    the function that makes the session has a graph of its own, which it builds, or an object that
+    it makes.
     """
 
     module: Module
@@ -195,8 +196,15 @@ def read_scope(module: Module, graph: CallGraph, owner: Owner | None = None) -> 
         node = constructor_of(owner) or node
     entries, blocks = lines(module, node, session, graph)
     later = tuple(module.names.statement(call) for call in calls[1:]) if resets else ()
-    function = node if node is around and isinstance(node, ast.FunctionDef) else None
-    own = function is not None and _graph_of(module, function) is not None
+    own = (
+        isinstance(node, ast.FunctionDef) and node is around and _graph_of(module, node) is not None
+    )
+    if (
+        isinstance(node, ast.FunctionDef)
+        and isinstance(around, ast.FunctionDef)
+        and len(calls) == 1
+    ):
+        own = own or _makes_own_object(module, graph, node, around)
     scope = SessionScope(
         module, node, session, around, name, entries, blocks, again, resets, later, apart, own
     )
@@ -422,6 +430,55 @@ def _graph_of(module: Module, node: ast.FunctionDef) -> _Graph | None:
         elif not any(_is_graph(module, one) and one in inside for one in entered):
             return None
     return _Graph.MADE if calls else None
+
+
+def _makes_own_object(
+    module: Module, graph: CallGraph, constructor: ast.FunctionDef, around: ast.FunctionDef
+) -> bool:
+    """Whether each call of a function makes one object, with its session, in a graph of its own.
+
+    ``constructor`` builds the graph, which nothing else calls.
+    """
+    owner = module.names.parents.get(constructor)
+    if not isinstance(owner, ast.ClassDef) or constructor.name != "__init__":
+        return False
+    if around not in module.tree.body:
+        return False
+    references = graph.references(Function(module, constructor))
+    if len(references) != 1 or references[0].call is None or references[0].module is not module:
+        return False
+    made = references[0].call
+    (session,) = session_calls(module)
+    kind = _graph_of(module, around)
+    if kind is _Graph.RESET:
+        (first, *more) = [one for one in around.body if is_reset(module, one)]
+        if more or first.lineno > min(made.lineno, session.lineno):
+            return False
+    elif kind is not _Graph.MADE or not _same_graph(module, made, session):
+        return False
+    return all(runs_in_line(module, node, around) for node in (made, session))
+
+
+def _same_graph(module: Module, made: ast.Call, session: ast.Call) -> bool:
+    """Whether a call stands in the `with tf.Graph().as_default():` that a session stands in."""
+    return any(
+        _is_graph(module, item.context_expr) and made in set(walk(block))
+        for block in module.names.ancestors(session)
+        if isinstance(block, ast.With)
+        for item in block.items
+    )
+
+
+def runs_in_line(module: Module, node: ast.AST, around: ast.FunctionDef) -> bool:
+    """Whether a node of a function runs once at most in each call of it."""
+    for parent in module.names.ancestors(node):
+        if parent is around:
+            return True
+        if isinstance(parent, (ast.For, ast.While, ast.AsyncFor, ast.Lambda, *COMPREHENSIONS)):
+            return False
+        if isinstance(parent, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+            return False
+    return False
 
 
 def is_reset(module: Module, statement: ast.stmt) -> bool:
@@ -708,7 +765,7 @@ def _named(module: Module, item: ast.withitem, shared: bool) -> tuple[str, str] 
     if kind not in ("name_scope", "variable_scope") or not isinstance(call, ast.Call):
         return None
     reuse = [keyword.arg for keyword in call.keywords] == ["reuse"]
-    more = call.keywords and not (reuse and (shared or _reuses(item)))
+    more = call.keywords and not (reuse and (shared or _reuses(item) or _leaves_reuse(item)))
     if len(call.args) != 1 or more or not _is_unread(module, item.optional_vars):
         return None
     value = given_once(module, _entered_again(module, call))
@@ -722,7 +779,7 @@ def _is_of_object(module: Module, node: ast.expr) -> bool:
     """Whether a name is one that each of several objects is given, by their constructor."""
     owner = _class_of(module, node)
     mentions = module.names.mentions(owner.name, module.names.module_scope) if owner else []
-    loops = (ast.For, ast.While, ast.comprehension)
+    loops = (ast.For, ast.While, *COMPREHENSIONS)
     several = len(mentions) > 1 or any(
         isinstance(parent, loops) for one in mentions for parent in module.names.ancestors(one)
     )
@@ -738,6 +795,12 @@ def _reuse_of(item: ast.withitem) -> ast.expr | None:
     call = item.context_expr
     keywords = call.keywords if isinstance(call, ast.Call) else ()
     return next((keyword.value for keyword in keywords if keyword.arg == "reuse"), None)
+
+
+def _leaves_reuse(item: ast.withitem) -> bool:
+    """`reuse=False`, or `None`: what stands around the block says which variables it has."""
+    given = _reuse_of(item)
+    return constant(given) is False or is_none(given)
 
 
 def _reuses(item: ast.withitem) -> bool:

@@ -11,9 +11,9 @@ import ast
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.models.front.session.origins import is_of_another
-from migrate_mgpu.models.front.session.scope import Home
+from migrate_mgpu.models.front.session.scope import Home, runs_in_line
 from migrate_mgpu.models.front.session.state import StatementReader
 
 _ADVICE = "restore a checkpoint first, in the session that comes later"
@@ -53,7 +53,10 @@ class SessionOrder(StatementReader):
                 raise Refused(self.module, block, text, _ADVICE)
 
     def runs_once(self, node: ast.AST) -> bool:
-        """Whether the code at a node of the module runs at most once."""
+        """Whether the code at a node of the module runs at most once, for each graph."""
+        around = self.scope.session_node
+        if self.scope.own and self.scope.owner is not None and isinstance(around, ast.FunctionDef):
+            return runs_in_line(self.module, node, around)
         return self._runs_once(self.module, node)
 
     # -- calls of functions and methods ------------------------------------------------
@@ -95,7 +98,7 @@ class SessionOrder(StatementReader):
         for parent in module.names.ancestors(node):
             if isinstance(parent, (ast.For, ast.While)) and child in parent.body:
                 return False
-            if isinstance(parent, (ast.Lambda, ast.comprehension)):
+            if isinstance(parent, (ast.Lambda, ast.comprehension, *COMPREHENSIONS)):
                 return False
             if parent is method:
                 break

@@ -6,6 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.models.front.estimators.parts import CANNED, EstimatorFlow
 from migrate_mgpu.models.ir import DriverCall
@@ -88,6 +89,9 @@ def _walks(call: DriverCall, mention: Value) -> bool:
         if isinstance(around, _LOOPS) and around not in made:
             if not (isinstance(around, (ast.For, ast.comprehension)) and around.iter is child):
                 return False  # it goes on, in the second round, where the first one stopped
+        if isinstance(around, COMPREHENSIONS) and around not in made:
+            if child is not around.generators[0]:
+                return False
         child = around
     if isinstance(parent, (ast.For, ast.comprehension, ast.Expr)):
         return True

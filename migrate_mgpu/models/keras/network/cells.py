@@ -13,11 +13,13 @@ from migrate_mgpu.api.recurrent import (
     CELLS,
     DROPOUT,
     GRU,
+    JOINED,
     LSTM,
     MECHANISMS,
     RNN,
     WRAPPERS,
     CellRow,
+    is_joined,
 )
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.constructors import cell_class_name
@@ -109,18 +111,52 @@ class {name}({tf}.keras.layers.Layer):
 """
 
 
+_JOINED = """\
+class {name}({tf}.keras.layers.Layer):
+    \"\"\"Cells one above the other, with the states of all of them in one tensor.\"\"\"
+
+    def __init__(self, cells):
+        super().__init__()
+        self.cells = cells
+        self.sizes = [size for cell in cells for size in {tf}.nest.flatten(cell.state_size)]
+        self.state_size = sum(self.sizes)
+        self.output_size = cells[-1].output_size
+
+    def build(self, input_shape):
+        for cell in self.cells:
+            cell.build(input_shape)
+            cell.built = True
+            input_shape = [input_shape[0], cell.output_size]
+
+    def call(self, inputs, states):
+        parts, found = {tf}.split(states[0], self.sizes, axis=1), []
+        for cell in self.cells:
+            count = len({tf}.nest.flatten(cell.state_size))
+            inputs, state = cell(inputs, parts[len(found):len(found) + count])
+            found += state
+        return inputs, [{tf}.concat(found, 1)]
+"""
+
+
 def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list[str]:
     """The texts of the classes that some calls of a file make cells of."""
+    calls = [*calls]
     kinds = {row.cell for call in calls if (row := _row(module, call)) is not None}
     wrappers = [_mechanism(module, kind, style) for kind in MECHANISMS if kind in kinds]
     wrappers += [_attention(module, style)] if ATTENTION in kinds else []
+    if any(is_joined(module, call) for call in calls):
+        wrappers.append(_written(_JOINED, cell_class_name(module, JOINED), style))
     wrappers += [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
     return [*wrappers, *(_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds)]
 
 
 def cells_in(module: Module) -> list[ast.Call]:
-    """Every call of a file that makes a cell."""
-    return [c for c in module.names.calls if (row := _row(module, c)) is not None and row.cell]
+    """Every call of a file that makes a cell of a class that it gets."""
+    return [
+        call
+        for call in module.names.calls
+        if (row := _row(module, call)) is not None and (row.cell or is_joined(module, call))
+    ]
 
 
 def _class(module: Module, kind: str, style: FileStyle) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.parity.command import command
+from tests.support import migration
 
 pytest.importorskip("numpy")
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "parity"
@@ -313,3 +314,144 @@ def test_gradients_that_nothing_applies_are_no_step(runtime, served, tmp_path):
     found = judge(texts(tmp_path, *text), *sides)
     assert found["reference"]["steps"] == found["target"]["steps"] == [6]
     assert rung(found, 7)["status"] == rung(found, 8)["status"] == "equal"
+
+
+READING = (
+    DATA
+    + """
+
+def input_fn(batch=16, epochs=3):
+    print("* data: batches of %d" % batch)
+    return tf.data.Dataset.from_tensor_slices((data, labels)).repeat(epochs).batch(batch)
+
+
+def model_fn(features, labels, mode):
+    print("layers", [7, 3])
+    logits = tf.layers.dense(tf.layers.dense(features, 7, activation=tf.nn.elu), 3)
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    if mode == tf.estimator.ModeKeys.EVAL:
+        return tf.estimator.EstimatorSpec(mode, loss=loss)
+    optimizer = tf.train.GradientDescentOptimizer(0.2)
+    train_op = optimizer.minimize(loss, tf.train.get_or_create_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+print("TensorFlow", tf.__version__)
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(input_fn)
+results = estimator.evaluate(lambda: input_fn(80, 1))
+print("loss %.5f of %d" % (results["loss"], 160))
+print("the end")
+"""
+)
+
+
+def test_what_is_no_result_is_told_and_what_comes_after_it_compared(runtime, served, tmp_path):
+    """A version, and what an Estimator's functions print when it calls them."""
+    runtime("tf1.15"), runtime("tf2.15")
+    migrated, _ = migration.migrated(READING)
+    assert "tf.keras" in migrated and "tf.estimator" not in migrated
+    changes = {
+        "equivalent": ("", ""),
+        "'loss 1.0": ("% (results", "% (1.01 * results"),
+        "became 'end of output'": ('print("the end")', ""),
+        "became 'new'": ('print("the end")', 'print("new")\nprint("the end")'),
+    }
+    for number, (seen, (old, new)) in enumerate(changes.items()):
+        place = tmp_path / str(number)
+        place.mkdir()
+        found = judge(texts(place, READING, migrated.replace(old, new)))
+        outputs = rung(found, 9)["outputs"]
+        told = [o["detail"] for o in outputs if o.get("told")]
+        assert "'TensorFlow 1.15.5' became 'TensorFlow 2.15" in told[0] and "a version" in told[0]
+        assert "where TensorFlow builds a graph" in told[1]
+        if old:
+            assert (found["verdict"], found["headline"]) == ("not equivalent", 9)
+            assert seen in found["reason"]
+        else:
+            assert found["verdict"] == seen, found["reason"]
+
+
+SHAPES = """
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.RandomState(4)
+
+
+def made():
+    return tf.Variable(rng.randn(3, 3).astype("float32"), name="matrix")
+
+
+def train(step):
+    data = np.linspace(-1, 1, 24).reshape(8, 3).astype("float32")
+    for number in range(4):
+        print("step %d: %.5f" % (number, step(data, np.sin(data))))
+
+"""
+OLD = (
+    SHAPES
+    + """
+x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 3])
+first, second = made(), made()
+loss = tf.reduce_mean(tf.square(tf.matmul(tf.tanh(tf.matmul(x, first)), second) - y))
+op = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+session = tf.Session()
+session.run(tf.global_variables_initializer())
+train(lambda a, b: session.run([loss, op], {x: a, y: b})[0])
+"""
+)
+NEW = (
+    SHAPES
+    + """
+first, second = made(), made()
+optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+optimizer.build([first, second])
+
+
+@tf.function
+def step(x, y):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(tf.tanh(tf.matmul(x, first)), second) - y))
+    gradients = tape.gradient(loss, [first, second])
+    optimizer.apply_gradients(zip(gradients, [first, second]))
+    return loss
+
+
+train(step)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "said"),
+    [
+        (
+            "first",
+            "unused, first",
+            "equivalent",
+            "is made in the target alone, and nothing uses it",
+        ),
+        (
+            "unused, first",
+            "first",
+            "equivalent",
+            "is made in the reference alone, and nothing uses it",
+        ),
+        ("first", "matmul(x, second)), first)", "not equivalent", None),
+    ],
+)
+def test_a_variable_that_nothing_uses(runtime, served, tmp_path, before, after, verdict, said):
+    runtime("tf1.15"), runtime("tf2.15")
+    programs = [OLD, NEW]
+    for number, names in enumerate((before, after)):
+        if names.startswith("unused"):
+            old, new = "first, second = made()", f"{names}, second = made(), made()"
+            programs[number] = programs[number].replace(old, new)
+        elif names.startswith("matmul"):
+            programs[number] = programs[number].replace("matmul(x, first)), second)", names)
+    found = judge(texts(tmp_path, *programs))
+    assert found["verdict"] == verdict, found["reason"]
+    told = [o["detail"] for o in rung(found, 2)["outputs"] if o.get("told")]
+    assert [said in text for text in told] == [True] * bool(said)
+    assert verdict == "equivalent" or found["headline"] == 4

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu.parity.compare import numeric, printed, tolerances
+from migrate_mgpu.parity.compare.configuration import Difference
 from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
 from migrate_mgpu.parity.compare.rounding import SUMMARY, Rounding, output_key, record_label
 from migrate_mgpu.parity.compare.tolerances import Tolerances
@@ -207,20 +208,56 @@ def _metric(name: str) -> str:
     return prefix + _SAME_METRIC.get(name, name)
 
 
+_MOST_TOLD = 3  # lines
+
+
 def printed_lines(
     reference: Side,
     target: Side,
     noise: printed.Noise | None,
     rounding: Rounding | None = None,
-) -> Output:
+) -> list[Output]:
+    """The lines that both print, and what of them is told and not compared."""
     series = reference.training.get("series", [])
     steps = max((len(numeric.curve(one)) for one in series), default=0)
     relative = tolerances.RESULT * (1 + tolerances.GROWTH * steps)
     moved = rounding.moved() if rounding else None
-    both = reference.stdout, target.stdout
-    found = printed.compare(*both, relative, noise=noise, rounded=True, moved=moved)
-    if found:
-        return Output("printed", DIFFERS, detail=str(found[0]))
+    found = printed.outputs(
+        reference.stdout,
+        target.stdout,
+        relative,
+        noise=noise,
+        rounded=True,
+        moved=moved,
+        known=(reference.printing, target.printing),
+    )
+    told = [_told(difference, reason) for difference, reason in found.told[:_MOST_TOLD]]
+    if len(found.told) > _MOST_TOLD:
+        text = f"{len(found.told) - _MOST_TOLD} more lines differ so"
+        told.append(Output("printed", NOT_COMPARED, detail=text, told=True))
+    if found.built:
+        text = f"{found.built} lines of one side are printed where TensorFlow builds a graph"
+        text += ": how often is no result"
+        told.append(Output("printed", NOT_COMPARED, detail=text, told=True))
+    if found.differences:
+        detail = str(found.differences[0])
+        more = len(found.differences) - 1
+        counts = [
+            (more, "more", "differs", "differ"),
+            (found.equal, "other", "is equal", "are equal"),
+        ]
+        for number, which, one, several in counts:
+            if number:
+                lines = f"{which} line{'s' * (number > 1)}"
+                detail += f"; {number} {lines} {one if number == 1 else several}"
+        return [Output("printed", DIFFERS, detail=detail), *told]
     if not printed.lines(reference.stdout):
-        return Output("printed", NOT_COMPARED, detail="neither program prints")
-    return Output("printed", EQUAL, detail=f"{len(printed.lines(reference.stdout))} lines")
+        return [Output("printed", NOT_COMPARED, detail="neither program prints"), *told]
+    if not found.equal and told:
+        return told
+    text = f"{len(printed.lines(reference.stdout))} lines"
+    return [Output("printed", EQUAL, detail=text), *told]
+
+
+def _told(difference: Difference, reason: str) -> Output:
+    return Output("printed", NOT_COMPARED, detail=f"{difference}: {reason}", told=True)

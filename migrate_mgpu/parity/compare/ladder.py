@@ -8,6 +8,7 @@ lacks, an unequal number of steps, a NaN, a run without steps are broken rungs.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ ACCEPTED = {
     "graph_options.rewrite_options.meta_optimizer_iterations": "an Estimator without a "
     "session_config asks for one pass of the graph optimizer; TF2 cannot, and computes the same",
 }
+_MOST_UNUSED = 3  # that are told
 _JOINING = "by it, workers find each other and sum what they send"
 # Those that TensorFlow sets where several workers train.
 OF_WORKERS = dict.fromkeys(
@@ -101,7 +103,7 @@ def compare(
         rungs[8].reason = "the programs were stopped after the wanted steps"
     else:
         rungs[8].outputs += evaluation.compare(reference, target, allowed, rounding)
-        rungs[8].outputs.append(_printed(reference, target, noise, rounding))
+        rungs[8].outputs += _printed(reference, target, noise, rounding)
     return rungs
 
 
@@ -115,16 +117,17 @@ def _printed(
     target: Side,
     noise: printed.Noise | None,
     rounding: Rounding | None,
-) -> Output:
+) -> list[Output]:
     """The printed lines. The one that a tower, or a replica, is printed of may be another
     worker's: the last one's is on the last worker."""
     found = evaluation.printed_lines(reference, target, noise, rounding)
-    for number, text in enumerate(target.printed[1:] if found.status == DIFFERS else (), 1):
+    differs = any(output.status == DIFFERS for output in found)
+    for number, text in enumerate(target.printed[1:] if differs else (), 1):
         one = replace(target, stdout=text)
-        other = evaluation.printed_lines(reference, one, noise, rounding)
-        if other.status == EQUAL:
-            other.detail = f"as worker {number} prints; worker 0 prints other values"
-            return other
+        others = evaluation.printed_lines(reference, one, noise, rounding)
+        if others[0].status == EQUAL:
+            others[0].detail = f"as worker {number} prints; worker 0 prints other values"
+            return others
     return found
 
 
@@ -348,7 +351,26 @@ def _variables(
             found.append(Output(matching.title(before[i]), DIFFERS, detail=text))
     if pairs and not found:
         found.append(Output("variables", EQUAL, detail=f"{len(pairs)} pairs"))
-    return found or [Output("variables", DIFFERS, detail="no variable was trained")]
+    if not found:
+        return [Output("variables", DIFFERS, detail="no variable was trained")]
+    return found + _unused(one, other)
+
+
+def _unused(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Output]:
+    """Variables that one side alone makes, and that nothing uses: they change no result."""
+    found = []
+    both = [training.get("unused", ()) for training in (one, other)]
+    counts = [Counter(tuple(v["shape"]) for v in side) for side in both]
+    for side, name, less in zip(both, ("reference", "target"), (counts[1], counts[0])):
+        left = Counter(less)
+        for v in side:
+            shape = tuple(v["shape"])
+            if left[shape]:
+                left[shape] -= 1
+                continue
+            text = f"{v['name']} {v['shape']} is made in the {name} alone, and nothing uses it"
+            found.append(Output(v["name"], NOT_COMPARED, detail=text, told=True))
+    return found[:_MOST_UNUSED]
 
 
 def _curves(series: Any) -> Iterator[tuple[str, list[float], list[float]]]:

@@ -30,6 +30,7 @@ class Output:
     Attributes:
       first_bad: the first step (from 1) that is out of tolerance, where steps exist.
       needed: the smallest relative tolerance with which it would pass; None when none does.
+      told: whether it is said of a rung that is equal: what is no result, and differs.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Output:
     largest_relative: float | None = None
     needed: float | None = None
     detail: str = ""
+    told: bool = False
 
 
 @dataclass

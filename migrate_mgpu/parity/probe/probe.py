@@ -110,6 +110,7 @@ class Trace:
         self.recorder: Any = None  # of the training, with --watch
         self.more_patches: dict[str, Any] = {}
         self.isolation: Any = None
+        self.printing: Any = None
         self.ends: dict[str, Any] | None = None  # of the workers: files that say they have ended
         self.program = os.path.abspath(program)
         self.folder = os.path.dirname(self.program)  # the program's own modules
@@ -129,6 +130,7 @@ class Trace:
         for name in ("hardware", "place"):  # of this side, for the result
             self.data[name] = options.get(name)
         self.recorder.save_trace = self.save
+        self.printing = _sibling("watch_printing").Printing()
         if options.get("isolate"):
             isolation = _sibling("isolate").Isolation(options["isolate"], self.recorder)
             self.more_patches = _both(self.more_patches, isolation.patches())
@@ -320,6 +322,8 @@ def run(trace: Trace, program: str, argv: list[str], module: str | None = None) 
     """Execute the program, or as ``python -m`` does a module; returns its exit status. The
     trace is saved."""
     _line_buffer_output()
+    if trace.printing is not None:
+        trace.printing.begin()
     install(trace)
     if trace.isolation is not None:
         trace.isolation.patch_python()
@@ -353,6 +357,8 @@ def run(trace: Trace, program: str, argv: list[str], module: str | None = None) 
 
 def _end(trace: Trace, status: int) -> int:
     trace.data["status"] = status
+    if trace.printing is not None:
+        trace.data["printing"] = trace.printing.data()
     _record_context_at_exit(trace)
     if trace.recorder is not None:
         trace.data["unordered"] = [

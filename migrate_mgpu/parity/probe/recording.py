@@ -76,6 +76,7 @@ class Recorder:
         self.lock = threading.RLock()
         self.series: list[Series] = []
         self.variables: list[dict[str, Any]] = []
+        self.unused: list[dict[str, Any]] = []  # that could be trained
         self.arrays: dict[str, Any] = {}
         self._first_series: dict[frozenset[int], int] = {}  # by the variables that are trained
         self.outputs: list[dict[str, Any]] = []
@@ -422,6 +423,7 @@ class Recorder:
                 "unseen": self.unseen,
                 "stopped": self.stopped,
                 "variables": self.variables,
+                "unused": self.unused,
                 "series": [series.data() for series in self.series],
                 "declares": self.declares,
                 "carried": self.carried,

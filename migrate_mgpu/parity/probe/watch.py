@@ -99,6 +99,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         ".python.ops.gradients_util": built.patch_gradients,
         ".python.training.optimizer": built.patch_optimizer,
         ".python.client.session": graph.patch_session,
+        ".python.ops.resource_variable_ops": creation.patch_reads,
         ".python.eager.backprop": eager.patch_tape,
         ".python.eager.def_function": eager.patch_function,
         ".python.eager.polymorphic_function.polymorphic_function": eager.patch_function,

@@ -23,6 +23,7 @@ class Creation:
         self._made: list[Any] = []  # kept: an id is of one variable only while that lives
         self._trainable: list[Any] = []
         self._local = threading.local()
+        self._read: set[int] = set()  # ids of variables whose values something has taken
         self._carried = False
         self._watching = False
 
@@ -66,6 +67,18 @@ class Creation:
             tools.variable(variable)
 
         cls._initialize = _initialize
+
+    def patch_reads(self, module: Any) -> None:
+        """``tensorflow.python.ops.resource_variable_ops``"""
+        original = module.variable_accessed
+
+        @functools.wraps(original)
+        def variable_accessed(variable: Any) -> None:
+            if not getattr(self._local, "knowing", False):
+                self._read.add(id(variable))
+            original(variable)
+
+        module.variable_accessed = variable_accessed
 
     def place(self, variable: Any) -> int:
         """Its place in creation order; the last for one that was not seen."""
@@ -117,15 +130,25 @@ class Creation:
 
     def known(self) -> list[tuple[dict[str, Any], Any]]:
         """Trainable variables that have a value, in creation order, with name and shape."""
+        return [(entry, variable) for entry, variable, _ in self._known()]
+
+    def known_values(self) -> list[tuple[dict[str, Any], Any]]:
+        """The same with their values."""
+        return [(entry, value) for entry, _, value in self._known()]
+
+    def _known(self) -> list[tuple[dict[str, Any], Any, Any]]:
         found = []
         for variable in self._trainable:
+            self._local.knowing = True  # what takes its value is not the program
             try:
                 value = tools.value(variable)
             except Exception:
                 continue  # it is made in a function, and has none yet
+            finally:
+                self._local.knowing = False
             if value.dtype.kind == "f":
                 entry = {"name": tools.name(variable), "shape": [int(n) for n in value.shape]}
-                found.append((entry, variable))
+                found.append((entry, variable, value))
         return found
 
     def carry(self, trained: list[tuple[dict[str, Any], Any]], tracing: bool) -> None:
@@ -142,12 +165,41 @@ class Creation:
         reference, known = self.recorder.reference(), self.known()
         pair = self.recorder._matching.pair
         pairs, _, left = pair(reference["variables"], [entry for entry, _ in known])
+        if {id(known[j][1]) for j in left} & {id(variable) for _, variable in trained}:
+            # What nothing has used may have the partner of one that is trained.
+            known = self._used(known, {id(variable) for _, variable in trained})
+            pairs, _, left = pair(reference["variables"], [entry for entry, _ in known])
         chosen = [(i, known[j][1]) for i, j in pairs]
         lacking = {id(known[j][1]) for j in left}
         alone = [(entry, variable) for entry, variable in trained if id(variable) in lacking]
         pairs, _, _ = pair(reference["variables"], [entry for entry, _ in alone])
         chosen += [(i, alone[j][1]) for i, j in pairs]
         self.give([(reference["values"][i], variable) for i, variable in chosen], tracing)
+
+    def _used(
+        self, known: list[tuple[dict[str, Any], Any]], trained: set[int]
+    ) -> list[tuple[dict[str, Any], Any]]:
+        """Those that are trained, by their ids, or whose values something has taken."""
+        used = self._read | trained
+        return [
+            (entry, variable)
+            for entry, variable in known
+            if used & {id(part) for part in [variable, *tools.parts(variable)]}
+        ]
+
+    def unused(self, trained: set[int]) -> list[dict[str, Any]]:
+        """Those that could be trained, and that nothing uses.
+
+        Args:
+          trained: ids of variables.
+        """
+        plain, known = self.recorder._matching.plain, self.known()
+        used = {id(variable) for _, variable in self._used(known, trained)}
+        return [
+            {**entry, "name": plain(entry["name"])}
+            for entry, variable in known
+            if id(variable) not in used
+        ]
 
     def carry_later(self, model: int, new: dict[int, Any], tracing: bool) -> None:
         """Before the first step of a model that is trained after another: the reference has

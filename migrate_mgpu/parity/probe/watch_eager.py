@@ -239,7 +239,7 @@ class EagerWatch:
 
     def _publish(self) -> None:
         """For the target, all that was made: a second optimizer's first step comes later."""
-        listed = [(entry, tools.value(variable)) for entry, variable in self._creation.known()]
+        listed = self._creation.known_values()
         self.recorder.publish_initial(listed or None)
 
     def _tracing(self) -> bool:
@@ -455,6 +455,7 @@ class EagerWatch:
         with tools.tf("eager.context").eager_mode():
             self._leave_out()
             self._read("final")
+            self.recorder.unused += self._creation.unused(set(self._indices))
             for number in sorted(set(self._series.values())):
                 series = self.recorder.get_series(number)
                 if series.steps == 1:

@@ -257,6 +257,7 @@ class GraphWatch:
         if first:
             for train_op in graph_ops:
                 recorder.get_series(train_op.index).seen_first.add("initial")
+            recorder.unused += _unused(session.graph, variables)
             if recorder.carries and (model == 0 or recorder.reference_with(model)):
                 for j, value in recorder.carry(recorder.variables):
                     for index, variable in known:
@@ -395,6 +396,33 @@ class GraphWatch:
             self._read(session, self._trained[1], "later")
         except tools.module("framework.errors").OpError:
             pass  # they have none there
+
+
+def _unused(graph: Any, trained: list[Any]) -> list[dict[str, Any]]:
+    """Variables that could be trained, and that nothing in the graph uses."""
+    made = graph.get_collection("trainable_variables")
+    names = {part.name for v in trained for part in [v, *tools.components(v)]}
+    known = [v for v in made if not names & {part.name for part in [v, *tools.components(v)]}]
+    return [
+        {"name": v.name.partition(":")[0], "shape": v.shape.as_list()}
+        for v in known
+        if v.shape.is_fully_defined() and v.dtype.is_floating
+        if not any(map(_is_used, tools.components(v)))
+    ]
+
+
+# What takes a variable's value, or its handle, and computes nothing of it.
+_NO_USE = ("Assign", "AssignVariableOp", "IsVariableInitialized", "SaveV2", "VarIsInitializedOp")
+_READS = ("Identity", "ReadVariableOp")
+
+
+def _is_used(variable: Any) -> bool:
+    taken = [op for output in variable.op.outputs for op in output.consumers()]
+    for op in list(taken):
+        if op.type in _READS:
+            taken.remove(op)
+            taken += [user for output in op.outputs for user in output.consumers()]
+    return any(op.type not in _NO_USE for op in taken)
 
 
 def _neighbours(value: Any, rng: Any, trained: bool) -> Any:

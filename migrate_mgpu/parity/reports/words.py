@@ -105,7 +105,9 @@ def about(rung: Mapping[str, Any]) -> str:
     if rung["status"] == "equal":
         worst = max((o["largest_relative"] or 0.0 for o in outputs), default=0.0)
         spared = [f"{o['name']}: {what(o)}" for o in outputs if worst and _spared(o)]
-        return "; ".join([f"largest relative difference {worst:.1e}", *spared]) if worst else ""
+        said = [f"largest relative difference {worst:.1e}"] if worst else []
+        told = [f"{what(o)}" for o in outputs if o.get("told")]
+        return "; ".join([*said, *spared, *told])
     if rung["status"] == "differs":
         broken = [o for o in outputs if o["status"] == "differs"]
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from migrate_mgpu import runtimes
+from migrate_mgpu.parity.runs.printing import Known
 from migrate_mgpu.parity.runs.supervise import Process
 
 if TYPE_CHECKING:
@@ -48,6 +49,13 @@ class Side:
         """Of several workers: the command that starts each (``commands``), why they did not
         train one model (``apart``), and the variables whose gradients may be of one of them."""
         return (self.trace or {}).get("workers") or {}
+
+    @property
+    def printing(self) -> Known:
+        """What is known of its output beside the text."""
+        told = (self.trace or {}).get("printing") or {}
+        built = frozenset(told.get("built", ()))
+        return Known(frozenset(told.get("versions", ())), tuple(told.get("folders", ())), built)
 
     @property
     def training(self) -> Mapping[str, Any]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import pytest
 
 from migrate_mgpu.parity.compare import printed
+from migrate_mgpu.parity.runs.printing import Known
 
 CPU = "_DeviceAttributes(/job:localhost/replica:0/task:0/device:CPU:0, CPU"
 XLA = CPU.replace("CPU", "XLA_CPU")
@@ -164,3 +168,157 @@ def test_what_rounding_moves():
     assert printed.compare("a 0.5 3\n", "a 0.5 4\n", moved=moved) == []
     assert printed.compare("a 0.5 3\n", "a 0.5 5\n", moved=moved)
     assert printed.compare("a 0.5 3\n", "a 0.6 3\n", moved=moved)
+
+
+OLD = Known(frozenset({"1.15.5", "3.7.16"}), ("/opt/py37",))
+NEW = Known(frozenset({"2.15.1", "3.11.7"}), ("/opt/py311",))
+
+
+def outputs(one: str, other: str, **options: Any) -> printed.Compared:
+    return printed.outputs(one, other, known=(OLD, NEW), **options)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ("TensorFlow 1.15.5, 0.5", "TensorFlow 2.15.1, 0.5", "a version"),
+        ("1.15.5", "2.15.1", "a version"),
+        ("on 3.7.16: 1.15.5", "on 3.11.7: 2.15.1", "a version"),
+        (
+            "<class 'tensorflow.python.estimator.Estimator'> 3",
+            "<class '__main__.Model'> 3",
+            "a class of a library",
+        ),
+        ("<__main__.A object at 0x7f21>", "<__main__.A object at 0x7a5>", "an object"),
+        ("<function f at 0x7f21>", "<function f at 0x7a5>", "an object"),
+        (
+            "<tensorflow_estimator.python.estimator.Estimator object at 0x7f21> 2.5",
+            "<__main__.Model object at 0x7a5> 2.5",
+            "an object",
+        ),
+        (
+            "from /opt/py37/lib/python3.7/site-packages/tensorflow_core/__init__.py",
+            "from /opt/py311/lib/python3.11/site-packages/tensorflow/__init__.py",
+            "a file of the interpreter",
+        ),
+        ("loss 0.5", "loss tf.Tensor(0.5, shape=(), dtype=float32)", "a tensor"),
+        (
+            "w [0.5, 2.]",
+            "w <tf.Variable 'w:0' shape=(2,) dtype=float32, numpy=[0.5, 2.]>",
+            "a tensor",
+        ),
+    ],
+)
+def test_text_that_is_no_result_is_told(one, other, reason):
+    found = outputs(f"{one}\nloss 0.25\n", f"{other}\nloss 0.25\n")
+    assert found.differences == [] and found.equal == 1
+    ((difference, said),) = found.told
+    assert (difference.where, said) == ("line 1", reason)
+    # What else the line says, and what comes after it, is compared.
+    assert outputs(f"{one} 1\nloss 0.25\n", f"{other} 2\nloss 0.25\n").differences
+    (found,) = outputs(f"{one}\nloss 0.25\n", f"{other}\nloss 0.5\n").differences
+    assert found.where == "line 2"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("data 1.15.5", "data 2.15.2"),  # no version of the runtime's
+        ("data 1.0.1", "data 1.0.2"),
+        ("score 0.51", "score 0.52"),
+        ("<class '__main__.A'>", "<class '__main__.B'>"),
+        ("<class 'int'>", "<class 'float'>"),
+        ("<__main__.A object at 0x7f21>", "<__main__.B object at 0x7f21>"),
+        ("/data/a/train.csv", "/data/a/test.csv"),
+        ("/opt/py37/lib/a.py", "/opt/py311/lib/b.py"),
+        ("loss 0.5", "loss tf.Tensor(0.6, shape=(), dtype=float32)"),
+        ("a cat", "a dog"),
+        ("namespace(a=1, b=2)", "a=1,b=3"),
+    ],
+)
+def test_other_text_stays_a_difference_and_the_rest_is_compared(one, other):
+    found = outputs(f"first\n{one}\nloss 0.25\nlast\n", f"first\n{other}\nloss 0.25\nlast\n")
+    assert [d.where for d in found.differences] == ["line 2"]
+    assert found.told == [] and found.equal == 3
+    found = outputs(f"first\n{one}\nloss 0.25\n", f"first\n{other}\nloss 0.35\n")
+    assert [d.where for d in found.differences] == ["line 2", "line 3"]
+
+
+RUN = (
+    "TensorFlow 1.15.5\n" + "".join(f"step {n}: loss 0.{9 - n}\n" for n in range(5)) + "test 0.75\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "seen"),
+    [
+        ("test 0.75", "test 0.76", "'test 0.75' became 'test 0.76' (line 7)"),
+        ("step 3: loss 0.6\n", "", "'step 3: loss 0.6' became 'step 4: loss 0.5' (line 5)"),
+        ("step 4: loss 0.5\n", "", "'step 4: loss 0.5' became 'no line' (line 6)"),
+        ("test 0.75\n", "", "'test 0.75' became 'end of output' (line 7)"),
+        ("test 0.75\n", "test 0.75\ntest 0.75\n", "'end of output' became 'test 0.75' (line 8)"),
+        ("step 0: loss 0.9\n", "new 7\nstep 0: loss 0.9\n", "'no line' became 'new 7' (line 2)"),
+        ("test 0.75\n", "best\ntest 0.75\n", "'no line' became 'best' (line 7)"),
+    ],
+)
+def test_behind_text_that_is_told_results_are_still_seen(old, new, seen):
+    target = RUN.replace("1.15.5", "2.15.1")
+    assert outputs(RUN, target).differences == []
+    found = outputs(RUN, target.replace(old, new)).differences
+    assert seen in [str(difference).partition(": ")[2] for difference in found]
+
+
+def test_what_is_printed_while_a_graph_is_built():
+    """An Estimator calls the input function in its own time, and anew for each evaluation."""
+    called = "* data\nbatch 8\nlayers [3, 4]\n"
+    one = f"begin\n{called}step 1\n\n{called}score 0.5\n"
+    lines = frozenset({1, 2, 3, 6, 7, 8})
+    known = Known(built=lines), Known()
+    for other in ("begin\nstep 1\nscore 0.5\n", f"{called}begin\nstep 1\nscore 0.5\n{called}"):
+        found = printed.outputs(one, other, known=known)
+        assert found.differences == [] and found.built == 6 * (other[0] == "b")
+    assert printed.outputs(one, one, known=known).built == 0
+    # Without that knowledge, and with another text, it is a difference.
+    assert printed.outputs(one, "begin\nstep 1\nscore 0.5\n").differences
+    other = one.replace("batch 8", "batch 16")
+    (found, *_) = printed.outputs(one, other, known=known).differences
+    assert "batch 16" in str(found)
+    known = Known(built=lines), Known(built=lines)  # both, on a bridge
+    assert printed.outputs(one, one, known=known).differences == []
+    assert len(printed.outputs(one, other, known=known).differences) == 1
+    # What a traced function of the target prints is none of its results.
+    known = Known(), Known(built=frozenset({0}))
+    assert printed.outputs("score 1\n", "tracing 3\nscore 1\n", known=known).differences == []
+    assert printed.outputs("score 1\n", "tracing 3\nscore 2\n", known=known).differences
+    assert printed.outputs("tracing 3\nscore 1\n", "tracing 3\n", known=known).differences
+
+
+EXPORT = """Saved artifact at 'export/1'. The following endpoints are available:
+
+* Endpoint 'serve'
+  args_0 (POSITIONAL_ONLY): TensorSpec(shape=(None, 3), dtype=tf.float32, name='x')
+Output Type:
+  Dict[['y', TensorSpec(shape=(None, 1), dtype=tf.float32, name=None)]]
+Captures:
+  139853292449680: TensorSpec(shape=(), dtype=tf.resource, name=None)
+"""
+
+
+def test_what_keras_says_of_an_export():
+    assert printed.lines(f"a\n{EXPORT}\n  score 1\nb\n") == ["a", "", "score 1", "b"]
+    assert printed.lines(f"a\n{EXPORT}{EXPORT}b\n") == ["a", "b"]
+
+
+def test_noise_beside_text_that_is_told():
+    one, two = "1.15.5: 0.5 in 3.25 s\n", "1.15.5: 0.5 in 4.5 s\n"
+    noise = printed.noise(one, two)
+    assert outputs(one, "2.15.1: 0.5 in 9.75 s\n", noise=noise).differences == []
+    assert outputs(one, "2.15.1: 0.6 in 9.75 s\n", noise=noise).differences
+
+
+def test_a_long_output_is_aligned_in_little_time():
+    one = "".join(f"step {n} loss 0.5\n" for n in range(30_000))
+    begin = time.monotonic()
+    other = f"first\n{one}last\n".replace("step 500 loss 0.5\n", "stop\n")
+    assert printed.outputs(one, other).differences
+    assert time.monotonic() - begin < 20

@@ -195,6 +195,8 @@ class Batches:
             return  # a layer within the model
         for tensor in self._eager.tf("util.nest").flatten(inputs):
             known = hasattr(tensor, "graph") or hasattr(tensor, "numpy")
+            if hasattr(tensor, "dense_shape"):
+                continue  # a sparse one, whose rows have no sum of this kind
             if known and tensor.shape.ndims and tensor.dtype != "string":  # texts have no sum
                 setattr(self._local, name, tensor)
                 if not taped and not self._eager.tf("eager.context").executing_eagerly():

@@ -300,6 +300,8 @@ class CallGraph:
         if not mentions:
             if outermost.name == "main" and module.has_main_guard:  # `tf.app.run()` calls it
                 return module is program.entry
+            if outermost.name == "main" and module.path.suffix == ".ipynb":
+                return True
             elsewhere = any(
                 (target := self.target(one, mention)) is not None
                 and _is(target, outermost)

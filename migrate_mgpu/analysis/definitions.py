@@ -1,10 +1,11 @@
-"""Where a definition that new code needs stands in its author's file."""
+"""Where new definitions stand in their author's file, and who may call those that are there."""
 
 from __future__ import annotations
 
 import ast
+import re
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -31,3 +32,20 @@ def defined_above(module: Module, statement: ast.stmt, texts: list[str]) -> Edit
     lines = [*[""] * max(2 - blank, 0), *"\n\n\n".join(texts).split("\n"), "", ""]
     place = source.line_starts[start - 1]
     return Edit(place, place, "".join(f"{line}{source.newline}" for line in lines))
+
+
+@fact_of_text
+def may_be_called(module: Module) -> bool:
+    """Whether somebody whose code is not seen may call a module's functions.
+
+    No file imports a notebook: only its lines that are no Python may call them (`%time train()`).
+    """
+    source = module.source
+    if not isinstance(source, Notebook):
+        return True
+    kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
+    defined = {node.name for node in ast.walk(module.tree) if isinstance(node, kinds)}
+    lines = zip(source.raw.splitlines(), source.text.splitlines())
+    return any(
+        not defined.isdisjoint(re.findall(r"\w+", raw)) for raw, text in lines if raw != text
+    )

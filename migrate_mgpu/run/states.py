@@ -19,6 +19,7 @@ from migrate_mgpu.analysis.api_version import (
     v1_uses,
 )
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.definitions import may_be_called
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.import_edits import unused_lost_imports, with_imports
@@ -140,6 +141,11 @@ class State:
 
 # What keeps a program from TF2 only where it comes to the place, by the diagnostics' keys.
 _WHEN_CALLED = (PYTHON_2, GONE_LATE)
+
+
+def _is_seen(program: Program, module: Module) -> bool:
+    """Whether somebody outside of a program may call the functions of a module."""
+    return module is program.entry and not module.has_main_guard and may_be_called(module)
 
 
 def _unless_called(why: Diagnostic) -> Diagnostic:
@@ -351,6 +357,9 @@ class ProgramStates:
             for one in self.conversions.of(inside)
             if one.flow.module.writable and runs_in(program, one.flow.module, one.flow.call)
         ]
+        idle = [m for m in made if self._is_idle(program, m.flow.module, m.flow.call)]
+        if len(idle) < len(made):  # a library alone has no other ones
+            made = [one for one in made if one not in idle]
         opened = any(session.sink.module.writable for session in sessions)
         copied = self.copies.of(modules)
         if not flows and not opened and not made and not copied:
@@ -717,12 +726,10 @@ class ProgramStates:
 
     def _runs(self, program: Program, why: Diagnostic) -> bool:
         """Whether a program may come to a place; what nobody outside sees is called from inside."""
-        seen_outside = why.module is program.entry and not why.module.has_main_guard
-        return self.graph.runs_in(program, why.module, why.node, seen_outside)
+        return self.graph.runs_in(program, why.module, why.node, _is_seen(program, why.module))
 
     def _is_idle(self, program: Program, module: Module, node: ast.AST) -> bool:
         """Whether a place is in a function that the program never calls."""
-        seen_outside = module is program.entry and not module.has_main_guard
         part = outermost(module, node)
         around = list(module.names.ancestors(node))
         if isinstance(part, ast.ClassDef):  # whose body runs where it stands
@@ -732,7 +739,7 @@ class ProgramStates:
         statement = [node, *around][around.index(part)] if part in around else part
         if not any(statement is one for one in part.body):  # a default, or a decorator
             return False
-        return not self.graph.runs_in(program, module, node, seen_outside)
+        return not self.graph.runs_in(program, module, node, _is_seen(program, module))
 
     def _asked(self, program: Program, why: Diagnostic) -> str | None:
         """The condition under which a program comes to a name that is gone, if an option asks."""

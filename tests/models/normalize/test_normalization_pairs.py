@@ -144,3 +144,9 @@ def test_an_iterator_is_no_list(old: str, new: str) -> None:
     after, said = migrated(changed(*LISTS, walked, (old, new)))
     assert "the file is Python 3 now" not in said
     assert "list(map(" not in after
+
+
+def test_keys_of_no_prediction() -> None:
+    found, said = migrated(changed(('predict_keys="prob"', 'predict_keys="score"')))
+    assert "for row in zip(*rows.values())" in found, said
+    assert any("TF1 raises a ValueError" in one for one in said), said

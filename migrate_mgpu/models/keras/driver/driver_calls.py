@@ -42,7 +42,7 @@ from migrate_mgpu.models.keras.driver.results import (
     returned,
     without_evaluation,
 )
-from migrate_mgpu.models.keras.driver.rows import rows_of, walked_once
+from migrate_mgpu.models.keras.driver.rows import asks_for_none, rows_of, walked_once
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
 from migrate_mgpu.models.keras.inputs.inputs import Inputs
@@ -322,6 +322,13 @@ class _Driver:
             text = self._call(call, "predict", pieces)
             self._replace(call, text if walked_once(call, self.values) else f"iter({text})")
             return
+        if asks_for_none(call, self.flow, self.model):
+            asked = source.code(arguments["predict_keys"])
+            text = (
+                f"TF1 raises a ValueError where these are asked for: no prediction's name is a "
+                f"part of {asked}; here all of them are given"
+            )
+            self.changes.note(module, call.node, text)
         layout = Layout(source, statement)
         names = module.names
         assigned = isinstance(statement, ast.Assign) and statement.value is call.node

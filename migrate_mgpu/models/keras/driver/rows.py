@@ -63,6 +63,8 @@ def _key(call: DriverCall, flow: EstimatorFlow, model: ModelPlan) -> str | None:
     # TF1 asks whether each name is `in` it: a part of a string is.
     if isinstance(found, str) and one is node:
         known = [key for key in model.prediction_keys if isinstance(key, str) and key in found]
+        if asks_for_none(call, flow, model):
+            return None
         if not (flow.kind == CANNED and found in _CANNED) and known != [found]:
             found = None
     if not isinstance(found, str):
@@ -71,6 +73,15 @@ def _key(call: DriverCall, flow: EstimatorFlow, model: ModelPlan) -> str | None:
             "leave it out, and take the keys from the rows",
         )  # fmt: skip
     return found
+
+
+def asks_for_none(call: DriverCall, flow: EstimatorFlow, model: ModelPlan) -> bool:
+    """Whether none of the predictions is asked for, by a text: TF1 raises a ValueError there."""
+    node = call.arguments.get("predict_keys")
+    asked, known = constant(node) if node is not None else None, model.prediction_keys
+    if not isinstance(asked, str) or not known or flow.kind == CANNED:
+        return False
+    return all(isinstance(key, str) and key not in asked for key in known)
 
 
 def walked_once(call: DriverCall, values: ValueFlow) -> bool:

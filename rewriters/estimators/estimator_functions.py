@@ -11,12 +11,13 @@ arguments in another order.
 
 ## Safety
 A name is taken over unchanged where it is the same object in both, and renamed where
-``tf.compat.v1``'s is the same object under the new name (``migrate_mgpu/data``); everything
-else is in the table of this module, or keeps its program as it is: placeholders, summaries,
-``tf.image.resize_images`` (TF2 samples at half pixels), ``tf.where`` whose operands may have
-several shapes, an assertion whose operation nothing depends on (it never ran in TF1, in TF2 it
-does). ``l2_regularizer(s)`` is ``L2(s / 2)``. Initializers draw from the same
-distributions, not the same numbers.
+``tf.compat.v1``'s is the same object under the new name (``migrate_mgpu/data``); everything else is
+in the table of this module, or keeps its program as it is: placeholders, summaries, ``tf.where``
+whose operands may have several shapes, an assertion whose operation nothing depends on (it never
+ran in TF1, in TF2 it does). ``tf.image.resize_images`` becomes a function of the program's own that
+calls the operation that TF1 called (TF2's ``tf.image.resize`` samples at half pixels), or stays,
+with ``preserve_aspect_ratio``. ``l2_regularizer(s)`` is ``L2(s / 2)``. Initializers draw from the
+same distributions, not the same numbers.
 
 ## References
 ``tf.math``, ``tf.nn``, ``tf.random``, ``tf.keras.initializers``, ``tf.keras.regularizers``
@@ -77,7 +78,7 @@ def model_fn():
         "images that TF2 samples elsewhere",
         """\
 def model_fn(features, labels, mode):
-    images = tf.image.resize_images(features, [14, 14])
+    images = tf.image.resize_images(features, [14, 14], preserve_aspect_ratio=True)
     logits = tf.layers.dense(tf.layers.flatten(images), 10)
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
     optimizer = tf.train.GradientDescentOptimizer(0.1)

@@ -13,6 +13,7 @@ from migrate_mgpu.models.front.estimators.parts import CUSTOM, MADE_ELSEWHERE, E
 from migrate_mgpu.models.normalize.experiments import EXPERIMENT, experiment_of
 from migrate_mgpu.models.normalize.normalization_pairs import pairs
 from migrate_mgpu.models.normalize.public_keras import is_private
+from migrate_mgpu.models.normalize.resized_images import RESIZES
 from migrate_mgpu.models.normalize.spec_functions import makes_specs
 from migrate_mgpu.models.normalize.tpu_arms import arms
 
@@ -25,6 +26,7 @@ TPU_ESTIMATOR = "tpu-estimator"
 NORMALIZATION_PAIR = "pair-of-normalizations"
 CHANGED_SETTING = "changed-setting"
 TABLE = "table-of-words"
+RESIZED = "resized-images"
 
 
 def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
@@ -36,6 +38,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(FUNCTION_OF_TABLE)
     if _is_table(why):
         found.add(TABLE)
+    if name_of(why.module, why.node) == RESIZES:
+        found.add(RESIZED)
     if mnist_load(why.module, why.node) is not None:
         found.add(MNIST)
     if flow.function is not None and any(True for _ in pairs(flow.function.module)):

@@ -31,6 +31,7 @@ def _only(name: str, value: object) -> Parameter:
     return Parameter(name, str(value), target="", only=(value,), reason=reason)
 
 
+SHARED = "feature_column.shared_embedding_columns"
 NUMBER, BUCKETS = "number", "buckets"
 
 COLUMNS = Table(
@@ -147,6 +148,71 @@ class {name}({tf}.keras.layers.Layer):
         sizes = [column.variable_shape.num_elements() for column in self.columns]
         tensors = [{tf}.reshape(tensor, [-1, size]) for tensor, size in zip(tensors, sizes)]
         return {tf}.concat(tensors, axis=-1)
+''',
+)
+# The same where columns share tables, which these functions say of the columns that they make.
+SHARED_COLUMN_TENSORS = Definition(
+    "FeatureColumns",
+    '''\
+class {name}({tf}.keras.layers.Layer):
+    """The tensors of feature columns, in the order of the columns' names."""
+
+    def __init__(self, columns):
+        super().__init__()
+        ordered = sorted(columns, key=self.name_of)
+        self.columns = lambda: ordered  # Keras copies a list, and its columns lose their tables
+        self.kept = {{}}
+        for column in ordered:
+            column.create_state(self)
+
+    def name_of(self, column):
+        return getattr(column, {quote}shared_name{quote}, column.name)
+
+    def key(self, column, name):
+        table = getattr(column, {quote}table{quote}, column.name)
+        return f{quote}{{table}}/{{name}}{quote}
+
+    def create_variable(self, feature_column, name, shape, dtype=None, **settings):
+        settings.pop({quote}use_resource{quote}, None)
+        key = self.key(feature_column, name)
+        if key not in self.kept:
+            self.kept[key] = self.add_weight(name=name, shape=shape, dtype=dtype, **settings)
+
+    def get_variable(self, feature_column, name):
+        variable = self.kept[self.key(feature_column, name)]
+        return {tf}.reshape(variable, variable.shape)  # its gradient has all rows
+
+    def call(self, features):
+        values = {values}(features)
+        tensors = [column.get_dense_tensor(values, self) for column in self.columns()]
+        sizes = [column.variable_shape.num_elements() for column in self.columns()]
+        tensors = [{tf}.reshape(tensor, [-1, size]) for tensor, size in zip(tensors, sizes)]
+        return {tf}.concat(tensors, axis=-1)
+''',
+)
+SHARED_COLUMNS = Definition(
+    "shared_embedding_columns",
+    '''\
+def {name}(
+    categorical_columns,
+    dimension,
+    combiner={quote}mean{quote},
+    initializer=None,
+    shared_embedding_collection_name=None,
+):
+    """Embedding columns that have one table: the model asks for its name."""
+    columns = [
+        {tf}.feature_column.embedding_column(category, dimension, combiner, initializer)
+        for category in categorical_columns
+    ]
+    table = shared_embedding_collection_name
+    if not table:
+        names = sorted(category.name for category in categorical_columns)
+        table = {quote}_{quote}.join([*names, {quote}shared_embedding{quote}])
+    for column in columns:
+        column.table = table
+        column.shared_name = column.categorical_column.name + {quote}_shared_embedding{quote}
+    return columns
 ''',
 )
 WEIGHTED_COLUMNS = Definition(

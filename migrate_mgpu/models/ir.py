@@ -565,11 +565,20 @@ class PartOptimizer:
     made: ast.expr | None = None
 
 
+@record(frozen=True)
+class SharedColumns:
+    """A call that makes embedding columns which have one table."""
+
+    module: Module
+    call: ast.Call
+
+
 @record(frozen=True, eq=False)
 class Part:
     """A linear or a dense part of a canned Estimator, over ``numbers`` or ``columns``.
 
-    ``objects`` stands for columns that the program makes when it runs: the model asks them.
+    ``objects`` stands for columns that the program makes when it runs: the model asks them;
+    ``shared`` are the calls that make some of them, which have one table.
     ``settings`` are those of its layers, by TF1's names of the parameters, to which ``prefix``
     belongs. ``statements`` are those that make nothing but columns, ``comments`` the author's
     about the list of them.
@@ -584,6 +593,7 @@ class Part:
     objects: ast.expr | None = None
     statements: tuple[ast.stmt, ...] = ()
     comments: tuple[str, ...] = ()
+    shared: tuple[SharedColumns, ...] = ()
 
 
 @record(frozen=True, eq=False)

@@ -16,7 +16,9 @@ the model's steps, and its metrics are ``weighted_metrics``; a ``label_vocabular
 ``StringLookup`` of the model. Columns may stand in lists, in loops over what is written out, and
 in functions that make nothing else. All others stay as the program makes them, in functions,
 dictionaries or loops over what it reads: ``tf.feature_column`` is in TF2, and a layer asks its
-objects for their tensors (``FeatureColumns``, of a linear model ``WeightedColumns``).
+objects for their tensors (``FeatureColumns``, of a linear model ``WeightedColumns``). What makes
+``shared_embedding_columns`` becomes a function of the program's own, for TF2's makes none in
+eager code.
 
 ``tf.contrib.estimator.add_metrics(estimator, metric_fn)`` becomes metrics of the model, where the
 function is given labels and predictions. ``export_savedmodel`` and exporters write the signature
@@ -35,19 +37,18 @@ TF 2.16 and later have no Estimators, and their ``tensorflow_estimator`` does no
 Losses, weights, metrics and predictions are equal to 1.15.5's on 1, 2 and 4 devices
 (``fixtures/estimator/canned_*``, ``keras_*``). The loss is the sum of a batch, as 1.15 takes it;
 the Estimators of TF2 by the same names took the mean: a finding says which was assumed, and in a
-file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers by
-default are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005. A cross
-hashes by ``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories out of range of an
-identity column are all zeros, where 1.15 stopped. What is exported for one text for each example
-(serialized examples, lines of a file) has TF1's other signatures as well, `regression` or
-`classification`, whose input is `inputs`. Predictions have all of 1.15's names, but
-``all_class_ids`` and ``all_classes`` where nothing is exported. Not converted: columns of other
-packages, sequences and shared embeddings, columns that are not written out under a strategy,
-``batch_norm``, partitioners, more
-than one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl
-under a strategy (1.15 does not run it), optimizers that remember gradients (momentum, RMSProp)
-where TF1 updates the rows of a category that a batch uses and no others, BoostedTrees, heads of
-other kinds or with thresholds, losses or names of their own.
+file that speaks TF2 (or says ``compat.v1`` elsewhere) a plain name stays. The optimizers by default
+are Adagrad with 0.05 and Ftrl with 0.2, of a wide and deep model 0.001 and 0.005. A cross hashes by
+``tf.sparse.cross_hashed``, into 1.15's own buckets. Categories out of range of an identity column
+are all zeros, where 1.15 stopped. What is exported for one text for each example (serialized
+examples, lines of a file) has TF1's other signatures as well, `regression` or `classification`,
+whose input is `inputs`. Predictions have all of 1.15's names, but ``all_class_ids`` and
+``all_classes`` where nothing is exported. Not converted: columns of other packages, sequences,
+shared embeddings beside or in a linear part, columns that are not written out under a strategy,
+``batch_norm``, partitioners, more than one number to predict, texts under a strategy (Keras 3 gives
+none to several replicas), Ftrl under a strategy (1.15 does not run it), optimizers that remember
+gradients (momentum, RMSProp) where TF1 updates the rows of a category that a batch uses and no
+others, BoostedTrees, heads of other kinds or with thresholds, losses or names of their own.
 
 Of Keras models, what was not compared keeps its program: layers, optimizers, losses and metrics
 outside of the tables (RMSprop adds its epsilon elsewhere, recurrent layers have other
@@ -338,11 +339,11 @@ regressor.fit(input_fn(), steps_per_epoch=100, verbose=0)
 """,
     ),
     Case(
-        "columns that are shared",
+        "columns that share a table of bounded rows",
         _FEATURES
         + """\
 hours = tf.feature_column.categorical_column_with_identity('hours', 24)
-shared = tf.feature_column.shared_embedding_columns([hours], 2)
+shared = tf.feature_column.shared_embedding_columns([hours], 2, max_norm=1.0)
 estimator = tf.estimator.DNNClassifier([4], shared)
 estimator.train(input_fn, steps=100)
 """,

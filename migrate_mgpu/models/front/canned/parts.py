@@ -8,11 +8,15 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.models.front.canned.column_names import LISTED, STOPS
-from migrate_mgpu.models.front.canned.column_objects import check_column_objects, may_embed
+from migrate_mgpu.models.front.canned.column_objects import (
+    check_column_objects,
+    may_embed,
+    shared_columns,
+)
 from migrate_mgpu.models.front.canned.columns import ColumnReader
 from migrate_mgpu.models.front.canned.optimizer import read_part_optimizer
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.models.ir import FeatureColumn, Optimizer, Part
+from migrate_mgpu.models.ir import FeatureColumn, Optimizer, Part, SharedColumns
 from migrate_mgpu.models.properties import embeds, is_category, moves_same_rows, updates_rows
 
 _ADVICE = "write its model in Keras"
@@ -76,8 +80,15 @@ class _PartReader:
         default = _DEFAULTS[kind, self.combined]
         optimizer = read_part_optimizer(self.flow, f"{prefix}optimizer", default)
         self._check_rows(columns, optimizer.optimizer, linear)
+        shared: list[SharedColumns] = []
         if self.as_objects:
             self._check_objects(node, optimizer.optimizer, linear)
+            shared = shared_columns(self.flow.modules)
+        if shared and (linear or self.combined):
+            raise Refused(
+                self.module, node, "shared embedding columns in a linear part, or beside one",
+                "give each column a table of its own, or write the network as a Keras model",
+            )  # fmt: skip
         made = [optimizer.statement] if optimizer.statement is not None else []
         settings = {} if linear else self._settings(prefix)
         return Part(
@@ -90,6 +101,7 @@ class _PartReader:
             node if self.as_objects else None,
             (*reader.statements, *made),
             tuple(reader.comments),
+            tuple(shared),
         )
 
     def _check_column(self, column: FeatureColumn, node: ast.expr, linear: bool) -> None:

@@ -6,7 +6,12 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES, WEIGHTED_COLUMNS
+from migrate_mgpu.api.feature_columns import (
+    COLUMN_TENSORS,
+    COLUMN_VALUES,
+    SHARED_COLUMN_TENSORS,
+    WEIGHTED_COLUMNS,
+)
 from migrate_mgpu.api.heads import Task
 from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.core.findings import EVALUATION, NETWORK
@@ -18,6 +23,7 @@ from migrate_mgpu.models.keras.canned.network import PartWriter
 from migrate_mgpu.models.keras.canned.optimizer import write_optimizer
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.metrics import metric_classes, result_object
+from migrate_mgpu.models.keras.shared_columns import share_columns
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.source.new_code import Code, lines
 from migrate_mgpu.source.source import Edit
@@ -96,6 +102,7 @@ class _Writer:
             plan.edit(self.module, *writer.edits)
             plan.arguments += writer.arguments
             plan.has_layer_lists |= writer.has_layer_lists
+            share_columns(plan, writer.part.shared)
         if model.head.classes is not None:
             plan.arguments.append(f"n_classes={text_of(self.module, model.head.classes)}")
         plan.keeps_columns = bool(self.columns)
@@ -135,7 +142,8 @@ class _Writer:
         if part.objects is None:
             return ""
         values = self._defined(COLUMN_VALUES)
-        tensors = self._defined(COLUMN_TENSORS, values=values)
+        definition = SHARED_COLUMN_TENSORS if part.shared else COLUMN_TENSORS
+        tensors = self._defined(definition, values=values)
         if not part.linear:
             return tensors
         return self._defined(WEIGHTED_COLUMNS, values=values, columns=tensors)

@@ -12,12 +12,21 @@ from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import names_in, walk
 from migrate_mgpu.analysis.split_texts import split_lists
-from migrate_mgpu.api.feature_columns import COLUMN_TENSORS, COLUMN_VALUES
+from migrate_mgpu.api.feature_columns import (
+    COLUMN_TENSORS,
+    COLUMN_VALUES,
+    SHARED_COLUMN_TENSORS,
+)
 from migrate_mgpu.api.recurrent import cell_of
 from migrate_mgpu.core.findings import NETWORK
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.canned.column_names import LISTED
-from migrate_mgpu.models.front.canned.column_objects import check_column_objects, may_embed
+from migrate_mgpu.models.front.canned.column_objects import (
+    around,
+    check_column_objects,
+    may_embed,
+    shared_columns,
+)
 from migrate_mgpu.models.front.model_fn.first_values import read_first_values
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
 from migrate_mgpu.models.front.model_fn.label_use import compared_otherwise
@@ -44,7 +53,14 @@ from migrate_mgpu.models.front.network.summaries import (
 from migrate_mgpu.models.front.network.weights import double_weight
 from migrate_mgpu.models.front.own_optimizers import elsewhere
 from migrate_mgpu.models.front.variable_names import check_names
-from migrate_mgpu.models.ir import Objective, Predictions, Result, Training, Variation
+from migrate_mgpu.models.ir import (
+    Objective,
+    Predictions,
+    Result,
+    SharedColumns,
+    Training,
+    Variation,
+)
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes, own_classes
 from migrate_mgpu.models.keras.model.compiling import Compiling
@@ -70,6 +86,7 @@ from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.models.keras.network.sequences import chain, write_sequence
 from migrate_mgpu.models.keras.network.tf1_names import TF1Names
 from migrate_mgpu.models.keras.own_optimizers import own_optimizer
+from migrate_mgpu.models.keras.shared_columns import share_columns
 from migrate_mgpu.models.model_plan import ModelPlan
 from migrate_mgpu.models.properties import adds_up, result_fits_compile
 from migrate_mgpu.source.blocks import Block
@@ -305,6 +322,7 @@ class _Conversion:
         )
         builder = compiling.write()
         self._check_columns()
+        share_columns(plan, self._shared())
         if self.lookup is not None:
             check_lookups(self.training.optimizers.values())
             if self.training.clipping is not None:
@@ -396,10 +414,26 @@ class _Conversion:
         made = [found.call for _, found in self.layers if found.kind == "DenseFeatures"]
         if not made:
             return []
+        shown = SHARED_COLUMN_TENSORS if self._shared() else COLUMN_TENSORS
         return [
             self.style.code(COLUMN_VALUES.text, name=values).rstrip("\n"),
-            self.style.code(COLUMN_TENSORS.text, name=tensors, values=values).rstrip("\n"),
+            self.style.code(shown.text, name=tensors, values=values).rstrip("\n"),
         ]
+
+    def _shared(self) -> list[SharedColumns]:
+        """What makes columns of one table, of those whose objects the network asks.
+
+        Raises:
+            Refused: several layers may ask them, which TF1 gave one table.
+        """
+        asking = [found for _, found in self.layers if found.kind == "DenseFeatures"]
+        shared = shared_columns(around(self.module)) if asking else []
+        if shared and len(asking) > 1:
+            raise Refused(
+                asking[1].module, asking[1].call, "several layers of feature columns, some of "
+                "which share a table", "give each column a table of its own",
+            )  # fmt: skip
+        return shared
 
     def _check_columns(self) -> None:
         """Feature columns whose objects the network asks: whatever they are, they train as in TF1.

@@ -130,7 +130,7 @@ def test_columns_that_only_their_objects_know(columns: str, reason: str) -> None
         "hub.text_embedding_column('b', URL)",
         "fc.sequence_numeric_column('b')",
         "fc.embedding_column(KINDS, 2, ckpt_to_load_from='x')",
-        "fc.shared_embedding_columns([KINDS], 2)[0]",
+        "fc.shared_embedding_columns([KINDS], 2, max_norm=1.0)[0]",
     ],
 )
 def test_columns_whose_objects_are_not_known(column: str) -> None:

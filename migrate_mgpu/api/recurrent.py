@@ -142,6 +142,21 @@ RUNS = Table(
         listed=True,
     ),
 )  # fmt: skip
+# What runs a cell over a sequence, or over what it chooses itself, and makes scores of its outputs.
+DECODE, DECODER = "contrib.seq2seq.dynamic_decode", "contrib.seq2seq.BasicDecoder"
+DECODE_PARAMETERS = (
+    "decoder", "output_time_major", "impute_finished", "maximum_iterations",
+    "parallel_iterations", "swap_memory", "scope",
+)  # fmt: skip
+DECODER_CLASS = "Decoder"
+DECODER_PARAMETERS = ("cell", "helper", "initial_state", "output_layer")
+TRAINING_HELPER = "contrib.seq2seq.TrainingHelper"
+GREEDY_HELPER = "contrib.seq2seq.GreedyEmbeddingHelper"
+HELPERS = {
+    TRAINING_HELPER: ("inputs", "sequence_length", "time_major", "name"),
+    GREEDY_HELPER: ("embedding", "start_tokens", "end_token"),
+}
+DECODED = ("rnn_output", "sample_id")  # the parts of a decoder's output
 TWO_WAYS = "bidirectional_rnn"  # the scope of both networks of a bidirectional one
 REFUSED_RUNS = ("nn.bidirectional_dynamic_rnn", "nn.raw_rnn")
 

@@ -133,6 +133,27 @@ class Recurrent(Operation):
     memory: ast.Name | None = None
 
 
+@record(frozen=True, eq=False)
+class Decoding(Operation):
+    """A cell that runs over a sequence, or over what it chooses itself, and a layer of its outputs.
+
+    ``inputs`` are the sequence and its lengths, or where it is ``greedy`` the table of what it is
+    given next, what it begins with and what ends it. ``start`` is the state that it begins with,
+    ``limit`` how many steps it makes at most. ``target`` is what its three results are assigned to,
+    of which ``outputs`` alone is read. ``imputes``: zeros stand behind a row's end.
+    """
+
+    cell: ast.Name
+    layer: ast.Name
+    inputs: tuple[ast.expr, ...]
+    start: ast.expr
+    limit: ast.expr | None
+    greedy: bool
+    imputes: bool
+    target: ast.Tuple | ast.List
+    outputs: ast.Name
+
+
 class Cell(Operation):
     """A recurrent cell, or a stack of cells."""
 

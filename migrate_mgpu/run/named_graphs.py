@@ -32,6 +32,7 @@ from migrate_mgpu.models.normalize import (
     carried_sizes,
     class_names,
     crf_transitions,
+    decoders,
     early_constants,
     fed_datasets,
     fed_dropout,
@@ -198,6 +199,7 @@ def _lost(state: State, graph: CallGraph) -> Iterator[Finding]:
     yield from _of_queues(state, graph)
     yield from _of_monitored(state)
     yield from _of_prints(state, graph)
+    yield from _of_states(state)
 
 
 def _tell(result: RunResult, told: Iterable[Finding]) -> None:
@@ -518,6 +520,15 @@ def _of_prints(state: State, graph: CallGraph) -> Iterator[Finding]:
         yield Finding(module.path, line, column, code, MANUAL, printed_parts.TOLD, cell=cell)
 
 
+def _of_states(state: State) -> Iterator[Finding]:
+    """The states of recurrent networks that an object keeps for nobody."""
+    for module, node in unread_states.kept_for_nobody(state.program.modules):
+        cell, line, column = place(module.source, module.source.span(node)[0])
+        code = only(SessionRewriter).rule.code
+        text = unread_states.TOLD.format(node.attr)
+        yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
+
+
 def _of_unread(modules: Sequence[Module], free: Set[Path], graph: CallGraph) -> Iterator[Finding]:
     """The functions that nothing calls, where they go."""
     for module, node in unread_functions.unread(modules, graph):
@@ -696,6 +707,7 @@ def _named(
                 or _each(own_modules, fed_datasets.normalize)
                 or _each(own_modules, bidirectional.parted)
                 or _each(own_modules, attention_cells.normalize)
+                or _each(own_modules, decoders.normalize)
                 or _each(own_modules, partial(unread_states.normalize, modules=modules))
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)

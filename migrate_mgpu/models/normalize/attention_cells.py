@@ -9,7 +9,7 @@ program's own that makes such a cell.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
@@ -83,12 +83,23 @@ def _named(module: Module, mechanism: ast.Call) -> list[Edit]:
 
 
 def _within(module: Module, run: ast.Call, node: ast.expr, *kinds: str) -> list[Edit]:
+    """A cell, or what it attends by, in the place of its name."""
+
+    def fits(value: ast.expr) -> bool:
+        row = CELLS.by_name.get(name_of(module, value))
+        return row is not None and row.cell in kinds
+
+    return within(module, run, node, fits)
+
+
+def within(
+    module: Module, run: ast.Call, node: ast.expr, fits: Callable[[ast.expr], bool]
+) -> list[Edit]:
     """What a name stands for in its place; nothing where it is read elsewhere, or may differ."""
     names, source = module.names, module.source
     made = _made(module, node) if isinstance(node, ast.Name) else None
     value = made.value if made is not None else None
-    row = CELLS.by_name.get(name_of(module, value))
-    if made is None or value is None or row is None or row.cell not in kinds:
+    if made is None or value is None or not fits(value):
         return []
     block, here = names.block(made), names.statement(run)
     if here not in block or not Layout(source, made).owns_lines:

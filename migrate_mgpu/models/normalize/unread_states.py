@@ -7,13 +7,14 @@ in a tuple, is no tensor that a step could return.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
+TOLD = "nothing reads `{}`, the state of a recurrent network: no object keeps it any more"
 _BY_TEXT = {"getattr", "vars", "hasattr"}
 
 
@@ -44,6 +45,37 @@ def normalize(module: Module, modules: Sequence[Module]) -> list[Edit]:
             if asked == [attribute] and layout.owns_lines and len(names.block(kept)) > 1:
                 found.append(layout.replace([]))
     return found
+
+
+def kept_for_nobody(modules: Sequence[Module]) -> Iterator[tuple[Module, ast.Attribute]]:
+    """The attributes of a program, as it stands, that are given such a state and are never read."""
+    if any(_asks_by_text(one) for one in modules):
+        return
+    for module in modules:
+        for call in module.names.calls:
+            made = module.names.parents.get(call)
+            if not is_recurrent(module, call) or not isinstance(made, ast.Assign):
+                continue
+            target = made.targets[0]
+            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+            state = parts[1] if len(parts) == 2 else None
+            for one in _attributes(module, state):
+                mentions = (n for m in modules for n in m.names.attributes.get(one.attr, ()))
+                if not any(isinstance(mention.ctx, ast.Load) for mention in mentions):
+                    yield module, one
+
+
+def _attributes(module: Module, state: ast.expr | None) -> Iterator[ast.Attribute]:
+    """The attribute that a state is, or those that are given it by its name."""
+    if isinstance(state, ast.Attribute):
+        yield state
+    if not isinstance(state, ast.Name):
+        return
+    for mention in module.names.mentions(state.id, module.names.scope_of_name[state]):
+        kept = module.names.parents.get(mention)
+        if isinstance(kept, ast.Assign) and kept.value is mention and len(kept.targets) == 1:
+            if isinstance(kept.targets[0], ast.Attribute):
+                yield kept.targets[0]
 
 
 def _asks_by_text(module: Module) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Union
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
@@ -13,10 +14,13 @@ from migrate_mgpu.analysis.split_texts import goes_by
 from migrate_mgpu.api.layers import CHANNELS, LAYERS, LayerRow
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.network.decoders import read_decoding
 from migrate_mgpu.models.front.network.name_scopes import repeats_scope
 from migrate_mgpu.models.front.network.recurrent import read_recurrent
 from migrate_mgpu.models.front.network.variables import read_weight
-from migrate_mgpu.models.ir import Averaging, Layer, Recurrent, Weight
+from migrate_mgpu.models.ir import Averaging, Decoding, Layer, Recurrent, Weight
+
+Made = Union[Layer, Weight, Recurrent, Decoding]
 
 _UPDATE_OPS = "GraphKeys.UPDATE_OPS"
 _COUNTS = ("units", "filters", "num_outputs")
@@ -34,11 +38,9 @@ class LayerCalls:
     def __init__(self, texts: frozenset[str] = frozenset(), alone: bool = False) -> None:
         self._texts = texts
         self._alone = alone
-        self._read: dict[tuple[ast.Call, bool], Layer | Weight | Recurrent | Refused | None] = {}
+        self._read: dict[tuple[ast.Call, bool], Made | Refused | None] = {}
 
-    def read(
-        self, module: Module, call: ast.Call, regularized: bool = True
-    ) -> Layer | Weight | Recurrent | None:
+    def read(self, module: Module, call: ast.Call, regularized: bool = True) -> Made | None:
         """What a call makes and applies; None where it makes no layer.
 
         Raises:
@@ -55,9 +57,7 @@ class LayerCalls:
             raise found
         return found
 
-    def _counted(
-        self, found: Layer | Weight | Recurrent | None
-    ) -> Layer | Weight | Recurrent | None:
+    def _counted(self, found: Made | None) -> Made | None:
         """A layer with what is known of the numbers that it is made with.
 
         Raises:
@@ -66,6 +66,9 @@ class LayerCalls:
         if isinstance(found, Recurrent) and found.memory is not None and not self._alone:
             text = "a recurrent cell with attention, of a model that several replicas may train"
             raise Refused(found.module, found.node, text, "write the cell as a Keras layer")
+        if isinstance(found, Decoding) and not self._alone:
+            text = "a decoder, of a model that is no session's"
+            raise Refused(found.module, found.node, text, "write it as a Keras layer")
         if not self._texts or not isinstance(found, Layer):
             return found
         names = found.module.names
@@ -87,13 +90,15 @@ class LayerCalls:
         return any(self.read(module, call) is not None for call in calls)
 
 
-def read_layer(
-    module: Module, call: ast.Call, regularized: bool = True
-) -> Layer | Weight | Recurrent | None:
+def read_layer(module: Module, call: ast.Call, regularized: bool = True) -> Made | None:
     """What a call makes and applies, as ``LayerCalls.read``."""
     row = LAYERS.by_name.get(name_of(module, call))
     if row is None or not row.inputs:
-        return read_weight(module, call, regularized) or read_recurrent(module, call)
+        return (
+            read_weight(module, call, regularized)
+            or read_recurrent(module, call)
+            or read_decoding(module, call)
+        )
     contrib = row.kind.startswith("contrib.")
     if contrib and any(use.symbol.name.endswith("arg_scope") for use in module.uses):
         text = f"`{module.source.code(call.func)}` takes arguments from an arg_scope"

@@ -13,10 +13,11 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.recurrent import TWO_WAYS
 from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.front.network.decoders import shares_with
 from migrate_mgpu.models.front.network.keras_layers import is_sensitive, layer_name
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.name_scopes import Named
-from migrate_mgpu.models.ir import Layer, Recurrent, Weight, WeightDecay
+from migrate_mgpu.models.ir import Decoding, Layer, Recurrent, Weight, WeightDecay
 from migrate_mgpu.models.properties import keras_class, normalizes, takes_training
 
 _VERBS = ("build_", "create_", "get_", "make_", "define_")
@@ -54,7 +55,7 @@ class Found:
     keywords: tuple[tuple[str, ast.expr], ...] = ()
     training: ast.expr | None = None
     takes_training: bool = False
-    layer: Layer | Weight | Recurrent | None = None
+    layer: Layer | Weight | Recurrent | Decoding | None = None
     helper: HelperCall | None = None
     decay: WeightDecay | None = None
     shares: ast.Call | None = None
@@ -125,6 +126,11 @@ def find_layers(
                 raise Refused(module, call, text, "add it to the loss variable by variable")
             name = _run_name(call)
             found[call] = Found(module, call, _way(call) or "rnn", name, layer.inputs, layer=layer)
+        elif isinstance(layer, Decoding):
+            first = shares_with(module, call)
+            found[call] = Found(
+                module, call, "decoder", None, layer.inputs, layer=layer, shares=first
+            )
         elif layer is not None:
             found[call] = Found(
                 module,

@@ -7,11 +7,13 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.recurrent import PAIR_CLASS, cell_of
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.decoders import DENSE, is_of_decoders
+from migrate_mgpu.models.front.network.layer_calls import read_layer_class
 from migrate_mgpu.models.front.network.recurrent import read_cell
 from migrate_mgpu.models.front.session.program import GRAPH, Cells, Role, targets_of
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import StatementReader
-from migrate_mgpu.models.ir import Recurrent
+from migrate_mgpu.models.ir import Decoding, Recurrent
 
 
 class CellReader(StatementReader):
@@ -41,6 +43,17 @@ class CellReader(StatementReader):
         """
         self._check(layer.cell, layer.memory)
 
+    def decode(self, decoding: Decoding) -> None:
+        """What a decoder is made of: cells, and a layer, that the scope makes.
+
+        Raises:
+            Refused: it is something else.
+        """
+        for part in (decoding.cell, decoding.layer):
+            if not isinstance(self.meanings.get(part.id), Cells):
+                text = f"how `{part.id}`, a part of a decoder, is made cannot be analyzed"
+                raise Refused(self.module, part, text, "make it by one call, above the decoder")
+
     def _is_start(self, value: ast.expr) -> bool:
         """`cell.zero_state(batch_size, tf.float32)`"""
         func = value.func if isinstance(value, ast.Call) else None
@@ -59,8 +72,20 @@ class CellReader(StatementReader):
             )
         if not isinstance(value, ast.Call):
             return False
+        if self._is_output_layer(value):
+            return True
         known = cell_of(self.module, value)
         return known != PAIR_CLASS if known else self._makes_cell(value)
+
+    def _is_output_layer(self, call: ast.Call) -> bool:
+        """`dense = tf.layers.Dense(9)`, which only decoders are given."""
+        parent = self.names.parents.get(call)
+        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+        return (
+            name_of(self.module, call) == DENSE
+            and isinstance(target, ast.Name)
+            and is_of_decoders(self.module, target, "output_layer")
+        )
 
     def _is_cells(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Cells)
@@ -68,7 +93,9 @@ class CellReader(StatementReader):
     def _check(self, value: ast.expr, memory: ast.Name | None = None) -> None:
         """``memory`` is what a cell is given at each step, and not made of."""
         for call in (part for part in ast.walk(value) if isinstance(part, ast.Call)):
-            if cell_of(self.module, call):
+            if self._is_output_layer(call):
+                read_layer_class(self.module, call)
+            elif cell_of(self.module, call):
                 if read_cell(self.module, call) is None:
                     text = f"the recurrent cell `{self.module.source.code(call.func)}`"
                     raise Refused(self.module, call, f"{text} is not converted")

@@ -15,11 +15,12 @@ from migrate_mgpu.api.layers import LAYERS, LayerRow
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.network.decoders import is_decoding
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.network.recurrent import zero_state
 from migrate_mgpu.models.front.session.helper_calls import HelperReader
-from migrate_mgpu.models.ir import Recurrent
+from migrate_mgpu.models.ir import Decoding, Recurrent
 
 # What asks for the terms that layers' regularizers add up to.
 _REGULARIZED = {
@@ -77,7 +78,11 @@ class LayerReader:
             shared = self._named_alike(call, row) if row is not None and row.inputs else None
             if shared is not None:
                 self._found[call] = shared
-            elif (row is not None and row.inputs) or is_recurrent(self.module, call):
+            elif (
+                (row is not None and row.inputs)
+                or is_recurrent(self.module, call)
+                or is_decoding(self.module, call)
+            ):
                 found = find_layers(self.module, [call], self._calls, {}, self.regularized)
                 self._found[call] = found.get(call)
             else:
@@ -169,6 +174,9 @@ class LayerReader:
                 given.append(found.layer.start)
         if isinstance(found.layer, Recurrent) and found.layer.memory is not None:
             given.append(found.layer.memory)
+        if isinstance(found.layer, Decoding):
+            given.append(found.layer.start)
+            given += [] if found.layer.limit is None else [found.layer.limit]
         return [*given, found.training] if found.training is not None else given
 
 

@@ -21,6 +21,7 @@ from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import (
     Averaging,
     Collected,
+    Decoding,
     Layer,
     Placeholder,
     Recurrent,
@@ -64,6 +65,10 @@ class UnitLayerReader(StatementReader):
             if self.scope.towers is not None:
                 raise Refused(self.module, call, "a recurrent network beside towers")
             self.cells.run(found.layer)
+        elif isinstance(found.layer, Decoding):
+            if self.scope.towers is not None:
+                raise Refused(self.module, call, "a decoder beside towers")
+            self.cells.decode(found.layer)
         else:
             bound = self._settings(found)
         self._training(found.training)
@@ -184,7 +189,7 @@ class UnitLayerReader(StatementReader):
         for inner in self.expressions.of_function(function).layers:
             found = self.layers.of(inner)
             assert found is not None
-            if isinstance(found.layer, Recurrent):
+            if isinstance(found.layer, (Recurrent, Decoding)):
                 text = "a recurrent network in a function whose layers are shared, or are told"
                 raise Refused(self.module, inner, f"{text} whether they train")
             taken = self._taken(found, function, bound)

@@ -12,11 +12,12 @@ from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import SETTINGS
-from migrate_mgpu.api.recurrent import ATTENDED_PARTS, PAIR_PARTS, is_recurrent
+from migrate_mgpu.api.recurrent import ATTENDED_PARTS, DECODED, PAIR_PARTS, is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.cell_states import PAIR, attends, structure
+from migrate_mgpu.models.front.network.decoders import is_decoded
 from migrate_mgpu.models.front.session.constant_branches import (
     expressions_of_branches,
     is_chosen,
@@ -354,6 +355,8 @@ class UnitReader(StatementReader):
                 if parent.attr in PAIR_PARTS and structure(self.module, name) == PAIR:
                     return
                 if parent.attr in ATTENDED_PARTS and attends(structure(self.module, name) or ()):
+                    return
+                if parent.attr in DECODED and is_decoded(self.module, name):
                     return
                 called = self.names.parents.get(parent)
                 if called is not None and tells_shape(called) is name:

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import (
     ATTENTION,
     CELLS,
+    DECODER_CLASS,
     DROPOUT,
     GRU,
     JOINED,
@@ -22,6 +23,7 @@ from migrate_mgpu.api.recurrent import (
     is_joined,
 )
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.decoders import is_decoding
 from migrate_mgpu.models.keras.constructors import cell_class_name
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import start_with_comments
@@ -138,6 +140,64 @@ class {name}({tf}.keras.layers.Layer):
 """
 
 
+_DECODER = """\
+class {name}({tf}.keras.layers.Layer):
+    \"\"\"A recurrent cell, and a layer that makes scores of what it gives.\"\"\"
+
+    def __init__(self, cell, output_layer):
+        super().__init__()
+        self.rnn = {tf}.keras.layers.RNN(cell, return_sequences=True)
+        self.output_layer = output_layer
+
+    def build(self, input_shape):
+        self.rnn.build(input_shape)
+        self.output_layer.build([None, None, self.rnn.cell.output_size])
+        self.output_layer.built = True
+        self.built = True
+
+    def call(self, inputs, lengths, state, limit=None, zeros=True):
+        \"\"\"The scores of each step of sequences, of so many as the longest one has.\"\"\"
+        lengths = {tf}.cast(lengths, {tf}.int32)
+        steps = {tf}.reduce_max(lengths)
+        if limit is not None:
+            steps = {tf}.minimum(steps, limit)
+        states = state if {tf}.nest.is_nested(state) else [state]
+        scores = self.output_layer(self.rnn(inputs[:, :steps], initial_state=states))
+        mask = {tf}.sequence_mask(lengths, steps)
+        return {tf}.where(mask[:, :, None], scores, 0.0) if zeros else scores
+
+    def greedy(self, embedding, start, end, state, limit=None, zeros=True):
+        \"\"\"What has the best score at each step, which is given to the next one.\"\"\"
+        if not self.built:
+            self.build([None, None, embedding.shape[-1]])
+        start = {tf}.cast(start, {tf}.int32)
+        chosen = {tf}.TensorArray({tf}.int32, 0, dynamic_size=True, element_shape=[None])
+        finished = {tf}.zeros_like(start, {tf}.bool)
+        nested = {tf}.nest.is_nested(state)
+
+        def more(step, word, state, finished, chosen):
+            return ~{tf}.reduce_all(finished)
+
+        def choose(step, word, state, finished, chosen):
+            inputs = {tf}.nn.embedding_lookup(embedding, word)
+            outputs, new = self.rnn.cell(inputs, state if nested else [state])
+            word = {tf}.argmax(self.output_layer(outputs), -1, output_type={tf}.int32)
+            new = {tf}.nest.pack_sequence_as(state, {tf}.nest.flatten(new))
+            ended = word == end
+            if zeros:
+                new = {tf}.nest.map_structure(
+                    lambda old, one: {tf}.where(finished[:, None], old, one), state, new)
+                chosen = chosen.write(step, {tf}.where(finished, 0, word))
+            else:
+                chosen = chosen.write(step, word)
+            return step + 1, word, new, finished | ended, chosen
+
+        *_, chosen = {tf}.while_loop(
+            more, choose, [0, start, state, finished, chosen], maximum_iterations=limit)
+        return {tf}.transpose(chosen.stack())
+"""
+
+
 def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list[str]:
     """The texts of the classes that some calls of a file make cells of."""
     calls = [*calls]
@@ -147,6 +207,8 @@ def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list
     if any(is_joined(module, call) for call in calls):
         wrappers.append(_written(_JOINED, cell_class_name(module, JOINED), style))
     wrappers += [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
+    if any(is_decoding(module, call) for call in module.names.calls):
+        wrappers.append(_written(_DECODER, cell_class_name(module, DECODER_CLASS), style))
     return [*wrappers, *(_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds)]
 
 

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.api.recurrent import DECODER_CLASS
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.network.layers import Found, maker
-from migrate_mgpu.models.ir import Recurrent, Weight, WeightDecay
-from migrate_mgpu.models.keras.constructors import made_edits, weight_arguments
+from migrate_mgpu.models.ir import Decoding, Recurrent, Weight, WeightDecay
+from migrate_mgpu.models.keras.constructors import cell_class_name, made_edits, weight_arguments
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.network.classes import HelperClasses
 
@@ -39,6 +40,9 @@ def constructor(
         text = context.render_call(made, edits, column, base)
     else:
         assert found.layer is not None
+        if isinstance(found.layer, Decoding):
+            parts = [context.render(found.layer.cell), context.render(found.layer.layer)]
+            return f"{cell_class_name(found.module, DECODER_CLASS)}({', '.join(parts)})"
         settings = {**more, **making.settings}
         edits = made_edits(found.layer, style, settings, making.function, context.render)
         text = context.render_call(found.call, edits, column, base)

@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.recurrent import ATTENDED_PARTS, PAIR_CLASS, PAIR_PARTS, cell_of
+from migrate_mgpu.api.recurrent import ATTENDED_PARTS, DECODED, PAIR_CLASS, PAIR_PARTS, cell_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
@@ -31,7 +31,7 @@ from migrate_mgpu.models.front.network.cell_states import (
 )
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.network.recurrent import reads, zero_state
-from migrate_mgpu.models.ir import Recurrent
+from migrate_mgpu.models.ir import Decoding, Recurrent
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -63,9 +63,13 @@ class Recurrents:
         self._edits: dict[ast.stmt, list[Edit]] = {}
         self.dropped: set[ast.stmt] = set()
         self._known: set[ast.expr] = set()  # lists of states that were looked at
+        every = [one.layer for one in layers.values()]
+        self._begun = {one.start for one in every if isinstance(one, (Recurrent, Decoding))}
         cells: dict[ast.AST, ast.Call] = {}
         for call in layers:
             layer = layers[call].layer
+            if isinstance(layer, Decoding):
+                self._decoding(layer)
             if not isinstance(layer, Recurrent):
                 continue
             made = self._cell(layer)
@@ -142,6 +146,8 @@ class Recurrents:
     def application(self, found: Found, name: str, context: Context, trains: bool) -> str:
         """A layer, of any kind, applied; ``trains``: it is told whether the model trains."""
         arguments = [context.render(node) for node in found.inputs]
+        if isinstance(found.layer, Decoding):
+            return self._decoded(found.layer, name, arguments, context)
         if isinstance(found.layer, Recurrent):
             arguments = self._arguments(found.layer, arguments[0], context)
         arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
@@ -156,6 +162,25 @@ class Recurrents:
         if isinstance(found.layer, Recurrent) and found.layer.node in self._unstacked:
             return f"{context.tf}.unstack({text}, axis=1)"
         return text
+
+    def _decoding(self, layer: Decoding) -> None:
+        """What reads a part of what is decoded reads the scores, or what was chosen by them."""
+        statement = self.module.names.statement(layer.node)
+        start, end = self.module.source.span(layer.target)
+        self._edits.setdefault(statement, []).append(Edit(start, end, layer.outputs.id))
+        for mention in reads(self.module, layer.outputs):
+            part = self.module.names.parents[mention]
+            assert isinstance(part, ast.Attribute)
+            self._check_inside(part)
+            chosen = part.attr == DECODED[1] and not layer.greedy
+            self.replaced[part] = _chosen(mention) if chosen else _itself(mention)
+
+    def _decoded(self, layer: Decoding, name: str, arguments: list[str], context: Context) -> str:
+        given = [*arguments, context.render(layer.start)]
+        given += [] if layer.limit is None else [f"limit={context.render(layer.limit)}"]
+        given += [] if layer.imputes else ["zeros=False"]
+        method = f"{name}.greedy" if layer.greedy else name
+        return f"{method}({', '.join(given)})"
 
     def _arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
         """What a recurrent layer is applied to: the sequences, and which of their steps count."""
@@ -347,9 +372,10 @@ class Recurrents:
         parent = names.parents[node]
         argument = parent if isinstance(parent, ast.keyword) else node
         call = names.parents[argument] if isinstance(parent, ast.keyword) else parent
+        if node in self._begun:
+            return True
         if isinstance(call, ast.Call) and call in self.layers:
-            layer = self.layers[call].layer
-            return isinstance(layer, Recurrent) and layer.start is node
+            return False
         if isinstance(parent, (ast.Tuple, ast.List, ast.GeneratorExp, ast.ListComp, ast.BinOp)):
             outer: ast.expr = parent
         elif isinstance(parent, ast.Call) and is_sequence(self.module, parent):
@@ -406,6 +432,18 @@ def _list(value: ast.expr) -> Replacement:
 
 def _item(node: ast.expr, place: int) -> Replacement:
     return lambda context: f"{context.render(node)}[{place}]"
+
+
+def _itself(node: ast.expr) -> Replacement:
+    return lambda context: context.render(node)
+
+
+def _chosen(node: ast.expr) -> Replacement:
+    def write(context: Context) -> str:
+        tf = context.tf
+        return f"{tf}.argmax({context.render(node)}, -1, output_type={tf}.int32)"
+
+    return write
 
 
 def _identity(name: str) -> Replacement:

@@ -24,6 +24,7 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.ir import (
     Collected,
+    Decoding,
     Layer,
     Placeholder,
     Stage,
@@ -64,10 +65,11 @@ class LayerWriter:
         self.program = program
         self.names = names
         self.style = style
+        decodings = {c: f for c, f in program.applied.items() if isinstance(f.layer, Decoding)}
         self.recurrents = Recurrents(
             program.scope.module,
             program.scope.node,
-            {call: made.found for call, made in program.layers.items()},
+            {**{call: one.found for call, one in program.layers.items()}, **decodings},
             {unit.node for unit in program.units.values() if isinstance(unit.node, ast.stmt)},
             (),
         )

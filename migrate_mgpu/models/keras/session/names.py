@@ -17,6 +17,7 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.ir import (
     Collected,
+    Decoding,
     Placeholder,
     Recurrent,
     Stage,
@@ -317,7 +318,9 @@ def _of_layer(module: Module, made: MadeLayer, every: Iterable[MadeLayer]) -> li
     if made.variables.trainable and targets.count(target) == 1 and target and is_telling(target):
         told.append(f"{target}_layer")
     stem = made.found.stem
-    if isinstance(made.found.layer, Recurrent):  # which may be the name of a module of cells
+    if isinstance(
+        made.found.layer, (Recurrent, Decoding)
+    ):  # which may be the name of a module of cells
         stem = module.names.fresh(module.names.module_scope, stem, f"{stem}_layer")
     return [*told, stem]
 

@@ -290,3 +290,15 @@ def test_a_shape_that_is_a_number_is_a_list_for_keras() -> None:
     listed = SHARED.replace("(x, 3)", "(x, [3])").replace("2.0, 3", "2.0, [3]")
     after = native(program(listed + REST, FEED, head=HEAD))
     assert "TensorShape" not in after
+
+
+def test_a_kept_state_is_told_where_it_goes() -> None:
+    text = OBJECT[: OBJECT.index("        net = self.x")] + (
+        "        cell = tf.nn.rnn_cell.BasicLSTMCell(3)\n"
+        "        net, self.last = tf.nn.dynamic_rnn(cell, self.x, dtype=tf.float32)\n"
+    )
+    text += OBJECT[OBJECT.index("        self.loss") :]
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    told = "nothing reads `last`, the state of a recurrent network: no object keeps it any more"
+    assert told in said(result)

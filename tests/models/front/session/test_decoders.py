@@ -1,0 +1,97 @@
+"""Decoders of `tf.contrib.seq2seq` that a session's program runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 4, 2])
+lengths = tf.placeholder(tf.int32, [None])
+table = tf.get_variable("table", [7, 2])
+encoder = tf.nn.rnn_cell.GRUCell(3)
+_, state = tf.nn.dynamic_rnn(encoder, x, dtype=tf.float32)
+cell = tf.nn.rnn_cell.GRUCell(3)
+dense = tf.layers.Dense(7)
+helper = tf.contrib.seq2seq.TrainingHelper(x, lengths)
+decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, state, dense)
+told, _, _ = tf.contrib.seq2seq.dynamic_decode(decoder, impute_finished=True)
+greedy = tf.contrib.seq2seq.GreedyEmbeddingHelper(table, tf.fill([tf.shape(x)[0]], 1), 2)
+chooser = tf.contrib.seq2seq.BasicDecoder(cell, greedy, state, dense)
+chosen, _, _ = tf.contrib.seq2seq.dynamic_decode(chooser, maximum_iterations=5)
+words = chosen.sample_id
+loss = tf.reduce_mean(told.rnn_output)
+train = tf.train.AdamOptimizer().minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    rows = np.ones([2, 4, 2])
+    sess.run(train, {x: rows, lengths: [4, 2]})
+    print(sess.run(words, {x: rows}))
+"""
+
+
+def test_both_decoders_are_one_layer() -> None:
+    after = native(PROGRAM)
+    assert after.count("decoder = Decoder(cell, dense)\n") == 1
+    assert "told = decoder(x, lengths, state)\n" in after
+    starts = "tf.fill([tf.shape(x)[0]], 1)"
+    assert f"chosen = decoder.greedy(table, {starts}, 2, state, limit=5, zeros=False)" in after
+    assert "words = chosen\n" in after
+    assert "loss = tf.reduce_mean(told)\n" in after
+    assert "seq2seq" not in after
+
+
+def test_a_decoder_of_its_own_has_a_layer_of_its_own() -> None:
+    """Another cell, and another layer: TF1's are other variables too."""
+    text = PROGRAM.replace(
+        "greedy = ", "cell2 = tf.nn.rnn_cell.GRUCell(3)\ndense2 = tf.layers.Dense(7)\ngreedy = "
+    ).replace(
+        "BasicDecoder(cell, greedy, state, dense)", "BasicDecoder(cell2, greedy, state, dense2)"
+    )
+    after = native(text)
+    assert after.count("= Decoder(cell, dense)\n") == 1
+    assert after.count("= Decoder(cell2, dense2)\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("x, lengths)", "x, lengths, time_major=True)", "is the time"),
+        (
+            "TrainingHelper(x, lengths)",
+            "ScheduledEmbeddingTrainingHelper(x, lengths, table, 0.5)",
+            "`tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper` is not among",
+        ),
+        ("told, _, _ =", "told, last, _ =", ""),
+        ("cell, helper, state, dense)", "cell, helper, state)", "has no name"),
+        (
+            "cell, helper, state, dense)",
+            "cell, helper, cell.zero_state(2, tf.float32), dense)",
+            "a recurrent cell is used by itself",
+        ),
+        ("(cell, helper", "(encoder, helper", "is used by itself"),
+        ("loss = tf", "more = dense(state)\nloss = tf", ""),
+        ("words = chosen.sample_id", "words = chosen.rnn_output", "another part is used"),
+        ("words = chosen.sample_id", "words = tf.identity(chosen[1])", ""),
+        ("table, tf.fill", "lambda ids: tf.one_hot(ids, 2), tf.fill", "is given next"),
+        ("impute_finished=True", "impute_finished=True, output_time_major=True", "is the time"),
+        (
+            "    rows = np",
+            "    saver = tf.train.Saver()\n    saver.save(sess, './model')\n    rows = np",
+            "",
+        ),
+    ],
+)  # fmt: skip
+def test_stays(old: str, new: str, reason: str) -> None:
+    assert old in PROGRAM
+    text = PROGRAM.replace(old, new, 1)
+    if "last" in new:
+        text = text.replace("tf.reduce_mean(told.rnn_output)", "tf.reduce_mean(last)")
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state.partition(",")[0] for one in result.programs] == ["bridge"], said(result)
+    assert any(reason in message for message in said(result)), said(result)

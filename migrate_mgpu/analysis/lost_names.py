@@ -227,6 +227,9 @@ _EQUAL = {
     "contrib.compiler.jit.experimental_jit_scope": "xla.experimental.jit_scope",
     "contrib.compiler.xla.compile": "xla.experimental.compile",
     "contrib.estimator.add_metrics": "estimator.add_metrics",
+    "contrib.framework.create_global_step": "train.create_global_step",
+    "contrib.framework.get_global_step": "train.get_global_step",
+    "contrib.framework.get_or_create_global_step": "train.get_or_create_global_step",
     "contrib.framework.list_variables": "train.list_variables",
     "contrib.framework.load_checkpoint": "train.load_checkpoint",
     "contrib.framework.load_variable": "train.load_variable",
@@ -282,9 +285,11 @@ _EQUAL = {
     **{
         f"contrib.data.{name}": f"data.experimental.{name}"
         for name in (
-            "AUTOTUNE", "bucket_by_sequence_length", "dense_to_sparse_batch", "enumerate_dataset",
-            "group_by_window", "ignore_errors", "map_and_batch", "parallel_interleave",
-            "prefetch_to_device", "rejection_resample", "scan", "shuffle_and_repeat", "unbatch",
+            "AUTOTUNE", "Counter", "bucket_by_sequence_length", "choose_from_datasets",
+            "dense_to_sparse_batch", "enumerate_dataset", "get_single_element", "group_by_window",
+            "ignore_errors", "make_batched_features_dataset", "make_csv_dataset", "map_and_batch",
+            "parallel_interleave", "parse_example_dataset", "prefetch_to_device",
+            "rejection_resample", "sample_from_datasets", "scan", "shuffle_and_repeat", "unbatch",
             "unique",
         )
     },
@@ -553,7 +558,8 @@ _PRIVATE_OPS = {
     },
 }
 
-# Private paths to public names.
+# Private paths to public names, of which ``modules`` of the table does not know: parts of modules,
+# and those of releases before 1.15.
 _PRIVATE = (
     *(
         (f"contrib.distributions.python.ops.{module}.", "contrib.distributions.")
@@ -564,7 +570,7 @@ _PRIVATE = (
     ("contrib.rnn.rnn_cell.", "contrib.rnn."),
     *(
         (f"contrib.rnn.python.ops.{module}.", "contrib.rnn.")
-        for module in ("core_rnn", "core_rnn_cell", "core_rnn_cell_impl", "fused_rnn_cell")
+        for module in ("core_rnn", "core_rnn_cell_impl")
     ),
     *(
         (f"contrib.graph_editor.{module}.", "contrib.graph_editor.")
@@ -572,36 +578,23 @@ _PRIVATE = (
     ),
     ("contrib.layers.summaries.", "contrib.layers."),
     ("contrib.tpu.python.tpu.bfloat16.", "contrib.tpu."),
-    ("contrib.training.python.training.bucket_ops.", "contrib.training."),
     ("contrib.slim.python.slim.data.", "contrib.slim."),
     ("contrib.slim.python.slim.nets.", "contrib.slim.nets."),
     ("contrib.slim.python.slim.", "contrib.slim."),
-    ("contrib.layers.python.layers.layers.", "contrib.layers."),
     ("contrib.layers.python.layers.", "contrib.layers."),
     ("contrib.slim.layers.", "contrib.slim."),
-    ("contrib.data.python.ops.batching.", "contrib.data."),
-    ("contrib.image.python.ops.image_ops.", "contrib.image."),
-    ("contrib.framework.python.ops.variables.", "contrib.framework."),
-    ("contrib.framework.python.ops.arg_scope.", "contrib.framework."),
     ("contrib.framework.python.ops.", "contrib.framework."),
-    ("contrib.legacy_seq2seq.python.ops.seq2seq.", "contrib.legacy_seq2seq."),
-    ("contrib.rnn.python.ops.rnn.", "contrib.rnn."),
-    ("contrib.rnn.python.ops.rnn_cell.", "contrib.rnn."),
-    *(
-        (f"contrib.seq2seq.python.ops.{module}.", "contrib.seq2seq.")
-        for module in (
-            "attention_wrapper", "basic_decoder", "beam_search_decoder", "beam_search_ops",
-            "decoder", "helper", "loss",
-        )
-    ),
-    ("contrib.training.python.training.hparam.", "contrib.training."),
-    ("contrib.training.python.training.evaluation.", "contrib.training."),
+    ("contrib.framework.variables.", "contrib.framework."),
+    ("contrib.seq2seq.python.ops.beam_search_ops.", "contrib.seq2seq."),
+    ("contrib.signal.python.ops.window_ops.", "contrib.signal."),
     ("contrib.tpu.python.tpu.tpu_config.", "contrib.tpu."),
     ("contrib.tpu.python.tpu.tpu_estimator.", "contrib.tpu."),
     ("contrib.tpu.python.tpu.tpu_optimizer.", "contrib.tpu."),
 )  # fmt: skip
 # Modules of contrib.layers that contrib.slim has as well.
 _SHARED = ("initializers.", "layers.", "regularizers.", "utils.")
+# Of those, private ones that tf-slim has too: code that names one goes on to.
+_KEPT = (".layers.initializers", ".layers.regularizers", ".layers.utils")
 
 
 class Calls(NamedTuple):
@@ -734,6 +727,10 @@ def canonical(name: str) -> str:
     """A name by its public path, save a private one that is known by itself."""
     if name in _WRITTEN or name.rpartition(".")[0] in _WRITTEN:
         return name
+    module, _, last = name.rpartition(".")
+    room = _table()["modules"].get(module)
+    if room is not None and not module.endswith(_KEPT):
+        name = f"{room}.{last}"
     for private, public in _PRIVATE:
         if name.startswith(private):
             name = public + name[len(private) :]

@@ -2,7 +2,9 @@
 
 ``names``: what *is* the same object in TF 1.15 as a public name of ``tf``
 (``tf.contrib.rnn.GRUCell`` is ``tf.nn.rnn_cell.GRUCell``), and which the ``tf.compat.v1`` of 2.15
-still has, mostly the newest as well; of several names the shortest is taken. ``tf_slim``:
+still has, mostly the newest as well; of several names the shortest is taken. ``modules``:
+private modules whose functions and classes a room of ``tf.contrib`` shows by the same names
+(``tf.contrib.rnn.python.ops.lstm_ops`` is ``tf.contrib.rnn``). ``tf_slim``:
 functions and classes of ``tf.contrib`` that tf-slim has by the same name and with the same
 parameters; what of them is written is chosen in ``analysis/lost_names.py``, by what is proved. Run
 in each, then join::
@@ -33,7 +35,7 @@ _ROOMS = (
     "lookup", "metrics", "nn", "proto", "rnn", "signal", "slim", "stateless", "tpu", "util",
 )  # fmt: skip
 # Modules of Keras whose functions know of no graph, or make first values alone.
-_KERAS = ("initializers", "preprocessing")
+_KERAS = ("initializers", "preprocessing", "regularizers")
 # Statuses of symbols.json of names that compat.v1 has on 2.15 and on the newest, or on 2.15.
 _PRESENT = ("neutral", "v1_absent", "v1_differs", "v2_shared", "legacy_keras", "tf2.15_only")
 
@@ -74,10 +76,31 @@ def dump(target: str) -> None:
         if not name.startswith("compat."):
             public.setdefault(id(inspect.unwrap(value)), []).append(name)
     found: dict[str, dict[str, object]] = {}
+    modules: dict[str, str] = {}
     for name, value in _public(contrib, "contrib.", (".contrib",)):
         same = sorted(public.get(id(inspect.unwrap(value)), []))
         found[name] = {"same": same, "signature": _signature(value)}
-    Path(target).write_text(json.dumps(found), "utf-8")
+        above = name.rpartition(".")[0]
+        private = _module(value)
+        # Of several rooms that show a module's names, the module's own.
+        if private.startswith(f"{above}.python.") and _shows(above, private):
+            modules[private] = above
+    Path(target).write_text(json.dumps({"names": found, "modules": modules}), "utf-8")
+
+
+def _module(value: Any) -> str:
+    """The module that defines a function or class, below ``tensorflow``."""
+    return str(getattr(inspect.unwrap(value), "__module__", "")).partition("tensorflow.")[2]
+
+
+def _shows(room: str, private: str) -> bool:
+    """Whether what a room has by the names of a private module is that module's."""
+    ours, shown = (importlib.import_module(f"tensorflow.{one}") for one in (private, room))
+    return all(
+        inspect.unwrap(getattr(shown, name, value)) is inspect.unwrap(value)
+        for name, value in vars(ours).items()
+        if not name.startswith("_") and callable(value) and _module(value) == private
+    )
 
 
 def slim(target: str) -> None:
@@ -91,12 +114,12 @@ def slim(target: str) -> None:
 
 def join(first: str, second: str, target: str) -> None:
     """The names that both sides have."""
-    contrib, package = (json.loads(Path(p).read_text("utf-8")) for p in (first, second))
+    old, package = (json.loads(Path(p).read_text("utf-8")) for p in (first, second))
     table = json.loads(Path(__file__).with_name("symbols.json").read_text("utf-8"))
     present = {name for status in _PRESENT for name in table[status]}
     names: dict[str, str] = {}
     slims: dict[str, str] = {}
-    for name, facts in contrib.items():
+    for name, facts in old["names"].items():
         _, room, *rest = name.split(".")
         same = [one for one in facts["same"] if one in present]
         plain = room in _ROOMS and len(rest) == 1
@@ -108,7 +131,11 @@ def join(first: str, second: str, target: str) -> None:
         other = ".".join(("tf_slim", *inner))
         if package.get(other, ()) == facts["signature"]:
             slims[name] = other
-    result = {"names": dict(sorted(names.items())), "tf_slim": dict(sorted(slims.items()))}
+    result = {
+        "modules": dict(sorted(old["modules"].items())),
+        "names": dict(sorted(names.items())),
+        "tf_slim": dict(sorted(slims.items())),
+    }
     Path(target).write_text(json.dumps(result, indent=0) + "\n", "utf-8")
 
 

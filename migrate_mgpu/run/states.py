@@ -324,7 +324,17 @@ class ProgramStates:
         inside: list[Outcome],
         programs_of: Callable[[Flow], list[State]],
     ) -> None:
-        """A native program has no session to keep a config on: it stays as it is, whole."""
+        """A native program has no session to keep a config on: it stays as it is, whole.
+
+        One that imports both, Keras and the session, in functions alone is native by nothing that
+        surely runs: it becomes a bridge, as those are that import them at once.
+        """
+        if self._is_native_unasked(state):
+            state.kind, state.rest = BRIDGE, EditSet()
+            self._bridge(state)
+            if state.kind == BRIDGE:
+                return
+            state.reasons = []
         reason = first.reasons[0]
         text = f"its config cannot move to tf.config: {reason.reason}"
         advice = "change that, then run migrate-mgpu again"
@@ -335,6 +345,15 @@ class ProgramStates:
                 outcome.stays(f.REFUSED, *(outcome.reasons or [why]))
             elif outcome.state == f.APPLIED:
                 outcome.stays(f.KEPT, stays_on_tf1(outcome.flow, state.program))
+
+    @staticmethod
+    def _is_native_unasked(state: State) -> bool:
+        """Whether nothing that a native program surely imports has Keras models or a session."""
+        if state.session is not None or state.estimators or state.copies:
+            return False
+        needed = set(state.program.needed)
+        opened = {one.sink.module for one in state.sessions}
+        return not needed & opened and not any(module.uses_keras_models for module in needed)
 
     def hold_back(self, states: list[State], module: Module) -> list[Module]:
         """A file cannot be written: its programs stay, whole. Gives their files."""

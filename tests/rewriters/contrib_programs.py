@@ -430,6 +430,61 @@ from tensorflow.contrib.slim.python.slim.data import tfexample_decoder
                 found.append(tf.constant(np.asarray(sess.run(pull), np.float32)))
     return found
 """),
+    ("data of several sources", "import tensorflow.contrib.data as data\n", """
+    import os
+    import tempfile
+    folder = tempfile.mkdtemp()
+    a = data.choose_from_datasets(
+        [data.Counter(), data.Counter(10, 2), data.Counter(start=5, dtype=tf.int32).map(
+            lambda v: tf.cast(v, tf.int64))],
+        tf.data.Dataset.from_tensor_slices(np.array([2, 0, 1, 0, 2, 1], np.int64)).repeat())
+    b = data.sample_from_datasets([data.Counter(), data.Counter(10)], [1.0, 0.0], seed=3)
+    first = data.get_single_element(a.batch(4).take(1))
+    written = os.path.join(folder, 'rows.csv')
+    with open(written, 'w') as file:
+        file.write('x,y\\n' + ''.join('%d,%d\\n' % (i, 10 - i) for i in range(6)))
+    c = data.make_csv_dataset(
+        written, 2, column_defaults=[tf.float32, tf.float32], label_name='y', shuffle=False,
+        num_epochs=1).map(lambda rows, labels: rows['x'] * 100.0 + labels)
+    record = os.path.join(folder, 'rows')
+    with tf.python_io.TFRecordWriter(record) as writer:
+        for i in range(6):
+            values = tf.train.Feature(float_list=tf.train.FloatList(value=[i, i * i]))
+            example = tf.train.Example(features=tf.train.Features(feature={'v': values}))
+            writer.write(example.SerializeToString())
+    features = {'v': tf.FixedLenFeature([2], tf.float32)}
+    d = data.make_batched_features_dataset(
+        record, 3, features, reader=tf.data.TFRecordDataset, num_epochs=1, shuffle=False,
+        drop_final_batch=True).map(lambda row: row['v'])
+    e = tf.data.TFRecordDataset(record).batch(2).apply(
+        data.parse_example_dataset(features)).map(lambda row: row['v'])
+    found = [tf.cast(first, tf.float32)]
+    for one in (a, b, c, d, e):
+        pull = one.make_one_shot_iterator().get_next()
+        with tf.Session() as sess:
+            for _ in range(2):
+                found.append(tf.constant(np.asarray(sess.run(pull), np.float32)))
+    return found
+"""),
+    ("steps of contrib", """\
+from tensorflow.contrib.framework.python.ops import variables
+from tensorflow.contrib import framework, slim
+""", """
+    with tf.Graph().as_default():
+        alone = framework.create_global_step().op.name
+    made = slim.create_global_step()
+    same = [framework.get_or_create_global_step(), variables.get_or_create_global_step(),
+            framework.get_global_step(), slim.get_global_step(), slim.get_or_create_global_step()]
+    assert alone == made.op.name and all(one is made for one in same)
+    return [tf.cast(framework.get_global_step() + 2, tf.float32)]
+"""),
+    ("decay by contrib.keras", "from tensorflow.contrib.keras import regularizers\n", """
+    h = tf.layers.dense(x2, 4, kernel_regularizer=regularizers.l2(0.3), name='a')
+    h = tf.layers.dense(h, 3, kernel_regularizer=regularizers.l1(l=0.2), name='b')
+    both = regularizers.l1_l2(0.1, l2=0.2)
+    h = tf.layers.dense(h, 3, kernel_regularizer=both, activity_regularizer=None, name='c')
+    return [h, tf.losses.get_regularization_loss()]
+"""),
     ("tables", "", """
     keys = tf.contrib.lookup.KeyValueTensorInitializer(['a', 'b'], [1, 2])
     table = tf.lookup.StaticHashTable(keys, -1)

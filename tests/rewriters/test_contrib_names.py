@@ -328,6 +328,8 @@ BROKEN = (
     ("'given', num_heads=2", "'given', num_heads=1", "networks of symbols with attention"),
     ("'fed', feed_previous=True", "'fed', feed_previous=False", "networks of symbols"),
     ("average_decay=0.7", "average_decay=0.05", "TRAIN averaged weights"),
+    ("[2, 0, 1, 0, 2, 1]", "[2, 1, 1, 0, 2, 1]", "data of several sources"),
+    ("regularizers.l2(0.3)", "regularizers.l2(0.2)", "decay by contrib.keras"),
     ("drop(x, 0.6", "drop(x, 0.7", "dropout for selus"),
     ("rotate(x, 0.3)", "rotate(x, -0.3)", "rotated images"),
     ("3, activation=tf.tanh", "3, activation=tf.nn.relu", "projected and embedded cells"),
@@ -536,6 +538,11 @@ def test_two_of_one_name() -> None:
         ),
         ("tf.contrib.rnn.rnn_cell.LSTMStateTuple(1, 2)", "tf.nn.rnn_cell.LSTMStateTuple(1, 2)"),
         ("tf.contrib.rnn.python.ops.core_rnn.static_rnn(1, 2)", "tf.nn.static_rnn(1, 2)"),
+        (
+            "tf.contrib.framework.variables.get_model_variables()",
+            "slim.get_model_variables()",
+        ),
+        ("tf.contrib.signal.python.ops.window_ops.hann_window(6)", "tf.signal.hann_window(6)"),
         (
             "tf.contrib.rnn.python.ops.core_rnn_cell.EmbeddingWrapper(1, 2, 3)",
             "from recurrent_cells import EmbeddingWrapper",

@@ -326,8 +326,8 @@ class ProgramStates:
     ) -> None:
         """A native program has no session to keep a config on: it stays as it is, whole.
 
-        One that imports both, Keras and the session, in functions alone is native by nothing that
-        surely runs: it becomes a bridge, as those are that import them at once.
+        One that imports both, Keras and the session, under a condition alone is native by nothing
+        that surely runs: it becomes a bridge, as those are that import them at once.
         """
         if self._is_native_unasked(state):
             state.kind, state.rest = BRIDGE, EditSet()
@@ -348,12 +348,12 @@ class ProgramStates:
 
     @staticmethod
     def _is_native_unasked(state: State) -> bool:
-        """Whether nothing that a native program surely imports has Keras models or a session."""
+        """Whether nothing that a native program surely imports has Keras models or a config."""
         if state.session is not None or state.estimators or state.copies:
             return False
         needed = set(state.program.needed)
-        opened = {one.sink.module for one in state.sessions}
-        return not needed & opened and not any(module.uses_keras_models for module in needed)
+        configured = {module for flow in state.flows for module in flow.modules}
+        return not needed & configured and not any(module.uses_keras_models for module in needed)
 
     def hold_back(self, states: list[State], module: Module) -> list[Module]:
         """A file cannot be written: its programs stay, whole. Gives their files."""

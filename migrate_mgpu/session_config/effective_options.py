@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
@@ -60,10 +61,14 @@ def holds_for_all(flow: Flow, other: Flow | None, precedes: bool, places: bool) 
 _OF_PROCESS = {FRACTION, *THREADS}
 
 
+def _that_may_run(flow: Flow) -> Iterator[Setting]:
+    return (one for one in flow.settings if _may_run(one.module, one.statement))
+
+
 def _given(flow: Flow) -> dict[str, str | None]:
     """The fields that a flow sets, each with its value where that is known."""
     found: dict[str, str | None] = {}
-    for setting in flow.settings:
+    for setting in _that_may_run(flow):
         known = setting.path not in found and not _is_chosen(flow, setting)
         found[setting.path] = _stable(setting.module, setting.value) if known else None
     return found
@@ -92,18 +97,41 @@ def _is_conditional(flow: Flow, setting: Setting) -> bool:
 
 
 def _is_chosen(flow: Flow, setting: Setting) -> bool:
-    """Whether a condition chooses a setting that does not choose its configuration."""
-    names = setting.module.names
-    around = set(names.ancestors(flow.place)) if setting.module is flow.module else set()
+    """Whether a condition chooses a setting that does not choose its configuration.
+
+    Of several calls that make the configuration, one in another branch is chosen there.
+    """
+    module, names = setting.module, setting.module.names
+    beside = flow.creations if module is flow.module else []
+    if any(names.exclusive(setting.statement, one) and _may_run(module, one) for one in beside):
+        return True
+    around = set(names.ancestors(flow.place)) if module is flow.module else set()
     return setting.choice is not None or any(
         isinstance(parent, (ast.If, ast.Try)) and parent not in around and not is_main_guard(parent)
         for parent in names.ancestors(setting.statement)
+        if _runs(module, parent, setting.statement) is None
     )
+
+
+def _may_run(module: Module, node: ast.AST) -> bool:
+    """Whether no condition that is known by itself keeps a node from running."""
+    around = module.names.ancestors(node)
+    return all(_runs(module, block, node) is not False for block in around)
+
+
+def _runs(module: Module, block: ast.AST, node: ast.AST) -> bool | None:
+    """Whether an `if` around a node lets it run; None where its condition is not known."""
+    if not isinstance(block, ast.If):
+        return None
+    known = constant(module.names.assigned(block.test))
+    if known is None:
+        return None
+    return bool(known) is any(node in ast.walk(one) for one in block.body)
 
 
 def _options(flow: Flow) -> dict[str, str] | None:
     found: dict[str, str] = {}
-    for setting in flow.settings:
+    for setting in _that_may_run(flow):
         if setting.path in found:
             return None
         value = _stable(setting.module, setting.value)
@@ -122,8 +150,11 @@ _DEFAULTS = {repr(value) for value in (False, 0, 0.0, "")}
 
 
 def _stable(module: Module, node: ast.expr) -> str | None:
-    """A text that is equal for equal values: literals, and names bound once at module level."""
-    value = constant(node)
+    """A text that is equal for equal values: of literals, and of names that are bound once.
+
+    A name says its literal, or that it is bound at module level.
+    """
+    value = constant(module.names.assigned(node))
     if value is not None:
         return repr(value)
     root: ast.expr = node

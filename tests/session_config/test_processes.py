@@ -350,3 +350,88 @@ def test_soft_placement_where_operations_name_devices() -> None:
                        "\n\nwith tf.device('/gpu:0'):\n    tf.constant(3)")  # fmt: skip
     result = run(text.format(config=SOFT, body=EITHER, other=""), bridge=True)
     assert result.sites["kept"] == 1 and any(PLAIN in one for one in said(result)), said(result)
+
+
+SWITCHED = """\
+import sys
+import tensorflow as tf
+
+
+def first():
+    with tf.Session(config=tf.ConfigProto(device_count={{'GPU': 0}})) as sess:
+        print(sess.run(tf.constant(1)))
+
+
+def second({parameter}):
+    {switch}
+    if {test}:
+        config = tf.ConfigProto(device_count={{'GPU': 0}})
+    else:
+        config = tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True))
+    with tf.Session(config=config) as sess:
+        print(sess.run(tf.constant(2)))
+
+
+for _ in sys.argv[1:]:
+    first()
+second({given})
+"""
+
+
+@pytest.mark.parametrize(("switch", "test"), [("on = True", "on"), ("pass", "True")])
+def test_a_branch_that_a_literal_chooses(switch: str, test: str) -> None:
+    """What the other branch sets is nobody's."""
+    text = SWITCHED.format(parameter="", switch=switch, test=test, given="")
+    assert run(text, bridge=True).sites["applied"] == 2
+
+
+@pytest.mark.parametrize(
+    ("parameter", "switch", "test"),
+    [
+        ("", "on = False", "on"),  # the other one, which grows
+        ("on", "pass", "on"),
+        ("", "on = True\n    on = len(sys.argv) > 1", "on"),
+        ("", "on = sys.argv[1:]", "on"),
+    ],
+)
+def test_a_branch_that_something_else_may_choose(parameter: str, switch: str, test: str) -> None:
+    given = "sys.argv[1:]" if parameter else ""
+    text = SWITCHED.format(parameter=parameter, switch=switch, test=test, given=given)
+    result = run(text, bridge=True)
+    assert result.sites["applied"] == 0 and any(OTHER in one for one in said(result))
+
+
+CHOSEN = """\
+import os
+
+if os.environ.get('ENGINE') == 'tensorflow':
+    from core import start
+    from network import Network
+    start()
+"""
+NETWORK = "import tensorflow as tf\n\n\nclass Network(tf.keras.Model):\n    pass\n"
+CORE = """\
+import tensorflow as tf
+import others
+
+tf.compat.v1.disable_eager_execution()
+
+
+def start():
+    config = tf.compat.v1.ConfigProto()
+    config.gpu_options.allow_growth = True
+    others.take(config)
+    with tf.compat.v1.Session(config=config) as sess:
+        print(sess.run(tf.compat.v1.placeholder_with_default(1.0, [])))
+"""
+
+
+def test_keras_and_a_session_that_only_an_engine_imports() -> None:
+    """Nothing that surely runs is Keras's: the config stays, and nothing is refused for it."""
+    files = ("network.py", NETWORK), ("core.py", CORE)
+    result = run(("main.py", CHOSEN), *files, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge, config kept"]
+    # Where Keras surely trains, v1 behaviour would change it.
+    at_once = CHOSEN.replace("import os\n", "import os\nfrom network import Network\n")
+    result = run(("main.py", at_once + "Network().fit([1.0])\n"), *files, bridge=True)
+    assert [one.state for one in result.programs] == ["refused"]

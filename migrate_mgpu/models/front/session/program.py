@@ -373,6 +373,7 @@ class SessionProgram:
     settings: list[ast.AST] = field(default_factory=list)  # mentions of TensorFlow, not of a graph
     # They set options of devices by `tf.config`: before the graph, and below its beginning.
     options: list[ast.stmt] = field(default_factory=list)
+    configured: list[ast.stmt] = field(default_factory=list)  # configurations, which go elsewhere
     below: list[ast.stmt] = field(default_factory=list)
 
     # The author's functions that build.

@@ -60,6 +60,8 @@ class Indentation:
             unit = len(self.source.indent_of(block.body[0])) - len(self.source.indent_of(block))
             first = self.source.place(header_end(self.source, block))[0]
             inside |= lines_in_strings(self.source, block)
+            for one in self.program.configured:  # all lines of these go at once
+                inside |= {*range(one.lineno + 1, (one.end_lineno or one.lineno) + 1)}
             stays = self.devices.lines.get(block, set())
             for number in range(first, self._last_line(block) + 1):
                 lost[number] = lost.get(number, 0) + unit * (number not in stays)

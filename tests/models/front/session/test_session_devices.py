@@ -121,3 +121,40 @@ def test_an_update_is_not_compiled_for_one_device_alone(
     after = after[after.index(line) + len(line) :]
     no_xla = "# XLA wants a variable and what is kept of it on one device.\n"
     assert after.startswith(f"{no_xla}optimizer.jit_compile = False\n") is told
+
+
+SEVERAL_LINES = """\
+import numpy as np
+import tensorflow as tf
+
+
+def build():
+    x = tf.placeholder(tf.float32, [None, 2])
+    w = tf.Variable(tf.zeros([2, 1]))
+    train = tf.train.AdamOptimizer().minimize(tf.reduce_mean(tf.matmul(x, w)))
+    return x, train
+
+
+graph = tf.Graph()
+with graph.as_default():
+    x, train = build()
+    config = tf.ConfigProto(
+        allow_soft_placement=True,
+        log_device_placement=False)
+    sess = tf.Session(graph=graph, config=config)
+    with sess.as_default():
+        sess.run(tf.global_variables_initializer())
+        sess.run(train, {x: np.ones([2, 2])})
+"""
+
+
+@pytest.mark.parametrize("builds", [True, False])
+def test_a_configuration_of_several_lines_stands_in_a_block_that_goes(builds: bool) -> None:
+    text = SEVERAL_LINES
+    if not builds:
+        inner = text[text.index("    x = tf") : text.index("    return")]
+        text = text.replace("    x, train = build()\n", inner)
+        text = text.replace(text[text.index("def build") : text.index("graph =")], "")
+    after = native(text)
+    assert "\ntf.config.set_soft_device_placement(True)\n" in after
+    assert "log_device_placement" not in after

@@ -69,9 +69,18 @@ def left_out(module: Module, name: ast.expr) -> ast.expr | None:
         call = module.names.parents[mention]
         if not isinstance(call, ast.Call) or call.func is not mention:
             return None
-        if bind(call, Function(module, around)).given(name.id) is not None:
+        given = bind(call, Function(module, around)).given(name.id)
+        if given is not None and not _says(module, given, default):
             return None
     return default
+
+
+def _says(module: Module, given: ast.expr, default: ast.expr) -> bool:
+    """Whether what a call gives a parameter is its default, or a parameter that is no other."""
+    if isinstance(given, ast.Name):
+        known = left_out(module, given)
+        return known is not None and ast.dump(known) == ast.dump(default)
+    return isinstance(given, ast.Constant) and ast.dump(given) == ast.dump(default)
 
 
 def truth(

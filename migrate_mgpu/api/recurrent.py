@@ -26,6 +26,7 @@ WRAPPERS = (DROPOUT, RESIDUAL)
 ATTENTION = "AttentionCell"  # a cell around a cell, which has a state of its own besides
 JOINED = "JoinedCells"  # a stack whose state is one tensor
 MECHANISMS = ("BahdanauAttention", "LuongAttention")
+LENGTHS = "memory_sequence_length"  # the same, of how much of it counts
 MEMORY = "memory"  # the parameter of a mechanism that is a tensor
 # The parts of the state of a cell with attention that it has here as well, by their places.
 ATTENDED_PARTS = ("cell_state", "attention")

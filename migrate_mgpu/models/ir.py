@@ -121,7 +121,7 @@ class Recurrent(Operation):
     """A recurrent layer: it runs a cell over a sequence, whose ``lengths`` are given or not.
 
     ``listed``: the sequence is a list of its steps. ``start`` is the state that it begins
-    with, where that is given, ``memory`` what its cell attends to.
+    with, where that is given, ``memory`` what its cell attends to, of which ``remembered`` count.
     """
 
     cell: ast.expr
@@ -131,6 +131,7 @@ class Recurrent(Operation):
     listed: bool = False
     start: ast.expr | None = None
     memory: ast.Name | None = None
+    remembered: ast.Name | None = None
 
 
 @record(frozen=True, eq=False)
@@ -140,7 +141,8 @@ class Decoding(Operation):
     ``inputs`` are the sequence and its lengths, or where it is ``greedy`` the table of what it is
     given next, what it begins with and what ends it. ``start`` is the state that it begins with,
     ``limit`` how many steps it makes at most. ``target`` is what its three results are assigned to,
-    of which ``outputs`` alone is read. ``imputes``: zeros stand behind a row's end.
+    of which ``outputs`` alone is read. ``imputes``: zeros stand behind a row's end. ``memory`` and
+    ``remembered`` are as of a recurrent layer: ``start`` is the state of the cell within its cell.
     """
 
     cell: ast.Name
@@ -152,6 +154,8 @@ class Decoding(Operation):
     imputes: bool
     target: ast.Tuple | ast.List
     outputs: ast.Name
+    memory: ast.Name | None = None
+    remembered: ast.Name | None = None
 
 
 class Cell(Operation):

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import position, walk
-from migrate_mgpu.api.recurrent import ATTENTION, CELLS, MECHANISMS, MEMORY, RUNS
+from migrate_mgpu.api.recurrent import ATTENTION, CELLS, DECODER, MECHANISMS, MEMORY, RUNS
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -34,6 +34,11 @@ def normalize(module: Module) -> list[Edit]:
         row = CELLS.by_name.get(name_of(module, call))
         if row is not None and row.cell in MECHANISMS:
             edits = _named(module, call)
+            if edits:
+                return edits
+    for call in module.names.calls:
+        if call not in runs_of(module) and _decoded(module, call):
+            edits = _called(module, call)
             if edits:
                 return edits
     for call, cell in _runs(module):
@@ -64,6 +69,22 @@ def _runs(module: Module) -> Iterator[tuple[ast.Call, ast.expr]]:
         cell = by_parameter(call, row.signature).get("cell") if row is not None else None
         if cell is not None:
             yield call, cell
+
+
+def runs_of(module: Module) -> dict[ast.expr, ast.Call]:
+    """The cells of a module's recurrent networks, with what runs them."""
+    return {cell: run for run, cell in _runs(module)}
+
+
+def _decoded(module: Module, call: ast.expr) -> bool:
+    """Whether a function makes a cell that decoders are given, by a name."""
+    parent = module.names.parents.get(call)
+    target = parent.targets[0] if isinstance(parent, ast.Assign) and parent.value is call else None
+    if not isinstance(call, ast.Call) or not isinstance(target, ast.Name):
+        return False
+    home = module.names.scope_of_name[target]
+    takers = (module.names.taker(one) for one in module.names.mentions(target.id, home))
+    return any(one is not None and name_of(module, one) == DECODER for one in takers)
 
 
 def _named(module: Module, mechanism: ast.Call) -> list[Edit]:
@@ -176,10 +197,12 @@ def _called(module: Module, cell: ast.expr) -> list[Edit]:
         return []
     wrapper, local = made
     function, edits = Function(module, node), [Layout(source, node).replace([])]
-    runs = {one: run for run, one in _runs(module)}
+    runs = runs_of(module)
     for mention in names.mentions(node.name, home):
         call = names.parents.get(mention)
-        if not isinstance(call, ast.Call) or call.func is not mention or call not in runs:
+        if not isinstance(call, ast.Call) or call.func is not mention:
+            return []
+        if call not in runs and not _decoded(module, call):
             return []
         if names.scope_of_name[mention] is not home:
             return []
@@ -210,8 +233,9 @@ def _value(module: Module, node: ast.FunctionDef) -> tuple[ast.expr, dict[str, a
     names = module.names
     own = names.scopes[node].bindings
     stored = [part for part in walk(node) if isinstance(part, ast.Name) and part.id in own]
-    if any(names.scope_of_name[part] is not names.scopes[node] for part in stored):
-        return None  # within a comprehension, or a lambda
+    homes = (names.defining_scope(part.id, names.scope_of_name[part]) for part in stored)
+    if any(home is not names.scopes[node] for home in homes):
+        return None  # a comprehension's own, or a lambda's
     return (value, local) if sum(part.id in local for part in stored) == 2 * len(local) else None
 
 

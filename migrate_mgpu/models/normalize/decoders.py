@@ -11,6 +11,7 @@ import ast
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import (
     DECODE,
     DECODE_PARAMETERS,
@@ -21,6 +22,7 @@ from migrate_mgpu.api.recurrent import (
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.normalize.attention_cells import within
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 
 
 @fact_of_text
@@ -33,6 +35,9 @@ def normalize(module: Module) -> list[Edit]:
     def is_helper(value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and name_of(module, value) in HELPERS
 
+    edits = _starts(module)
+    if edits:
+        return edits
     for call in module.names.calls:
         if name_of(module, call) != DECODE:
             continue
@@ -45,4 +50,27 @@ def normalize(module: Module) -> list[Edit]:
             edits = [] if helper is None else within(module, call, helper, is_helper)
         if edits:
             return edits
+    return []
+
+
+def _starts(module: Module) -> list[Edit]:
+    """`state = cell.zero_state(...).clone(cell_state=last)`, where decoders begin with it."""
+    names, source = module.names, module.source
+    for call in names.calls:
+        func = call.func
+        made = names.parents.get(call)
+        if not isinstance(func, ast.Attribute) or func.attr != "clone":
+            continue
+        target = made.targets[0] if isinstance(made, ast.Assign) and made.value is call else None
+        if not isinstance(target, ast.Name) or len(names.bindings_of(target)) != 1:
+            continue
+        home, layout = names.scope_of_name[target], Layout(source, names.statement(call))
+        read = [one for one in names.mentions(target.id, home) if one is not target]
+        takers = [names.taker(one) for one in read]
+        fits = all(one is not None and name_of(module, one) == DECODER for one in takers)
+        inside = [part for part in walk(call) if isinstance(part, ast.Name)]
+        once = all(len(names.bindings_of(one)) == 1 for one in inside if one in names.scope_of_name)
+        code = source.code(call)
+        if read and fits and once and layout.owns_lines and "\n" not in code:
+            return [layout.replace([]), *(Edit(*source.span(one), code) for one in read)]
     return []

@@ -19,7 +19,17 @@ from migrate_mgpu.api.recurrent import (
     TRAINING_HELPER,
 )
 from migrate_mgpu.api.tables import name_of, refuse_unless
-from migrate_mgpu.models.front.network.cell_states import alike, attends, state_of, structure
+from migrate_mgpu.models.front.network.cell_states import (
+    TENSOR,
+    alike,
+    attends,
+    element_of,
+    state_of,
+    structure,
+    value_of,
+)
+from migrate_mgpu.models.front.network.decoded_cells import inner_start, is_of_decoders
+from migrate_mgpu.models.front.network.recurrent import read_memory
 from migrate_mgpu.models.ir import Decoding
 
 DENSE = "layers.Dense"
@@ -67,8 +77,13 @@ def read_decoding(module: Module, call: ast.Call) -> Decoding | None:
         raise Refused(module, made, text, "write all arguments of its helper out")
     limit = given.get("maximum_iterations")
     limit = None if limit is None or is_none(limit) else limit
-    state, begins = state_of(module, cell), structure(module, start)
-    if attends(state) or begins is None or not alike(begins, state):
+    memory, remembered = read_memory(module, value_of(module, cell) or cell)
+    inner = inner_start(module, start, cell) if memory is not None else start
+    state = state_of(module, cell)
+    if memory is not None and attends(state):
+        state = element_of(state, 0) or TENSOR
+    begins = structure(module, inner) if inner is not None else None
+    if inner is None or attends(state) or begins is None or not alike(begins, state):
         text = "the state that a decoder begins with cannot be analyzed"
         raise Refused(module, start, text, "give it what a recurrent network of such cells gives")
     _check_alone(module, cell, "cell")
@@ -76,8 +91,9 @@ def read_decoding(module: Module, call: ast.Call) -> Decoding | None:
     target, outputs = _result(module, call, DECODED[1:] if greedy else DECODED)
     found = bool(imputes is not None and constant(imputes))
     return Decoding(
-        DECODE, module, call, {}, cell, layer, inputs, start, limit, greedy, found, target, outputs
-    )
+        DECODE, module, call, {}, cell, layer, inputs, inner, limit, greedy, found, target, outputs,
+        memory, remembered,
+    )  # fmt: skip
 
 
 def _made(module: Module, place: ast.AST, node: ast.expr | None, kind: str) -> ast.Call:
@@ -85,24 +101,6 @@ def _made(module: Module, place: ast.AST, node: ast.expr | None, kind: str) -> a
         return node
     text = "how a decoder is made cannot be determined"
     raise Refused(module, node or place, text, "make a BasicDecoder for one dynamic_decode")
-
-
-def is_of_decoders(module: Module, node: ast.Name, parameter: str) -> bool:
-    """Whether a name that is given one value is only given to decoders, as one of their parts."""
-    names = module.names
-    home = names.defining_scope(node.id, names.scope_of_name[node])
-    if home is None or len(home.bindings[node.id]) != 1:
-        return False
-    mentions = names.mentions(node.id, home)
-    for mention in mentions:
-        if not isinstance(mention.ctx, ast.Load):
-            continue
-        taker = names.taker(mention)
-        if taker is None or name_of(module, taker) != DECODER:
-            return False
-        if NamedArguments(module, taker, DECODER_PARAMETERS).get(parameter) is not mention:
-            return False
-    return len(mentions) > 1
 
 
 def _check_alone(module: Module, node: ast.Name, parameter: str) -> None:

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.recurrent import (
     ATTENTION,
     CELLS,
+    LENGTHS,
     MECHANISMS,
     MEMORY,
     REFUSED_RUNS,
@@ -28,6 +29,7 @@ from migrate_mgpu.models.front.network.cell_states import (
     state_of,
     structure,
 )
+from migrate_mgpu.models.front.network.decoded_cells import begins_decoder, is_decoded_by
 from migrate_mgpu.models.front.network.initializers import read_initializer
 from migrate_mgpu.models.ir import Cell, Recurrent, RecurrentResult
 
@@ -72,18 +74,19 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
     if result.states and joins_states(module, cell):
         text = "the state that a recurrent network gives is one tensor of two"
         raise Refused(module, result.state, text, "leave `state_is_tuple` out")
-    memory = read_memory(module, cell)
+    memory, remembered = read_memory(module, cell)
     if memory is not None and (row.listed or start is not None):
         text = "a cell with attention that runs over a list, or begins with a state"
         raise Refused(module, call, text, "run it by tf.nn.dynamic_rnn, from its zero state")
     found = {"cell": cell}
     return Recurrent(
-        row.kind, module, call, found, cell, (inputs,), result, lengths, row.listed, start, memory
-    )
+        row.kind, module, call, found, cell, (inputs,), result, lengths, row.listed, start, memory,
+        remembered,
+    )  # fmt: skip
 
 
-def read_memory(module: Module, cell: ast.expr) -> ast.Name | None:
-    """What the cell of a network attends to, where it is made there; None where to nothing.
+def read_memory(module: Module, cell: ast.expr) -> tuple[ast.Name | None, ast.Name | None]:
+    """What the cell of a network attends to, where it is made there, and how much of it counts.
 
     Raises:
         Refused: it is no variable.
@@ -92,15 +95,16 @@ def read_memory(module: Module, cell: ast.expr) -> ast.Name | None:
     mechanism = made.get("attention_mechanism") if made is not None else None
     row = CELLS.by_name.get(name_of(module, mechanism))
     if made is None or mechanism is None:
-        return None
+        return None, None
     if row is None or row.cell not in MECHANISMS or not isinstance(mechanism, ast.Call):
         text = "what a recurrent cell attends by cannot be determined"
         raise Refused(module, mechanism, text, "use one BahdanauAttention, or LuongAttention")
-    memory = NamedArguments(module, mechanism, row.signature).get(MEMORY)
-    if not isinstance(memory, ast.Name):
+    given = NamedArguments(module, mechanism, row.signature)
+    memory, lengths = given.get(MEMORY), given.given(LENGTHS)
+    if not isinstance(memory, ast.Name) or not isinstance(lengths, (ast.Name, type(None))):
         text = "what a recurrent cell attends to has no name"
         raise Refused(module, memory or mechanism, text, "give it a variable")
-    return memory
+    return memory, lengths
 
 
 def _attending(module: Module, cell: ast.expr) -> NamedArguments | None:
@@ -200,7 +204,9 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
         given.drop("reuse")
     for parameter in row.parameters:
         name = parameter.name
-        if parameter.only:
+        if name == LENGTHS and isinstance(given.get(name), ast.Name):
+            given.drop(name)  # its mechanism is told it with its memory
+        elif parameter.only:
             text = f"`{name}` of `{given.shown}` cannot be analyzed"
             refuse_unless(given, name, parameter.only, text, "write the cell as a Keras layer")
     given.drop("name", MEMORY)
@@ -230,6 +236,7 @@ def _check_attention(module: Module, call: ast.Call, row: CellRow, given: NamedA
     else:
         needed = ("cell", "attention_mechanism", "attention_layer_size")
         alone = taker is not None and is_recurrent(module, taker)
+        alone = alone or is_decoded_by(module, call)
     if not alone:
         text = "a recurrent cell with attention is not made where one network runs it"
         raise Refused(module, call, text, "give it to one tf.nn.dynamic_rnn")
@@ -257,7 +264,9 @@ def _check_uses(module: Module, node: ast.expr) -> None:
     for used in [node, *(reads(module, target) if isinstance(target, ast.Name) else [])]:
         parent = module.names.parents[used]
         called = isinstance(parent, ast.Call) and parent.func is used
-        asked = isinstance(parent, ast.Attribute) and not _only_starts(module, parent)
+        asked = isinstance(parent, ast.Attribute) and not (
+            _only_starts(module, parent) or begins_decoder(module, used)
+        )
         if called or asked:
             text = "a recurrent cell is used by itself"
             raise Refused(module, used, text, "run it by tf.nn.dynamic_rnn")

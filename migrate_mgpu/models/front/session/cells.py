@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.api.recurrent import PAIR_CLASS, cell_of
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.network.decoders import DENSE, is_of_decoders
+from migrate_mgpu.models.front.network.decoded_cells import is_of_decoders
+from migrate_mgpu.models.front.network.decoders import DENSE
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
-from migrate_mgpu.models.front.network.recurrent import read_cell
+from migrate_mgpu.models.front.network.recurrent import read_cell, read_memory
 from migrate_mgpu.models.front.session.program import GRAPH, Cells, Role, targets_of
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -31,7 +33,7 @@ class CellReader(StatementReader):
             return Role.GONE
         if not self._makes(value):
             return None
-        self._check(value)
+        self._check(value, read_memory(self.module, value))
         self.meanings[target.id] = Cells()
         return Role.CELLS
 
@@ -41,7 +43,7 @@ class CellReader(StatementReader):
         Raises:
             Refused: its cell cannot be analyzed.
         """
-        self._check(layer.cell, layer.memory)
+        self._check(layer.cell, (layer.memory, layer.remembered))
 
     def decode(self, decoding: Decoding) -> None:
         """What a decoder is made of: cells, and a layer, that the scope makes.
@@ -90,7 +92,7 @@ class CellReader(StatementReader):
     def _is_cells(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and isinstance(self.meanings.get(node.id), Cells)
 
-    def _check(self, value: ast.expr, memory: ast.Name | None = None) -> None:
+    def _check(self, value: ast.expr, memory: Sequence[ast.Name | None] = ()) -> None:
         """``memory`` is what a cell is given at each step, and not made of."""
         for call in (part for part in ast.walk(value) if isinstance(part, ast.Call)):
             if self._is_output_layer(call):
@@ -141,9 +143,9 @@ class CellReader(StatementReader):
         self.found.builders[node] = target
         return True
 
-    def _read_maker_names(self, value: ast.expr, memory: ast.Name | None) -> None:
+    def _read_maker_names(self, value: ast.expr, memory: Sequence[ast.Name | None]) -> None:
         for name in mentions_of(self.names, value, self.home):
-            if name is memory:
+            if name in memory:
                 continue
             meaning = self.meanings.get(name.id)
             if isinstance(meaning, GRAPH) and not isinstance(meaning, Cells):

@@ -172,8 +172,9 @@ class LayerReader:
         if isinstance(found.layer, Recurrent) and found.layer.start is not None:
             if zero_state(found.module, found.layer.start) is None:
                 given.append(found.layer.start)
-        if isinstance(found.layer, Recurrent) and found.layer.memory is not None:
-            given.append(found.layer.memory)
+        if isinstance(found.layer, (Recurrent, Decoding)):
+            told = (found.layer.memory, found.layer.remembered)
+            given += [one for one in told if one is not None]
         if isinstance(found.layer, Decoding):
             given.append(found.layer.start)
             given += [] if found.layer.limit is None else [found.layer.limit]

@@ -33,6 +33,7 @@ from migrate_mgpu.models.front.session.nested_values import appended
 from migrate_mgpu.models.front.session.scope import Entry, Header, Home, SessionScope
 from migrate_mgpu.models.ir import (
     Combined,
+    Decoding,
     Gathered,
     GradientClip,
     Metric,
@@ -472,6 +473,12 @@ class SessionProgram:
     def taken(self, node: ast.AST) -> list[ast.expr]:
         """Expressions of other statements that become a part of one."""
         value = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(value, ast.Call):
+            made = self.layers.get(value)
+            found = self.applied.get(value) if made is None else made.found
+            if found is not None and isinstance(found.layer, Decoding):  # its cell's memory
+                told = (found.layer.memory, found.layer.remembered)
+                return [one for one in told if one is not None]
         merge = self.merges.get(value) if isinstance(value, ast.Call) else None
         if merge is None:
             return []

@@ -147,7 +147,9 @@ class _Reader(StatementReader):
 
     def read(self) -> SessionProgram:
         node = self.scope.node
-        made = {self.names.statement(one) for one in self.state.configs if one in self.names.parents}
+        made = {
+            self.names.statement(one) for one in self.state.configs if one in self.names.parents
+        }
         self.found.configured = [one for one in made if statement_value(one) in self.state.configs]
         if isinstance(node, ast.FunctionDef):
             if self.owners.several:

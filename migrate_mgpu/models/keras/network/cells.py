@@ -15,6 +15,7 @@ from migrate_mgpu.api.recurrent import (
     DROPOUT,
     GRU,
     JOINED,
+    LENGTHS,
     LSTM,
     MECHANISMS,
     RNN,
@@ -70,6 +71,42 @@ class {name}({tf}.keras.layers.Layer):
     def call(self, query):
         scores = {tf}.matmul(query[:, None], self.keys, transpose_b=True)
         return {tf}.nn.softmax({tf}.squeeze(scores, 1))
+"""
+# Where some are told how much of the memory counts: zeros stand for the rest, which has no share.
+_COUNTED = (
+    (
+        "attend(self, memory):\n",
+        """attend(self, memory, lengths=None):
+        self.mask = None
+        if lengths is not None:
+            self.mask = {tf}.sequence_mask(lengths, {tf}.shape(memory)[1])
+            memory = {tf}.where(self.mask[:, :, None], memory, 0.0)
+""",
+    ),
+    (
+        "        return {tf}.nn.softmax({tf}.squeeze(scores, 1))\n",
+        "        scores = {tf}.squeeze(scores, 1)\n        return {tf}.nn.softmax(scores)\n",
+    ),
+    (
+        "        return {tf}.nn.softmax({tf}.reduce_sum(self.attention_v * {tf}.tanh(total), 2))\n",
+        """        scores = {tf}.reduce_sum(self.attention_v * {tf}.tanh(total), 2)
+        return {tf}.nn.softmax(scores)
+""",
+    ),
+    (
+        "        return {tf}.nn.softmax(scores)\n",
+        """        if self.mask is not None:
+            scores = {tf}.where(self.mask, scores, float({quote}-inf{quote}))
+        return {tf}.nn.softmax(scores)
+""",
+    ),
+)
+# What a decoder's cell begins with.
+_BEGINS = """\
+    def begin(self, state):
+        rows = {tf}.shape({tf}.nest.flatten(state)[0])[0]
+        return [state, {tf}.zeros([rows, self.output_size])]
+
 """
 _ATTENTION = """\
 class {name}({tf}.keras.layers.Layer):
@@ -361,12 +398,31 @@ def _wrapper(module: Module, kind: str, style: FileStyle) -> str:
 def _mechanism(module: Module, kind: str, style: FileStyle) -> str:
     """The class of what cells attend by."""
     text = _BAHDANAU if kind == "BahdanauAttention" else _LUONG
+    if _is_counted(module, kind):
+        for old, new in _COUNTED:
+            text = text.replace(old, new)
     return _written(text, cell_class_name(module, kind), style)
+
+
+def _is_counted(module: Module, kind: str) -> bool:
+    """Whether some mechanism of a kind is told how much of its memory counts."""
+    calls = [call for call in cells_in(module) if (row := _row(module, call)) and row.cell == kind]
+    signature = CELLS.by_kind[kind].signature
+    return any(NamedArguments(module, call, signature).given(LENGTHS) is not None for call in calls)
 
 
 def _attention(module: Module, style: FileStyle) -> str:
     """The class of a cell around a cell that attends to a memory."""
-    return _written(_ATTENTION, cell_class_name(module, ATTENTION), style)
+    text = _ATTENTION
+    if any(_is_counted(module, kind) for kind in MECHANISMS):
+        old = "attend(self, memory):\n        self.attention_mechanism.attend(memory)"
+        new = old.replace("memory)", "memory, lengths)")
+        text = text.replace(
+            old, new.replace("(self, memory, lengths)", "(self, memory, lengths=None)")
+        )
+    decodes = any(is_decoding(module, call) for call in module.names.calls)
+    text = text.replace("    def build", f"{_BEGINS}    def build") if decodes else text
+    return _written(text, cell_class_name(module, ATTENTION), style)
 
 
 def _written(text: str, name: str, style: FileStyle) -> str:

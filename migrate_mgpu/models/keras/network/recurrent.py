@@ -100,7 +100,7 @@ class Recurrents:
         if layer is None:
             return []
         lines = self._attending(layer, context, named)
-        if layer.lengths is not None:
+        if isinstance(layer, Recurrent) and layer.lengths is not None:
             mask = self._mask(layer, context.render(layer.inputs[0]), context)
             self._above[layer.node] = self.mask
             lines.append(f"{self.mask} = {mask}")
@@ -128,20 +128,23 @@ class Recurrents:
             edits.append(Edit(place, first.end, text + first.new))
         return edits
 
-    def _run(self, node: ast.AST) -> Recurrent | None:
+    def _run(self, node: ast.AST) -> Recurrent | Decoding | None:
         """The recurrent layer that a statement applies."""
         call = node.value if isinstance(node, ast.Assign) else None
         layer = (
             self.layers[call].layer if isinstance(call, ast.Call) and call in self.layers else None
         )
-        return layer if isinstance(layer, Recurrent) else None
+        return layer if isinstance(layer, (Recurrent, Decoding)) else None
 
-    def _attending(self, layer: Recurrent, context: Context, named: Named) -> list[str]:
+    def _attending(self, layer: Recurrent | Decoding, context: Context, named: Named) -> list[str]:
         if layer.memory is None:
             return []
         assert isinstance(layer.node, ast.Call)
         self._told.add(layer.node)
-        return [f"{named(layer.node)}.cell.attend({context.render(layer.memory)})"]
+        told = [one for one in (layer.memory, layer.remembered) if one is not None]
+        made = self.layers[layer.node].shares or layer.node
+        cell = f"{named(made)}{'.rnn' * isinstance(layer, Decoding)}.cell"
+        return [f"{cell}.attend({', '.join(map(context.render, told))})"]
 
     def application(self, found: Found, name: str, context: Context, trains: bool) -> str:
         """A layer, of any kind, applied; ``trains``: it is told whether the model trains."""
@@ -176,7 +179,13 @@ class Recurrents:
             self.replaced[part] = _chosen(mention) if chosen else _itself(mention)
 
     def _decoded(self, layer: Decoding, name: str, arguments: list[str], context: Context) -> str:
-        given = [*arguments, context.render(layer.start)]
+        if layer.memory is not None and layer.node not in self._told:
+            text = "a cell with attention runs in more than a statement of its own"
+            raise Refused(self.module, layer.node, text, "write `outputs, _, _ = ...`")
+        start = context.render(layer.start)
+        if layer.memory is not None:
+            start = f"{name}.rnn.cell.begin({start})"
+        given = [*arguments, start]
         given += [] if layer.limit is None else [f"limit={context.render(layer.limit)}"]
         given += [] if layer.imputes else ["zeros=False"]
         method = f"{name}.greedy" if layer.greedy else name

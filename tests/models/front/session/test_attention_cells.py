@@ -81,9 +81,9 @@ STAYS = {
         "net = tf.tanh(x)\n" + BY.replace("x", "net") + "net = net + 1.0\n" + CELL + RUN + OUT,
         "a recurrent cell with attention is not made where one network runs it",
     ),
-    "a memory with lengths": (
-        ALL.replace("(3, x)", "(3, x, memory_sequence_length=lengths)"),
-        "`memory_sequence_length` of `tf.contrib.seq2seq.BahdanauAttention` cannot be analyzed",
+    "a memory with lengths that are computed there": (
+        ALL.replace("(3, x)", "(3, x, memory_sequence_length=lengths + 0)"),
+        "what a recurrent cell attends to has no name",
     ),
     "attention by another function": (
         ALL.replace("(3, x)", "(3, x, probability_fn=tf.nn.sigmoid)"),

@@ -95,3 +95,53 @@ def test_stays(old: str, new: str, reason: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state.partition(",")[0] for one in result.programs] == ["bridge"], said(result)
     assert any(reason in message for message in said(result)), said(result)
+
+
+ATTENDING = (
+    PROGRAM.replace(
+        "_, state = tf.nn.dynamic_rnn(encoder, x,", "read, state = tf.nn.dynamic_rnn(encoder, x,"
+    )
+    .replace(
+        "cell = tf.nn.rnn_cell.GRUCell(3)\ndense",
+        "def attention(memory, lengths, reuse=False):\n"
+        "    mechanism = tf.contrib.seq2seq.LuongAttention(\n"
+        "        3, memory, memory_sequence_length=lengths)\n"
+        "    return tf.contrib.seq2seq.AttentionWrapper(\n"
+        "        tf.nn.rnn_cell.MultiRNNCell(\n"
+        "            [tf.nn.rnn_cell.GRUCell(3, reuse=reuse) for _ in range(1)]),\n"
+        "        mechanism, attention_layer_size=3)\n"
+        "cell = attention(read, lengths)\n"
+        "begins = cell.zero_state(tf.shape(x)[0], tf.float32).clone(cell_state=(state,))\n"
+        "dense",
+    )
+    .replace(", state, dense)", ", begins, dense)")
+    .replace("{x: rows})", "{x: rows, lengths: [4, 2]})")
+)
+
+
+def test_a_cell_with_attention_is_told_its_memory_before_it_decodes() -> None:
+    after = native(ATTENDING)
+    told = "decoder.rnn.cell.attend(read, lengths)\n"
+    assert after.count(told) == 2
+    assert "decoder(x, lengths, decoder.rnn.cell.begin((state,)))\n" in after
+    assert 'scores = tf.where(self.mask, scores, float("-inf"))' in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (", begins, dense)", ", cell.zero_state(2, tf.float32), dense)"),
+        ("cell_state=(state,)", "cell_state=state"),
+        ("attention_layer_size=3", "attention_layer_size=3, alignment_history=True"),
+        (
+            "cell = attention(read, lengths)\n",
+            "cell = attention(read, lengths)\ncell.output_size\n",
+        ),
+        ("memory_sequence_length=lengths", "memory_sequence_length=lengths, scale=True"),
+        ("clone(cell_state=(state,))", "clone(cell_state=(state,), attention=state)"),
+    ],
+)
+def test_attention_that_is_not_understood_stays(old: str, new: str) -> None:
+    assert old in ATTENDING
+    result = run(ATTENDING.replace(old, new), bridge=True, native_sessions=True)
+    assert [one.state.partition(",")[0] for one in result.programs] == ["bridge"], said(result)

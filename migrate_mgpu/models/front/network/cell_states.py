@@ -207,10 +207,8 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
         assert isinstance(made, ast.Call)
         cells = NamedArguments(module, made, CELLS.by_kind[STACK].signature).get("cells")
         if cells is not None:
-            states = _states_of(module, cells, depth)
-            if is_joined(module, made):
-                return _joined(module, cells, states)
-            return states
+            stacked = _states_of(module, cells, depth)
+            return _joined(module, cells, stacked) if is_joined(module, made) else stacked
     elif name in CELLS.by_kind and CELLS.by_kind[name].cell in (*WRAPPERS, ATTENTION):
         assert isinstance(made, ast.Call)
         inner = NamedArguments(module, made, CELLS.by_kind[name].signature).get("cell")

@@ -66,6 +66,7 @@ def _start_of(module: Module, node: ast.expr) -> ast.Call | None:
         return None
     given = by_parameter(taker, DECODER_PARAMETERS)
     cell, start = given.get("cell"), given.get("initial_state")
-    if not isinstance(cell, ast.Name) or start is not call or cell.id != node.id:
+    if not isinstance(cell, ast.Name) or start is None or start is not call:
         return None
-    return taker if inner_start(module, start, cell) is not None else None
+    fits = cell.id == node.id and inner_start(module, start, cell) is not None
+    return taker if fits else None

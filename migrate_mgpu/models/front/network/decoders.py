@@ -142,7 +142,9 @@ def is_decoded(module: Module, name: ast.Name) -> bool:
     """Whether a name stands for the output of one decoder."""
     binding = module.names.only_binding(name)
     statement = module.names.statement(binding.node) if binding is not None else None
-    if not isinstance(statement, ast.Assign) or not is_decoding(module, statement.value):
+    if binding is None or not isinstance(statement, ast.Assign):
+        return False
+    if not is_decoding(module, statement.value):
         return False
     target = statement.targets[0]
     return isinstance(target, (ast.Tuple, ast.List)) and target.elts[0] is binding.node

@@ -73,9 +73,9 @@ class GraphOwnerReader(StatementReader):
                     text = f"several objects build graphs, and `tf.{name}` is about all of them"
                     raise Refused(module, use.node, text, _ADVICE)
             for node in walk(module.tree):
-                shares = isinstance(node, ast.keyword) and node.arg == "reuse"
-                shares = shares and constant(node.value) is not False
-                shares |= isinstance(node, ast.Attribute) and node.attr == "reuse_variables"
+                shares = isinstance(node, ast.Attribute) and node.attr == "reuse_variables"
+                if isinstance(node, ast.keyword) and node.arg == "reuse":
+                    shares = constant(node.value) is not False
                 if shares:
                     text = "several objects build graphs, which may have the same variables"
                     raise Refused(module, node, text, _ADVICE)

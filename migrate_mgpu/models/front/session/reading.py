@@ -147,10 +147,10 @@ class _Reader(StatementReader):
 
     def read(self) -> SessionProgram:
         node = self.scope.node
-        made = {
+        told = {
             self.names.statement(one) for one in self.state.configs if one in self.names.parents
         }
-        self.found.configured = [one for one in made if statement_value(one) in self.state.configs]
+        self.found.configured = [one for one in told if statement_value(one) in self.state.configs]
         if isinstance(node, ast.FunctionDef):
             if self.owners.several:
                 self.owners.check_program()

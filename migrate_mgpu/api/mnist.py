@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
@@ -62,6 +63,22 @@ def mnist_load(module: Module, node: ast.AST) -> MnistLoad | None:
     mentions = tuple(m for m in names.mentions(target.id, home) if m is not target)
     one_hot = any(k.arg == "one_hot" and constant(k.value) is True for k in call.keywords)
     return MnistLoad(module, call, statement, target.id, home, mentions, imported, one_hot)
+
+
+def is_mnist_batch(module: Module, node: ast.expr) -> bool:
+    """Whether it is `mnist.train.next_batch(8)`, of what the tutorial reads: images and labels."""
+    func = node.func if isinstance(node, ast.Call) else None
+    part = func.value if isinstance(func, ast.Attribute) and func.attr == "next_batch" else None
+    mnist = part.value if isinstance(part, ast.Attribute) and part.attr in _PARTS else None
+    made = module.names.only_value(mnist) if isinstance(mnist, ast.Name) else None
+    return isinstance(made, ast.Call) and tensorflow_name(module, made.func) in _TUTORIAL
+
+
+def tutorial_calls(module: Module, nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    """The calls among some nodes of the tutorial's module, which is written beside the program."""
+    for call in (part for one in nodes for part in walk(one) if isinstance(part, ast.Call)):
+        if tensorflow_name(module, call.func) in _TUTORIAL:
+            yield call
 
 
 def mnist_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] | None:

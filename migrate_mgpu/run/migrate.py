@@ -125,8 +125,7 @@ class _Part:
 
         planned = self._with_graph_objects(files, part)
         plain = all(isinstance(one.conversions, NoEstimators) for one in planned.parts)
-        states = (state for one in planned.parts for state in one.states)
-        if plain and all(one.session is None or one.session.towers is None for one in states):
+        if plain and not self._keeps_towers(planned):
             return planned.result
         from migrate_mgpu.run.normalization import normalized
         from migrate_mgpu.run.own_modules import with_own_modules
@@ -144,6 +143,14 @@ class _Part:
 
         result = normalized(files, planned, again, convert)
         return with_own_modules(files, result, planned, with_shared)
+
+    def _keeps_towers(self, planned: Planned) -> bool:
+        states = [state for one in planned.parts for state in one.states if state.session]
+        if not states:
+            return False
+        from migrate_mgpu.run.kept_towers import has_towers
+
+        return any(map(has_towers, states))
 
     def _with_graph_objects(self, files: Files, part: Project) -> Planned:
         """The plan of a part, with graphs that objects have named where that helps."""

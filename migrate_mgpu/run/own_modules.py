@@ -23,10 +23,10 @@ from migrate_mgpu.core.findings import FileResult, Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.run.kept_towers import has_towers
 from migrate_mgpu.run.plan import Part, Planned
 from migrate_mgpu.run.relocation import Files, Rewritten, relocated, rewritten
 from migrate_mgpu.run.shared_modules import NewText
-from migrate_mgpu.run.states import State
 from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.history import History
 from migrate_mgpu.source.import_edit import import_edit
@@ -55,12 +55,6 @@ def with_own_modules(files: Files, first: RunResult, planned: Planned, plan: Pla
         if _is_better(with_forms, result):
             forms, result = contents, with_forms
     return _relocated(result, forms, data.keys()) if forms else first
-
-
-def has_towers(state: State) -> bool:
-    """Whether a program's session keeps the towers that it builds as they are."""
-    session = state.session
-    return session is not None and session.refused is not None and session.towers is not None
 
 
 def _is_better(result: RunResult, other: RunResult) -> bool:

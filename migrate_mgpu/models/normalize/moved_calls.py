@@ -8,7 +8,7 @@ in its module is read there, `networks.SIZE`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
@@ -54,12 +54,14 @@ class MovedCall:
         body: list[ast.stmt] | None = None,
         made: tuple[str, str] = ("", ""),
         again: bool = False,
+        imported: Collection[str] = (),
     ) -> None:
         """``origin`` is the module of the function, where that is another one.
 
         ``body`` are its last statements, where these alone take the call's place, behind what gives
         a name of the function's another value, ``made``. ``again``: names that the script gives
-        another value before it reads them again may get the function's until then.
+        another value before it reads them again may get the function's until then. ``imported`` are
+        names of the function's module that the caller's gets by an import of its own.
         """
         self.module = module
         self.caller = module.source
@@ -74,6 +76,7 @@ class MovedCall:
         self.body = function.body if body is None else body
         self.made = made
         self.again = again
+        self.imported = imported
 
     def edit(self) -> Edit | None:
         """The statement's edit; None where it would do something else, or cannot be written."""
@@ -184,7 +187,7 @@ class MovedCall:
                 return None
             texts.update(elsewhere)
         if isinstance(self.home, ast.FunctionDef) and not all(
-            self._is_same_here(name) for name in free & bound
+            self._is_same_here(name) or self._is_of_home(name) for name in free & bound
         ):
             return None  # what is free in the function must mean the same here
         wanted = {
@@ -261,6 +264,12 @@ class MovedCall:
             and self.function in self.names.ancestors(home.node)
         )
 
+    def _is_of_home(self, name: str) -> bool:
+        """Whether the function stands within the one that calls it, and has the name of that."""
+        home = self.module.names.scopes[self.home]
+        within = self.origin is self.module and self.home in self.names.ancestors(self.function)
+        return within and self.names.defining_scope(name, self.scope) is home
+
     def _is_same_here(self, name: str) -> bool:
         """Whether a name that both functions' code knows is of one import: `tf`, imported again."""
         names = self.module.names
@@ -282,6 +291,8 @@ class MovedCall:
             roots = self.names.roots(name, theirs)
             here = self.module.names.roots(name, ours)
             if (not bindings and name not in ours.bindings) or (roots and roots == here):
+                continue
+            if name in self.imported:
                 continue
             constants = [one for one in bindings if one.kind in ("assign", "def")]
             if len(bindings) != 1 or not constants or not isinstance(func, ast.Attribute):

@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, position, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
+from migrate_mgpu.models.front.session.data_functions import is_thrown_away, only_makes_data
 from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
 from migrate_mgpu.models.front.session.origins import Whole
 from migrate_mgpu.models.front.session.program import Role, closure, only_computes
@@ -81,6 +82,8 @@ class CompletenessCheck(StatementReader):
         functions = (self.found.builders, self.found.makers, self.found.helpers)
         for function in (one for some in functions for one in some.values()):
             for reference in self.graph.references(function):
+                if is_thrown_away(reference) and only_makes_data(function):
+                    continue
                 if not is_inside(reference.module, reference.node, known):
                     text = f"`{function.name}` is used outside of the graph as well"
                     raise Refused(reference.module, reference.node, text)

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.data_functions import only_makes_data
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.eager_values import EagerValueReader
 from migrate_mgpu.models.front.session.origins import (
@@ -424,6 +425,9 @@ class GraphClientReader(StatementReader):
                 continue  # it has a graph of its own
             if any(client.node is target.node for client in self.found.clients):
                 continue  # what it does is read
+            thrown_away = isinstance(self.module.names.parents[call], ast.Expr)
+            if thrown_away and only_makes_data(target):
+                continue
             if self.expressions.touches_graph(target):
                 text = f"`{target.name}`, which is called here, uses the graph"
                 raise Refused(self.module, call, text)

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.removal import is_inside, name_unused
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.graph import CONTROL
+from migrate_mgpu.api.mnist import tutorial_calls
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import descriptions
 from migrate_mgpu.models.front.session.folding import is_flag
@@ -180,6 +181,8 @@ class FunctionWriter:
             context = Context(module, style)
             context.replaced.update(replacements(module, builders))
             context.replaced.update(self.predicates(module, builders))
+            readers = tutorial_calls(module, builders)
+            context.replaced.update((call, _as_it_is(call)) for call in readers)
             for made in self.program.made:
                 if made.module is module:
                     context.replaced[made.node] = variable_replacement(made)
@@ -210,5 +213,14 @@ def _without(module: Module, call: ast.Call, given: list[ast.expr]) -> Replaceme
         for value in given:
             edit.drop_value(value)
         return context.render_call(call, edit.edits())
+
+    return write
+
+
+def _as_it_is(call: ast.Call) -> Replacement:
+    """What another rewriter changes."""
+
+    def write(context: Context) -> str:
+        return context.render_call(call, [])
 
     return write

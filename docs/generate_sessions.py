@@ -132,6 +132,34 @@ stay, and the findings say which.
 | an actor and a critic, each a class with a graph of its own | the same of each class |
 | a method that the constructor calls for several networks | a class of layers |
 
+## In public repositories
+
+What becomes of programs with sessions, by the command that anyone can run on a folder of
+repositories. Its text says what counts: a program trains where one of its files minimizes
+something, or fetches what is called a training step; programs that only restore count as well
+where they import such a file.
+
+```sh
+python tests/corpus/sessions.py FOLDER
+```
+
+*Not run by the tests: it reads repositories of your choice.*
+
+880 programs of 30 repositories train, 351 of them in one of the 30 (notebooks of language models);
+of those of the other 29, 54 % become native:
+
+| programs | native | bridge | refused |
+| --- | --- | --- | --- |
+| straight scripts | 125 | 19 | 8 |
+| functions or classes that build, and one scope that runs | 205 | 247 | 9 |
+| sessions in objects, or handed to functions | 53 | 212 | 2 |
+| all that train | 383 (44 %) | 478 | 19 |
+| only apply | 22 | 99 | 2 |
+
+Among 318 repositories that were gathered for other parts of the tool as well (Estimators, towers,
+configurations), 261 have programs with sessions that train: 483 of 1,814 were native, 27 %, before
+42 more of the 30 above became so.
+
 ## A step's price
 
 A step that computes next to nothing costs more than in TF1: what calls a `tf.function` and a Keras

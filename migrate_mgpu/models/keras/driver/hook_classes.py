@@ -2,7 +2,8 @@
 
 ``begin``, ``before_run``, ``after_run`` and ``end`` are called when ``on_train_begin``,
 ``on_train_batch_begin``, ``on_train_batch_end`` and ``on_train_end`` are: in TF1 one
-``Session.run`` was one step. What a hook fetched is asked of the model.
+``Session.run`` was one step. What a hook fetched is asked of the model. ``after_create_session``
+is called where ``begin`` is, by it if there is one.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from migrate_mgpu.source.header_edit import read_header
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments, without_function
 
+CREATED = "after_create_session"
 # Which of Keras's methods TF1's became, by the phase that the hook is for.
 METHODS = {
     "begin": "on_{}_begin",
-    "after_create_session": "on_{}_begin",
+    CREATED: "on_{}_begin",
     "before_run": "on_{}_batch_begin",
     "after_run": "on_{}_batch_end",
     "end": "on_{}_end",
@@ -101,10 +103,6 @@ class _Conversion:
 
     def run(self) -> None:
         module, owner = self.module, self.owner
-        if {"begin", "after_create_session"} <= self.methods.keys():
-            node = self.methods["after_create_session"]
-            text = f"{owner.name} has both a begin and an after_create_session"
-            raise Refused(module, node, text, "make one of them")
         self._attributes()
         self._unseen()
         base = owner.bases[0]
@@ -123,7 +121,24 @@ class _Conversion:
                 self._method(name, method)
             else:
                 self._steps(method)
+        if self._calls_created:
+            self._call_created()
         self._drop()
+
+    @property
+    def _calls_created(self) -> bool:
+        """Whether `begin` calls `after_create_session`: Keras has one method for the two."""
+        return {"begin", CREATED} <= self.methods.keys()
+
+    def _call_created(self) -> None:
+        begin, created = self.methods["begin"], self.methods[CREATED]
+        last, removed = begin.body[-1], self.removed
+        ends = any(isinstance(node, ast.Return) for node in ast.walk(begin))
+        layout = Layout(self.source, last)
+        if ends or last in removed or set(created.body) <= removed or not layout.owns_lines:
+            text = f"{self.owner.name} has both a begin and an after_create_session"
+            raise Refused(self.module, created, text, "make one of them")
+        self.changes.edit(self.module, layout.insert_after([f"self.{CREATED}()"]))
 
     def _attributes(self) -> None:
         """What the class calls its own must not be Keras's, nor called by hand."""
@@ -245,6 +260,8 @@ class _Conversion:
             text = "`logs` is what Keras calls the results of a batch"
             raise Refused(self.module, method, text, "give the variable another name")
         parameters = ["self", "logs=None"]
+        if name == CREATED and self._calls_created:
+            new, parameters = name, ["self"]
         if "batch" in new:
             free = [n for n in ("batch", "index", "batch_index") if n not in mentioned]
             parameters.insert(1, free[0] if free else "_batch")
@@ -280,7 +297,7 @@ class _Conversion:
             if name == "after_run":
                 self._results(parent)
                 return
-        if name in ("end", "after_create_session") and index == 1 and self._session(node):
+        if name in ("end", CREATED) and index == 1 and self._session(node):
             return
         if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
             if parent.targets[0].id == "_":  # as `del` does

@@ -46,6 +46,13 @@ def became(body: str, after: str = "est.train(input_fn, hooks=[Own()])\n") -> st
             "def after_create_session(self, session, coord=None):\n    self.n = 0",
             "def on_train_begin(self, logs=None):\n    self.n = 0",
         ),
+        (
+            "def begin(self):\n    self.n = 0\n\ndef after_create_session(self, s, c):\n    del s\n"
+            "    self.n = 1",
+            "def on_train_begin(self, logs=None):\n    self.n = 0\n"
+            "    self.after_create_session()\n\n"
+            "def after_create_session(self):\n    self.n = 1",
+        ),
         ("def end(self, session=None):\n    pass", "def on_train_end(self, logs=None):\n    pass"),
         (
             "def before_run(self, context):  # each step\n    self.n = 2",
@@ -110,7 +117,7 @@ def test_methods(before: str, after: str) -> None:
     ("body", "reason"),
     [
         ("def begin(self):\n    self.x = tf.reduce_mean(1.)", "`tf.reduce_mean` in a hook"),
-        ("def begin(self):\n    pass\ndef after_create_session(self, s, c):\n    pass",
+        ("def begin(self):\n    return\ndef after_create_session(self, s, c):\n    pass",
          "both a begin and an after_create_session"),
         ("def before_run(self, c):\n    return tf.train.SessionRunArgs('scaled:0')",
          "what this hook fetches cannot be analyzed"),

@@ -21,9 +21,11 @@ from migrate_mgpu.models.front.estimators.parts import (
     EstimatorFlow,
 )
 from migrate_mgpu.models.front.inputs.batches import CHANGED
+from migrate_mgpu.models.front.network.layer_calls import TEXT_SIZE
 from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.normalize import (
     added_metrics,
+    appended_lists,
     bidirectional,
     branches,
     built_objects,
@@ -54,6 +56,7 @@ from migrate_mgpu.models.normalize import (
     resized_images,
     reused_estimators,
     spec_functions,
+    text_sizes,
     total_loss,
     towers,
     tpu_arms,
@@ -127,6 +130,8 @@ PASSES = (
     Pass(closures.normalize),
     Pass(built_objects.normalize, frozenset({MODEL_FN, OWN_CLASS})),
     Pass(config_copies.normalize, frozenset({MODEL_FN, CHANGED_SETTING})),
+    Pass(text_sizes.normalize, frozenset({TEXT_SIZE})),
+    Pass(appended_lists.normalize, frozenset({CHANGED_SETTING})),
     Pass(callables.normalize),
     Pass(widths.normalize),
     Pass(optimizer_classes.normalize),

@@ -22,9 +22,16 @@ from migrate_mgpu.models.ir import Averaging, Decoding, Layer, Recurrent, Weight
 
 Made = Union[Layer, Weight, Recurrent, Decoding]
 
+TEXT_SIZE = "size-of-text"  # the key of a diagnostic
 _UPDATE_OPS = "GraphKeys.UPDATE_OPS"
 _COUNTS = ("units", "filters", "num_outputs")
 _GLOROT = ("kernel_initializer", "depthwise_initializer", "pointwise_initializer")
+
+
+def text_sizes(module: Module, shape: ast.expr, texts: frozenset[str]) -> list[ast.expr]:
+    """The elements of a shape that come out of lists of texts (``split_lists``)."""
+    listed = shape.elts if isinstance(shape, (ast.List, ast.Tuple)) else []
+    return [size for size in listed if not texts.isdisjoint(goes_by(module.names, size))]
 
 
 class LayerCalls:
@@ -69,6 +76,10 @@ class LayerCalls:
         if isinstance(found, Decoding) and not self._alone:
             text = "a decoder, of a model that is no session's"
             raise Refused(found.module, found.node, text, "write it as a Keras layer")
+        if self._texts and isinstance(found, Weight) and found.arguments.get("shape") is not None:
+            for size in text_sizes(found.module, found.arguments["shape"], self._texts):
+                text = "a size of this variable is a text, which TF1 takes for a number"
+                raise Refused(found.module, size, text, "write int(...) around it", TEXT_SIZE)
         if not self._texts or not isinstance(found, Layer):
             return found
         names = found.module.names

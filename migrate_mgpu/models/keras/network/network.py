@@ -242,6 +242,7 @@ class Network:
             lines.statement(statement, edits, 1, above)
         if plan.result is not None:
             lines.line(f"return {plan.result}", 1)
+        lines.lines = [*self._carried(context, block.indent), *lines.lines]
         self._check_changes(context)
         # A model is always told; other layers take what they use.
         told = context.trains or plan.base == "Model"
@@ -251,6 +252,33 @@ class Network:
             lines.lines.pop(0)
         block.lines += lines.lines
         return _Call(block.text(), self._needs(context), context.trains)
+
+    def _carried(self, context: Context, indent: str) -> list[str]:
+        """What makes the settings that loops change, for `call` as well: they are no attributes.
+
+        Raises:
+            Refused: it depends on a condition, or changes them behind a loop of `call`.
+        """
+        changed = {one.id for one in context.mentions} & self.times.in_loops - self.times.tensors
+        lines, passed = Block(self.module.source, indent), set[str]()
+        for statement in self.plan.statements if changed else ():
+            stored = (n for n in walk(statement) if isinstance(n, ast.Name))
+            bound = {n.id for n in stored if isinstance(n.ctx, ast.Store)} & changed
+            if not self._moves_to_init(statement):
+                passed |= bound
+                continue
+            if not bound:
+                continue
+            plain = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For)
+            if not isinstance(statement, plain) or bound & passed:
+                name = min(bound)
+                text = f"`{name}` changes behind where the network uses it"
+                advice = "give the new value another name"
+                raise Refused(self.module, statement, text, advice, CHANGED_SETTING)
+            edits = outermost(context.collect(statement))
+            context.record(statement, edits)
+            lines.statement(statement, edits, 1)
+        return lines.lines
 
     def _tensors(self) -> Iterator[str]:
         """The parameters of `call`: from one that some calls leave out on, with their defaults."""

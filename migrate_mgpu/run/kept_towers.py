@@ -7,10 +7,14 @@ from migrate_mgpu.run.states import State
 
 
 def has_towers(state: State) -> bool:
-    """Whether a program's session keeps the towers that it builds, in whichever module, as they
-    are."""
-    session = state.session
+    """Whether a program's session keeps the towers that it builds as they are: where the session
+    is, or in the program's own file, where another module makes the session.
+
+    Not in any module that it imports: a library of towers would have all its programs planned
+    again, each by itself.
+    """
+    session, entry = state.session, state.program.entry
     if session is None or session.refused is None:
         return False
-    beside = (one for one in state.program.modules if one is not session.module)
-    return session.towers is not None or any(any(loops_on_devices(one)) for one in beside)
+    beside = entry is not session.module and any(loops_on_devices(entry))
+    return session.towers is not None or beside

@@ -141,7 +141,13 @@ def _owners(module: Module) -> Iterator[str]:
 
 
 def agreed(sharing: Sharing, plan: PlanAlone) -> tuple[Agreed | None, list[tuple[State, Finding]]]:
-    """Programs that become native together; else what stands in the way, by programs."""
+    """Programs that become native together; else what stands in the way, by programs.
+
+    All have to. Where most cannot be read, the others are not planned for what they would say:
+    each is a plan of all of its modules.
+    """
+    if 2 * len(sharing.readable) < len(sharing.states):
+        return None, []
     graph = SharedGraph(sharing.owner)
     waiting, tried = list(sharing.readable), len(sharing.readable) + 1
     stays: list[tuple[State, Finding]] = []

@@ -182,6 +182,12 @@ class CallGraph:
             found = [one for one in found if one.module in self._within]
         return [one for one in found if one.node not in self._apart] if self._apart else found
 
+    def importers(self, module: Module) -> list[Module]:
+        """The modules that import a module, whether they use it or not."""
+        every = self.project.modules.values()
+        inside = (one for one in every if self._within is None or one in self._within)
+        return [one for one in inside if module in one.imported]
+
     def made(self, method: Function) -> list[Reference]:
         """Where the objects are made that a method is called of: it runs after that."""
         owner = method.owner

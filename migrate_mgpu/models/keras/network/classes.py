@@ -110,20 +110,37 @@ class HelperClasses:
             raise Refused(module, call, text, "import it by its name")
 
     def import_edits(self) -> dict[Module, list[Edit]]:
-        """`from nets import network` becomes `from nets import Network`."""
+        """`from nets import network` becomes `from nets import Network`, where nothing uses it too.
+
+        Raises:
+            Refused: a file that may not be written imports it.
+        """
         renamed: dict[tuple[Module, ast.ImportFrom], dict[str, str]] = {}
         for made in self.all():
-            old = made.helper.function.name
-            for module in dict.fromkeys(module for module, _ in made.helper.calls):
+            function = made.helper.function
+            calling = dict.fromkeys(module for module, _ in made.helper.calls)
+            for module in dict.fromkeys([*calling, *self.helpers.graph.importers(function.module)]):
                 for statement in module.names.imports:
-                    if isinstance(statement, ast.ImportFrom):
-                        if any(alias.name == old for alias in statement.names):
-                            renamed.setdefault((module, statement), {})[old] = made.name
+                    if not isinstance(statement, ast.ImportFrom):
+                        continue
+                    names_it = any(alias.name == function.name for alias in statement.names)
+                    if names_it and (module in calling or _is_from(statement, function.module)):
+                        if not module.writable:
+                            text = f"`{function.name}`, which becomes a class, is imported outside"
+                            raise Refused(module, statement, text, "give that folder as a path too")
+                        renamed.setdefault((module, statement), {})[function.name] = made.name
         found: dict[Module, list[Edit]] = {}
         for (module, statement), names in renamed.items():
             edit = import_edit(module.source, statement, renamed=names)
             found.setdefault(module, []).append(edit)
         return found
+
+
+def _is_from(statement: ast.ImportFrom, module: Module) -> bool:
+    """Whether an import takes something from a module, by the module's own name."""
+    stem = module.path.stem
+    own = module.path.parent.name if stem == "__init__" else stem
+    return (statement.module or "").rpartition(".")[2] == own
 
 
 class PlainFunctions:

@@ -288,6 +288,16 @@ def test_a_function_beside_that_makes_two_variables_stays() -> None:
     assert any("`weight` does more than make a variable" in one for one in said(result))
 
 
+def test_a_module_that_imports_what_becomes_a_class_and_uses_it_nowhere() -> None:
+    """Its import would end the program."""
+    beside = "beside.py", "from ops import dense as layer\n\nSIZE = 2\n"
+    files = ("main.py", "import beside\n" + MAIN), ("ops.py", OPS), beside
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    text = next(file.after for file in result.files if file.path.name == "beside.py")
+    assert text == "from ops import Dense as layer\n\nSIZE = 2\n"
+
+
 @pytest.mark.parametrize("text", ["__all__ = ['dense']\n", ""])
 def test_a_class_is_imported_by_star_where_nothing_says_otherwise(text: str) -> None:
     main = MAIN.replace("import dense as layer", "import *").replace("layer(x", "dense(x")

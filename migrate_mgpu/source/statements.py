@@ -11,6 +11,8 @@ from migrate_mgpu.source.source import Edit, Source
 
 _ENDS = re.compile(r"\s*;(?=\s*(#|$))")  # a semicolon with nothing behind it
 
+_CELL = "# %%"  # between the cells of a notebook
+
 
 class Comment(NamedTuple):
     """A comment inside a piece of code; ``line`` counts from the piece's first line (0)."""
@@ -42,7 +44,7 @@ def is_comment(line: str) -> bool:
 
     `# %% Training`, with words, is one of what stands below it.
     """
-    return line.strip().startswith("#") and line.rstrip() != "# %%"
+    return line.strip().startswith("#") and line.rstrip() != _CELL
 
 
 def comments_above(source: Source, statement: ast.stmt) -> list[str]:
@@ -138,10 +140,12 @@ class Layout:
         while number > 1 and self._is_comment(source.line_text(number - 1)):
             number -= 1
         above = source.line_text(number - 1).rstrip() if number > 1 else ""
-        if not above or above.endswith(":"):
+        defines = isinstance(self.statement, (ast.ClassDef, ast.FunctionDef))
+        starts_cell = defines and above == _CELL
+        if not above or above.endswith(":") or starts_cell:
             lines = [*lines, ""]
         twice = number > 2 and not above and not source.line_text(number - 2).strip()
-        if twice and isinstance(self.statement, (ast.ClassDef, ast.FunctionDef)):
+        if defines and (twice or starts_cell):
             lines = [*lines, ""]
         place = source.line_starts[number - 1]
         return Edit(place, place, self.lines(lines))

@@ -27,6 +27,16 @@ def test_a_paragraph_goes_above_the_comments_of_its_statement(above: str, wanted
 
 
 @pytest.mark.parametrize(
+    ("above", "between"), [("# %%\n", "\n\n"), ("x = 1\n\n\n", "\n\n"), ("x = 1\n", "")]
+)
+def test_a_paragraph_above_a_class(above: str, between: str) -> None:
+    """As many blank lines as stand there, and two where a notebook's cell begins with it."""
+    source = Source(Path("case.py"), f"{above}class A:\n    y = 2\n")
+    edit = Layout(source, source.tree.body[-1]).insert_paragraph(["NEW"])
+    assert source.apply([edit]) == f"{above}NEW\n{between}class A:\n    y = 2\n"
+
+
+@pytest.mark.parametrize(
     ("line", "owns"),
     [("x = 1;", True), ("x = 1 ;  # why", True), ("x = 1; y = 2", False), ("x = 1;;", False)],
 )

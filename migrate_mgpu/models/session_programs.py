@@ -44,7 +44,7 @@ from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
 from migrate_mgpu.models.normalize.mixed_indents import MIXED
-from migrate_mgpu.models.normalize.monitored_sessions import refusal
+from migrate_mgpu.models.normalize.monitored_sessions import WORKERS_ADVICE, refusal
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -154,9 +154,9 @@ class NativeSessions:
             return None
         if program.entry not in self._known:
             self._known[program.entry] = (
-                _without_home(program, opened[0], self.graph)
-                if home is None
-                else self._convert(program, home, configs)
+                self._of_several_machines(program)
+                or (home is None and _without_home(program, opened[0], self.graph))
+                or self._convert(program, home or program.entry, configs)
             )
         found = self._known[program.entry]
         if found.refused is not None and not trains:
@@ -166,6 +166,19 @@ class NativeSessions:
         if line is not None and suppressed(found.module.source, line, line, self.rule):
             return None
         return found
+
+    def _of_several_machines(self, program: Program) -> NativeSession | None:
+        """A program stays that is one of a cluster's: none of TF2's shares variables with others."""
+        for module in program.modules:
+            for call in module.names.calls:
+                if name_of(module, call) == "train.Server" and self.graph.runs_in(
+                    program, module, call
+                ):
+                    text = "it is one of several programs that train together (`tf.train.Server`)"
+                    where = Place(module, call)
+                    why = Diagnostic("several-machines", where, text, WORKERS_ADVICE)
+                    return NativeSession(module, why)
+        return None
 
     def _convert(
         self, program: Program, module: Module, configs: AbstractSet[ast.AST]

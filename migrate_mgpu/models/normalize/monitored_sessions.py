@@ -121,6 +121,13 @@ class _Run:
     added: list[tuple[str, str]] = field(default_factory=list)  # tensors, and names of values
 
 
+# What a program of several machines is in TF2, where each machine runs the same program.
+WORKERS_ADVICE = (
+    "leave tf.train.Server and the parameter servers out, train under "
+    "tf.distribute.MultiWorkerMirroredStrategy, and start each worker with its TF_CONFIG"
+)
+
+
 class _Monitored:
     """One monitored session, in a ``with`` statement of its own."""
 
@@ -170,7 +177,7 @@ class _Monitored:
             chief is not None and constant(chief) is not True
         ):
             text = "its session is one of several that train together"
-            raise Refused(self.module, self.call, text, "see tf.distribute for several machines")
+            raise Refused(self.module, self.call, text, WORKERS_ADVICE)
         for one in ("scaffold", "checkpoint_filename_with_path"):
             if one in given:
                 text = f"a monitored session is given its `{one}`"

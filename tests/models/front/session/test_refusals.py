@@ -1514,3 +1514,36 @@ def test_a_loss_of_keras_asks_for_a_rank() -> None:
     shaped = keras.replace("tf.placeholder(tf.float32)", "tf.placeholder(tf.float32, [None, 1])")
     for text in (program(head=head, run=fed), shaped):
         assert [one.state for one in run(text, native_sessions=True).programs] == ["native"]
+
+
+SERVER = """\
+import numpy as np
+import tensorflow as tf
+
+cluster = tf.train.ClusterSpec({'ps': ['a:1'], 'worker': ['a:2', 'a:3']})
+SERVER_LINE
+with tf.device(tf.train.replica_device_setter(cluster=cluster)):
+    x = tf.placeholder(tf.float32, [None, 4])
+    w = tf.Variable(tf.ones([4, 1]))
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - 1.0))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+OPENED
+    sess.run(train, {x: np.ones([2, 4])})
+"""
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        "with tf.train.MonitoredTrainingSession(master=server.target, is_chief=True) as sess:",
+        "with tf.train.Supervisor().managed_session(server.target) as sess:",
+        "with tf.Session(server.target) as sess:",
+    ],
+)
+def test_a_program_of_a_cluster_is_told_what_does_so_in_tf2(opened: str) -> None:
+    made = "server = tf.train.Server(cluster, job_name='worker', task_index=0)"
+    text = SERVER.replace("SERVER_LINE", made).replace("OPENED", opened)
+    result = run(text, bridge=True, native_sessions=True)
+    (told,) = [one for one in result.findings if "train together" in one.message]
+    assert told.code == "MGPU205" and "MultiWorkerMirroredStrategy" in told.advice
+    assert [one.state for one in result.programs] == ["bridge"]

@@ -168,7 +168,7 @@ class NativeSessions:
         return found
 
     def _of_several_machines(self, program: Program) -> NativeSession | None:
-        """A program stays that is one of a cluster's: none of TF2's shares variables with others."""
+        """A program stays that is one of a cluster: none in TF2 shares variables with others."""
         for module in program.modules:
             for call in module.names.calls:
                 if name_of(module, call) == "train.Server" and self.graph.runs_in(

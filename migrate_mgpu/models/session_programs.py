@@ -153,11 +153,13 @@ class NativeSessions:
         if not trains and not any(map(_has_inputs, program.modules)):
             return None
         if program.entry not in self._known:
-            self._known[program.entry] = (
-                self._of_several_machines(program)
-                or (home is None and _without_home(program, opened[0], self.graph))
-                or self._convert(program, home or program.entry, configs)
-            )
+            made = self._of_several_machines(program)
+            if made is None and home is None:
+                made = _without_home(program, opened[0], self.graph)
+            if made is None:
+                assert home is not None
+                made = self._convert(program, home, configs)
+            self._known[program.entry] = made
         found = self._known[program.entry]
         if found.refused is not None and not trains:
             return None  # of one that only computes nobody is told why it stays

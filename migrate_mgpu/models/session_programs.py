@@ -24,7 +24,7 @@ from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.checkpoints import SAVE
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, SETTINGS
 from migrate_mgpu.api.optimizers import STEP_MAKERS
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
@@ -172,10 +172,8 @@ class NativeSessions:
     def _of_several_machines(self, program: Program) -> NativeSession | None:
         """A program stays that is one of a cluster: none in TF2 shares variables with others."""
         for module in program.modules:
-            for call in module.names.calls:
-                if name_of(module, call) == "train.Server" and self.graph.runs_in(
-                    program, module, call
-                ):
+            for call in calls_of_names(module).get("train.Server", ()):
+                if self.graph.runs_in(program, module, call):
                     text = "it is one of several programs that train together (`tf.train.Server`)"
                     where = Place(module, call)
                     why = Diagnostic("several-machines", where, text, WORKERS_ADVICE)

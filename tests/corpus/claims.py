@@ -28,7 +28,6 @@ from typing import Any
 from test_corpus import contents_of, repositories
 
 from migrate_mgpu import runtimes
-from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.run.claims import CODE
 from migrate_mgpu.run.migrate import migrate
@@ -182,10 +181,9 @@ _PYTHON_2 = {
 
 
 def _authors_own(repository: Path, copies: Path, where: str, error: str, own: list[str]) -> bool:
-    """Whether a name is not defined because the author's file mentions it where nothing binds it,
-    nor may take it by `*` from a module of the run."""
-    # AutoGraph says where a name is missing before it says which.
-    missing = re.match(r"NameError: (?:in user code:.*)?name '(\w+)' is not defined", error, re.S)
+    """Whether a name is not defined because the author's file never binds it, nor may take it by
+    `*` from a module of the run."""
+    missing = re.match(r"NameError: name '(\w+)' is not defined", error)
     path = repository / where.rpartition(":")[0]
     book = path.with_name(path.name.replace("_cells.py", ".ipynb"))
     if missing is None or missing[1] in _PYTHON_2 or not (path.is_file() or book.is_file()):
@@ -204,15 +202,21 @@ def _authors_own(repository: Path, copies: Path, where: str, error: str, own: li
                 tree = notebook.decode(book, book.read_bytes()).tree
     except (OSError, SyntaxError, SourceError):
         return False
+    bound: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             if node.level or (node.module or "").rpartition(".")[2] in own:
                 return False
-    names = Names(tree)
-    return any(
-        one.id == missing[1] and names.defining_scope(one.id, scope) is None
-        for one, scope in names.scope_of_name.items()
-    )
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            bound |= {(one.asname or one.name).partition(".")[0] for one in node.names}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return missing[1] in names - bound
 
 
 def _not_there(result: dict[str, Any]) -> bool:

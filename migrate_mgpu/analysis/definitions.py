@@ -12,12 +12,32 @@ from migrate_mgpu.source.statements import Layout
 
 
 def below_imports(module: Module) -> ast.stmt | None:
-    """The first statement of a module below its imports; None where nothing can stand above it."""
+    """Where a definition can stand below the imports of a module; None where there is no place."""
+    first = below_head(module)
+    fits = first is not None and Layout(module.source, first).owns_start
+    return first if fits and not isinstance(module.source, Notebook) else None
+
+
+def below_head(module: Module) -> ast.stmt | None:
+    """The first statement below the imports at a module's head, which have TensorFlow.
+
+    All that uses TensorFlow stands below it. Imports further down are no part of the head.
+    """
     body = module.tree.body
-    known = [i for i, s in enumerate(body) if isinstance(s, (ast.Import, ast.ImportFrom))]
-    below = body[known[-1] + 1 :] if known else []
-    fits = below and Layout(module.source, below[0]).owns_start
-    return below[0] if fits and not isinstance(module.source, Notebook) else None
+    first = next((i for i, s in enumerate(body) if s in module.tensorflow_imports), 0)
+    used = (i for i in range(first, len(body)) if _uses_tensorflow(module, body[i]))
+    end = next(used, len(body))
+    head = [i for i in range(end) if isinstance(body[i], (ast.Import, ast.ImportFrom))]
+    below = body[head[-1] + 1 :] if head else []
+    return below[0] if below else None
+
+
+def _uses_tensorflow(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement of a module's body mentions TensorFlow, or what it defines may."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return True
+    names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return any((module.names.qualname(n) or "").split(".")[0] == "tensorflow" for n in names)
 
 
 def defined_above(module: Module, statement: ast.stmt, texts: list[str]) -> Edit:

@@ -189,10 +189,15 @@ def _frame(file: str, line: int, function: str, source: str) -> list[str]:
 def _said(message: str) -> str:
     """An exception's message in one line: TensorFlow's run over pages of its own code.
 
-    What went wrong stands first, or last where a function was traced ("in user code:").
+    What went wrong stands first, or last where a function was traced ("in user code:") or run
+    ("Graph execution error:"): there above the nodes, or as the first of several errors.
     """
     lines = [line.strip() for line in message.splitlines() if line.strip()] or [""]
-    return f"{lines[0]} ... {lines[-1]}" if lines[0].endswith(":") and lines[1:] else lines[0]
+    if not lines[0].endswith(":"):
+        return lines[0]
+    root = next((line for line in lines if line.startswith("(0) ")), None)
+    told = [line for line in lines[1:] if not line.startswith("[[")]
+    return " ... ".join([lines[0], *([root] if root else told[-1:])])
 
 
 def collect(

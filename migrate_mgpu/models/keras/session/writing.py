@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property, partial
 
+from migrate_mgpu.analysis.definitions import below_head
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.scopes import walk
@@ -363,15 +364,10 @@ class _Writer:
             text = "it needs two helper classes of one name"
             raise Refused(self.module, self.scope.session, text)
         body = self.module.tree.body
-        known = [s for s in self.module.tensorflow_imports if s in body]
-        if not known:
+        first = below_head(self.module)
+        if first is None or not any(s in body for s in self.module.tensorflow_imports):
             text = "it needs a helper class, and TensorFlow is imported inside of a function"
             raise Refused(self.module, self.scope.session, text)
-        first = next(
-            s
-            for s in body[body.index(known[-1]) + 1 :]
-            if not isinstance(s, (ast.Import, ast.ImportFrom))
-        )
         start = places.above(self.source, first)
         above = "\n" * max(2 - places.blank_above(self.source, start), 0)
         text = above + "".join(f"{text}\n\n\n" for text in classes)

@@ -341,7 +341,8 @@ def test_a_side_that_crashed_never_passes(tmp_path):
         ("no such GPU\n  File x.py, line 3\n", "no such GPU"),
         ("in user code:\n\n    File x.py, line 3\n    mine\n", "in user code: ... mine"),
         (
-            "Graph execution error:\n\nNode: 'a'\nIncompatible shapes: [2] vs. [3]\n\t [[{{node a}}]]",
+            "Graph execution error:\n\nNode: 'a'\nIncompatible shapes: [2] vs. [3]\n"
+            "\t [[{{node a}}]]",
             "Graph execution error: ... Incompatible shapes: [2] vs. [3]",
         ),
         (

@@ -38,7 +38,8 @@ def pair(
     single variables.
 
     Args:
-      reference: the variables (``name``, ``shape``) of one program, in creation order.
+      reference: the variables (``name``, ``shape``) of one program, in creation order, or with
+        their ``place`` in it.
       target: those of the other.
 
     Returns:
@@ -77,17 +78,17 @@ def _pair(
 
     def left() -> tuple[list[int], list[int]]:
         return (
-            [i for i in range(len(reference)) if i not in pairs],
-            [j for j in range(len(target)) if j not in taken],
+            [i for i in _created(reference) if i not in pairs],
+            [j for j in _created(target) if j not in taken],
         )
 
     join(_alike(reference, target))
     for parts in (None, 2):
-        one, other = (
+        names, their_names = (
             _by_name(variables, indices, parts)
             for variables, indices in zip((reference, target), left())
         )
-        join([(one[name], other[name]) for name in one if name in other])
+        join([(names[name], their_names[name]) for name in names if name in their_names])
     layers, others = (
         _layers(variables, indices) for variables, indices in zip((reference, target), left())
     )
@@ -96,7 +97,13 @@ def _pair(
             join(_members(reference, target, group, partner))
     for i in left()[0]:
         join([(i, j) for j in left()[1] if _same_shape(reference[i], target[j])][:1])
-    return (sorted(pairs.items()), *left())
+    one, other = left()
+    return sorted(pairs.items()), sorted(one), sorted(other)
+
+
+def _created(variables: list[dict[str, Any]]) -> list[int]:
+    """The indices of variables in creation order: eager programs show them as they are trained."""
+    return sorted(range(len(variables)), key=lambda i: variables[i].get("place", i))
 
 
 def _alike(reference: list[dict[str, Any]], target: list[dict[str, Any]]) -> list[tuple[int, int]]:

@@ -196,18 +196,18 @@ class Recorder:
 
     # Variables ------------------------------------------------------------------------------
 
-    def variable(self, name: str, shape: Any, dtype: str, model: int = 0, alike: Any = None) -> int:
+    def variable(self, name: str, shape: Any, dtype: str, model: int = 0, **more: Any) -> int:
         """The index of a trained variable, registered on first sight.
 
         Args:
-          alike: the name that an eager program gave it, and how many it had given that before.
+          more: of one of an eager program: ``alike``, the name that it gave it, and how many it
+            had given that before; ``place`` in creation order.
         """
         with self.lock:
             name = self._matching.plain(name)
             if (model, name) not in self._index:
                 self._index[model, name] = len(self.variables)
                 entry = {"name": name, "shape": [int(n) for n in shape], "dtype": dtype}
-                more = {} if alike is None else {"alike": alike}
                 self.variables.append({**entry, "model": model, **more})
             return self._index[model, name]
 

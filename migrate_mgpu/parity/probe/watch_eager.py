@@ -212,8 +212,8 @@ class EagerWatch:
                 n += 1
                 name = f"{plain(tools.name(variable))}_{n}"
             shape = variable.shape.as_list()
-            alike = [plain(given), n]
-            index = recorder.variable(name, shape, variable.dtype.name, model, alike)
+            more = {"alike": [plain(given), n], "place": self._creation.place(variable)}
+            index = recorder.variable(name, shape, variable.dtype.name, model, **more)
             self._indices[id(variable)] = index
             self._variables[index] = variable
         with tools.tf("framework.ops").init_scope():

@@ -18,6 +18,21 @@ def test_variables_are_paired_by_name_then_by_order_and_shape():
     assert (lacking, more) == ([2], [3])
 
 
+def test_variables_without_names_are_paired_as_they_are_made():
+    """An actor that trains before the critic, which was made first, of the same shapes."""
+
+    def layer(name: str, *place: int) -> list[dict[str, Any]]:
+        shapes = {"kernel": [3, 8], "bias": [8]}
+        found: list[dict[str, Any]] = [{"name": f"{name}/{n}", "shape": shapes[n]} for n in shapes]
+        for variable, number in zip(found, place):
+            variable["place"] = number
+        return found
+
+    before = layer("critic/dense") + layer("actor/dense")
+    after = layer("actor/actor/dense_1", 2, 3) + layer("dense", 0, 1)
+    assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
+
+
 def test_variables_of_a_layer_stay_together():
     """As a GAN's, whose models were made in another order."""
 

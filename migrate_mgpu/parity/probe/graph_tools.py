@@ -84,8 +84,13 @@ def assignment(variable: Any) -> Any:
     return getattr(start, "op", start)  # a tensor behind `tf.train.init_from_checkpoint`
 
 
+def creation_order(graph: Any) -> dict[str, int]:
+    """The places of a graph's trainable variables, by their names."""
+    return {v.name: i for i, v in enumerate(graph.get_collection("trainable_variables"))}
+
+
 def in_creation_order(graph: Any, variables: list[Any]) -> list[Any]:
-    order = {v.name: i for i, v in enumerate(graph.get_collection("trainable_variables"))}
+    order = creation_order(graph)
     distinct = {v.name: v for v in variables}
     return sorted(distinct.values(), key=lambda v: order.get(v.name, len(order)))
 

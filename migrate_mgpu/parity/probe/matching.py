@@ -21,6 +21,11 @@ def title(variable: dict[str, Any]) -> str:
     return f"{variable['name']} of model {model + 1}" if model else str(variable["name"])
 
 
+def trained(variables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that are trained, which stand before the others."""
+    return [variable for variable in variables if not variable.get("untrained")]
+
+
 def pair(
     reference: list[dict[str, Any]], target: list[dict[str, Any]]
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
@@ -219,7 +224,7 @@ class Carrier:
     def __init__(self, variables: list[dict[str, Any]]) -> None:
         self.variables = variables
         self._used: set[int] = set()
-        indices = list(range(len(variables)))
+        self._order = indices = _created(variables)
         self._names = _by_name(variables, indices, 2)
         self._names.update(_by_name(variables, indices, None))
 
@@ -229,7 +234,7 @@ class Carrier:
         i = self._names.get(plain(name))
         if i is None:
             i = self._names.get("/".join(plain(name).split("/")[-2:]))
-        candidates = ([] if i is None else [i]) + list(range(len(self.variables)))
+        candidates = ([] if i is None else [i]) + self._order
         for i in candidates:
             if i not in self._used and _same_shape(self.variables[i], wanted):
                 self._used.add(i)

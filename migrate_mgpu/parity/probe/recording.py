@@ -109,6 +109,8 @@ class Recorder:
         self._graphs: list[int] = []  # models of graphs, in their order
         self._numbers: dict[tuple[int, int], int] = {}  # of series, by model and place there
         self._published: set[int] = set()  # models
+        # What a graph could train and does not, with the values: the target begins with them.
+        self.untrained: list[tuple[dict[str, Any], Any]] = []
         self.seconds_waited = 0.0
         self.first_step_at: float | None = None
 
@@ -200,8 +202,8 @@ class Recorder:
         """The index of a trained variable, registered on first sight.
 
         Args:
-          more: of one of an eager program: ``alike``, the name that it gave it, and how many it
-            had given that before; ``place`` in creation order.
+          more: ``place`` in creation order; of one of an eager program ``alike``, the name that
+            it gave it, and how many it had given that before.
         """
         with self.lock:
             name = self._matching.plain(name)
@@ -286,7 +288,8 @@ class Recorder:
     def carry(self, variables: list[dict[str, Any]]) -> list[tuple[int, Any]]:
         """Pair the trained variables with the reference's; returns (index, value) to assign."""
         reference = self.reference()
-        pairs, lacking, more = self._matching.pair(reference["variables"], variables)
+        trained = self._matching.trained(reference["variables"])
+        pairs, lacking, more = self._matching.pair(trained, variables)
         self.carried = {
             "pairs": [[i, j] for i, j in pairs],
             "unmatched_reference": [reference["variables"][i]["name"] for i in lacking],
@@ -311,8 +314,10 @@ class Recorder:
 
         with self.lock:
             self._published |= models
-            variables = self.variables
+            variables = [*self.variables, *(entry for entry, _ in self.untrained)]
             arrays = {k: v for k, v in self.arrays.items() if k.startswith("initial/")}
+            for i, (_, value) in enumerate(self.untrained, len(self.variables)):
+                arrays[f"initial/{i}"] = value
             if listed is not None:
                 variables = [entry for entry, _ in listed]
                 arrays = {f"initial/{i}": value for i, (_, value) in enumerate(listed)}

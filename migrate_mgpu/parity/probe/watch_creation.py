@@ -163,16 +163,22 @@ class Creation:
             return
         self._carried = True
         reference, known = self.recorder.reference(), self.known()
-        pair = self.recorder._matching.pair
-        pairs, _, left = pair(reference["variables"], [entry for entry, _ in known])
-        if {id(known[j][1]) for j in left} & {id(variable) for _, variable in trained}:
+        matching = self.recorder._matching
+        pair, ids = matching.pair, {id(variable) for _, variable in trained}
+        partners = reference["variables"]
+        pairs, _, left = pair(partners, [entry for entry, _ in known])
+        if any(partners[i].get("untrained") and id(known[j][1]) in ids for i, j in pairs):
+            # One side has not made what the other only uses: what is trained is paired alone.
+            partners = matching.trained(partners)
+            pairs, _, left = pair(partners, [entry for entry, _ in known])
+        if {id(known[j][1]) for j in left} & ids:
             # What nothing has used may have the partner of one that is trained.
-            known = self._used(known, {id(variable) for _, variable in trained})
-            pairs, _, left = pair(reference["variables"], [entry for entry, _ in known])
+            known = self._used(known, ids)
+            pairs, _, left = pair(partners, [entry for entry, _ in known])
         chosen = [(i, known[j][1]) for i, j in pairs]
         lacking = {id(known[j][1]) for j in left}
         alone = [(entry, variable) for entry, variable in trained if id(variable) in lacking]
-        pairs, _, _ = pair(reference["variables"], [entry for entry, _ in alone])
+        pairs, _, _ = pair(matching.trained(partners), [entry for entry, _ in alone])
         chosen += [(i, alone[j][1]) for i, j in pairs]
         self.give([(reference["values"][i], variable) for i, variable in chosen], tracing)
 

@@ -249,10 +249,12 @@ class GraphWatch:
         variables = tools.in_creation_order(
             session.graph, [v for t in graph_ops for v in t.variables()]
         )
-        known = [
-            (recorder.variable(v.name, v.shape, v.dtype.base_dtype.name, model), v)
-            for v in variables
-        ]
+        order = tools.creation_order(session.graph)
+        known = []
+        for v in variables:
+            place = order.get(v.name, len(order))
+            index = recorder.variable(v.name, v.shape, v.dtype.base_dtype.name, model, place=place)
+            known.append((index, v))
         first = "initial" not in recorder.get_series(plan.train_ops[0].index).seen_first
         if first:
             for train_op in graph_ops:
@@ -269,6 +271,7 @@ class GraphWatch:
             self._round(session, [v for _, v in known])
         if first:
             self._read(session, known, "initial")
+            recorder.untrained += self._untrained(session, [v for _, v in known], model)
             recorder.publish_initial()
         if self._last is not None and not {i for i, _ in self._last[1]} & {i for i, _ in known}:
             self.finish()  # what it trained before is of another model
@@ -368,6 +371,25 @@ class GraphWatch:
         for (index, _), value in zip(known, self._run(session, tensors)):
             self.recorder.array(kind, index, value)
 
+    def _untrained(
+        self, session: Any, trained: list[Any], model: int
+    ) -> list[tuple[dict[str, Any], Any]]:
+        """What could be trained, is not, and is used all the same, with its values: a fixed
+        network, or the copy of one that an agent learns from."""
+        graph, found = session.graph, []
+        order = tools.creation_order(graph)
+        for variable in _others(graph, trained):
+            part = tools.components(variable)[0]
+            if _is_used(part):
+                try:
+                    value = self._run(session, tools.reading(part))
+                except Exception:  # it was not initialized
+                    continue
+                place = order[variable.name]
+                entry = {"name": variable.name, "shape": variable.shape.as_list(), "place": place}
+                found.append(({**entry, "model": model, "untrained": True}, value))
+        return found
+
     def _read_after_one(self) -> None:
         while self._stepped:
             session, stepped = self._stepped.pop()
@@ -400,15 +422,19 @@ class GraphWatch:
 
 def _unused(graph: Any, trained: list[Any]) -> list[dict[str, Any]]:
     """Variables that could be trained, and that nothing in the graph uses."""
+    return [
+        {"name": v.name.partition(":")[0], "shape": v.shape.as_list()}
+        for v in _others(graph, trained)
+        if not any(map(_is_used, tools.components(v)))
+    ]
+
+
+def _others(graph: Any, trained: list[Any]) -> list[Any]:
+    """Variables of numbers that could be trained beside those that are."""
     made = graph.get_collection("trainable_variables")
     names = {part.name for v in trained for part in [v, *tools.components(v)]}
     known = [v for v in made if not names & {part.name for part in [v, *tools.components(v)]}]
-    return [
-        {"name": v.name.partition(":")[0], "shape": v.shape.as_list()}
-        for v in known
-        if v.shape.is_fully_defined() and v.dtype.is_floating
-        if not any(map(_is_used, tools.components(v)))
-    ]
+    return [v for v in known if v.shape.is_fully_defined() and v.dtype.is_floating]
 
 
 # What takes a variable's value, or its handle, and computes nothing of it.

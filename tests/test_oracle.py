@@ -107,13 +107,6 @@ BROKEN = [
         ["allow_soft_placement", "exit", *["printed"] * 2],
     ),
     (
-        "seed/cifar10_towers",  # the last tower's gradients twice
-        "after.py",
-        "tower_grads.append(grads)",
-        "tower_grads[:] = [grads, grads]",
-        ["printed"] * 4,  # three losses, and the weights
-    ),
-    (
         "seed/chosen_gpu_missing",
         "after.py",
         "tf.debugging.set_log_device_placement(True)",

@@ -1033,12 +1033,14 @@ class TowerInput(Unit):
 
     ``item``: it is an item of the sequence that ``node`` is. ``rows``: it has some of the rows
     of one tensor. ``drawn``: it is an element of an iterator, the next one for each tower.
+    ``parts``: into how many equal parts those rows are split.
     """
 
     names: tuple[str, ...] = ()
     item: bool = False
     rows: bool = False
     drawn: bool = False
+    parts: ast.expr | None = None
 
 
 @record(frozen=True, eq=False)

@@ -39,7 +39,7 @@ from migrate_mgpu.models.front.session.scope import (
     graph_owners,
     session_calls,
 )
-from migrate_mgpu.models.front.towers.loop import find_towers
+from migrate_mgpu.models.front.towers.loop import find_towers, places_in_loops
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
@@ -150,7 +150,8 @@ class NativeSessions:
         if not self.rules.enabled(self.rule.code, self.rule.name) or not self._is_ours(program):
             return None
         trains = any(map(_trains, program.modules)) or _moves_by_gradients(program.modules)
-        if not trains and not any(map(_has_inputs, program.modules)):
+        inputs = (_has_inputs(one) or places_in_loops(one) for one in program.modules)
+        if not trains and not any(inputs):
             return None
         if program.entry not in self._known:
             made = self._of_several_machines(program)

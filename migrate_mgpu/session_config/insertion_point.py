@@ -124,6 +124,8 @@ class Timing:
             if first is None or first not in here.names.parents:
                 return Diagnostic(_LATE, place, what)
             statement = here.names.statement(first)
+        if self._native:
+            statement = _above_lists(here, statement)
         function = self.graph.enclosing(here, statement)
         # What is the same everywhere may be set by another function, which comes here first.
         blocks = all(
@@ -285,6 +287,19 @@ def _is_block_member(module: Module, statement: ast.stmt) -> bool:
     except (ValueError, KeyError):
         return False
     return True
+
+
+def _above_lists(module: Module, statement: ast.stmt) -> ast.stmt:
+    """A loop, or the first of the empty lists right above it, which it fills and goes with."""
+    if not isinstance(statement, ast.For) or not _is_block_member(module, statement):
+        return statement
+    block = module.names.block(statement)
+    for above in reversed(block[: block.index(statement)]):
+        value = above.value if isinstance(above, ast.Assign) else None
+        if not isinstance(value, ast.List) or value.elts:
+            break
+        statement = above
+    return statement
 
 
 def _unknown_at(module: Module, value: ast.expr, statement: ast.stmt) -> str | None:

@@ -26,8 +26,9 @@ must be the only object of its class, which nothing inherits from.
 A program that trains nothing becomes native as well: one that restores a model and applies it, or
 only computes with what it is fed. Where it builds what would train the model, as the program that
 trained it did, that is left out, and told. Where it saves what an optimizer keeps, or what it
-computes are numbers of a seed (TF2 draws others), it stays. Nobody is told why such a program
-stays.
+computes are numbers of a seed (TF2 draws others), it stays. A loop that computes on one device
+after the other (``for d in devices: with tf.device(d): ...``) keeps its blocks, and needs nothing
+that is fed. Nobody is told why such a program stays.
 
 ## Why
 TF2 has no sessions. A function with an ``input_signature`` takes what a placeholder took, is

@@ -62,8 +62,11 @@ replica moves them from what they were before the step, and a finding says so.
 Losses that a tower's function collects and asks for by its scope (``tf.get_collection('losses',
 scope)``) are a list: the mean over the replicas counts weight decay once, as TF1's mean over the
 towers did. A regularizer of contrib's that functions are handed and apply themselves is the number
-that it has, and its term. A collection that is asked for without the scope, where that is used, has
-those of the towers before, and keeps the program on the bridge.
+that it has, and its term. What a step waits for, ``tf.control_dependencies(tower_losses)``, is
+computed before it changes anything, where its loss is made of it; a step that waits for more stays.
+A variable of the towers that is asked for by its name behind them, in a scope with ``reuse=True``,
+is that variable, and its moving average may be read. A collection that is asked for without the
+scope, where that is used, has those of the towers before, and keeps the program on the bridge.
 A network that is built once more behind the towers, for tests, in a scope with ``reuse=True`` or
 ``AUTO_REUSE``, reads the variables of the towers. What its function collects or summarizes there is
 left out, where nobody asks for it any more; a ``merge_all()`` behind it keeps the program on the

@@ -73,19 +73,42 @@ def variables_of_towers(module: Module, graph: CallGraph) -> list[Edit]:
         if own is None or not is_reused(module, statement):
             continue
         made = [one for one in in_line(loop.body) if _path(module, one) == own]
-        layout = Layout(source, statement)
+        layout = Layout(source, _whole(module, statement))
         if len(made) != 1 or not layout.owns_lines:
             continue
         target, earlier = _target(statement), _target(made[0])
         assert target is not None and earlier is not None
         home = names.scope_of_name[target]
-        several = len(home.bindings[target.id]) > 1 or len(home.bindings[earlier.id]) > 1
-        if several or names.scope_of_name[earlier] is not home:
+        several = len(home.bindings[earlier.id]) > 1 or names.scope_of_name[earlier] is not home
+        mentions = None if several else _later(module, statement, target)
+        if mentions is None:
             continue
-        mentions = [one for one in names.mentions(target.id, home) if one is not target]
         found.append(Edit(layout.line_start, layout.next_line, ""))
         found += [Edit(*source.span(one), earlier.id) for one in mentions]
     return found
+
+
+def _whole(module: Module, statement: ast.stmt) -> ast.stmt:
+    """What goes with a statement: the block that has nothing but it."""
+    block = module.names.parents.get(statement)
+    alone = isinstance(block, ast.With) and block.body == [statement] and len(block.items) == 1
+    return block if alone and isinstance(block, ast.With) else statement
+
+
+def _later(module: Module, statement: ast.stmt, target: ast.Name) -> list[ast.Name] | None:
+    """The mentions of a name that has a statement's value; None where that is not known.
+
+    It may have been another's above, where nothing but this scope reads it.
+    """
+    names = module.names
+    home = names.scope_of_name[target]
+    every = [one for one in names.mentions(target.id, home) if one is not target]
+    if len(home.bindings[target.id]) == 1:
+        return every
+    found = [one for one in every if position(one) > position(target)]
+    own = all(names.scope_of_name[one] is home for one in every)
+    stays = all(isinstance(one.ctx, ast.Load) for one in found)
+    return found if own and stays else None
 
 
 def _behind_towers(
@@ -238,8 +261,8 @@ def _path(module: Module, statement: ast.stmt) -> tuple[str, ...] | None:
     if call is None or name_of(module, call) != _VARIABLE or not call.args:
         return None
     parts = [constant(one) for one in (*scopes_of(module, statement), call.args[0])]
-    texts = tuple(one for one in parts if isinstance(one, str))
-    return texts if len(texts) == len(parts) else None
+    texts = [one for one in parts if isinstance(one, str)]
+    return tuple("/".join(filter(None, texts)).split("/")) if len(texts) == len(parts) else None
 
 
 class _Copies:

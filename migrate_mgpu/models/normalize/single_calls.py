@@ -30,6 +30,7 @@ from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.batches_before_towers import draws
 from migrate_mgpu.models.normalize.built_again import is_built_again, makes_variables
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
+from migrate_mgpu.models.normalize.static_shapes import is_sized_by_tensor
 from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_function, without_paragraph
@@ -250,6 +251,8 @@ def _leaves_more(
         if trains(module, call) or _computes_gradients(call):
             return True
         target = graph.target(module, call.func)
+        if (name in VARIABLES.by_name or target is not None) and is_sized_by_tensor(module, call):
+            return True
         if target is not None and (
             _shares(target, graph) or _leaves_more(target, graph, seen | {function.node})
         ):

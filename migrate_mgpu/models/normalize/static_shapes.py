@@ -67,6 +67,16 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     return list(found.values())
 
 
+def is_sized_by_tensor(module: Module, call: ast.Call) -> bool:
+    """Whether a call is given a list with a size that is asked of a tensor: `[dim, 384]`."""
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    listed = (one for one in given if isinstance(one, (ast.List, ast.Tuple)))
+    sizes = (_whole(module, part) for one in listed for part in one.elts)
+    return any(
+        _is_asked(module, factor) for size in sizes if size is not None for factor in _factors(size)
+    )
+
+
 def _makes(module: Module, graph: CallGraph, call: ast.Call) -> bool:
     """Whether a call may make a variable, or what it begins with."""
     name = name_of(module, call)

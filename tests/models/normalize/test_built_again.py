@@ -80,3 +80,42 @@ def test_blocks_that_only_tell_go_as_a_whole() -> None:
     branch = "        for _ in range(1):\n            tf.summary.histogram('conv', conv1)\n"
     result = run(PROGRAM.replace(told, told + branch), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+READ = (FIXTURES / "towers" / "cifar10" / "before.py").read_text("utf-8")
+SCOPE = "    with tf.variable_scope('', reuse=True):\n"
+NAME = "tf.get_variable('softmax_linear/biases')"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (NAME, "tf.get_variable('conv1/biases')"),
+        (SCOPE, "    with tf.variable_scope(tf.get_variable_scope(), reuse=True):\n"),
+        (
+            f"{SCOPE}      biases = {NAME}\n",
+            "    with tf.variable_scope('softmax_linear', reuse=True):\n"
+            "      biases = tf.get_variable('biases')\n",
+        ),
+    ],
+)
+def test_a_variable_of_the_towers_is_read_by_its_name(old: str, new: str) -> None:
+    assert READ.count(old) == 1
+    name = "biases_2" if "conv1" in new else "softmax_linear_biases_2"
+    assert f"print([{name}.numpy(), evaluate().numpy()])" in native(READ.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (NAME, "tf.get_variable('softmax_linear/others')"),
+        (SCOPE, "    with tf.variable_scope('local2', reuse=True):\n"),
+        (SCOPE, "    with tf.variable_scope('', reuse=None):\n"),
+        # The name is another variable's in between.
+        (f"      biases = {NAME}\n", f"      biases = {NAME}\n      biases = biases + 1.0\n"),
+    ],
+)
+def test_what_is_no_variable_of_the_towers_stays(old: str, new: str) -> None:
+    assert READ.count(old) == 1
+    result = run(READ.replace(old, new), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

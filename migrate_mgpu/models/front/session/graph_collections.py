@@ -57,6 +57,27 @@ def is_dependency(module: Module, statement: ast.stmt) -> bool:
     )
 
 
+def waits_for(module: Module, statement: ast.AST) -> list[ast.expr]:
+    """What is computed before a step: `with tf.control_dependencies(losses): train = ...`.
+
+    By names alone, and around one statement that applies gradients.
+    """
+    if not isinstance(statement, ast.With) or len(statement.items) != 1:
+        return []
+    call, made = statement.items[0].context_expr, statement.body[0]
+    if not isinstance(call, ast.Call) or name_of(module, call) != "control_dependencies":
+        return []
+    if len(call.args) != 1 or call.keywords or statement.items[0].optional_vars is not None:
+        return []
+    value = made.value if isinstance(made, ast.Assign) and len(statement.body) == 1 else None
+    func = value.func if isinstance(value, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr not in ("minimize", "apply_gradients"):
+        return []
+    given = call.args[0]
+    named = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+    return named if all(isinstance(one, ast.Name) for one in named) else []
+
+
 def is_ordering(module: Module, statement: ast.stmt) -> bool:
     """`with tf.control_dependencies([apply, averages]): train = tf.no_op()`, in names alone."""
     if not isinstance(statement, ast.With) or len(statement.items) != 1:

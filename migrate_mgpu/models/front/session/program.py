@@ -532,8 +532,8 @@ def targets_of(node: ast.AST) -> set[str]:
         targets = node.targets
     elif isinstance(node, ast.AugAssign):
         targets = [node.target]
-    elif isinstance(node, (ast.For, ast.If)):
-        inside = (*node.body, *node.orelse)
+    elif isinstance(node, (ast.For, ast.If, ast.With)):
+        inside = (*node.body, *getattr(node, "orelse", ()))
         return {name for statement in inside for name in targets_of(statement)}
     elif isinstance(node, ast.stmt) and (added := appended(node)) is not None:
         return {added[0]}

@@ -55,7 +55,7 @@ from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.front.session.variable_averages import VariableAverageReader
 from migrate_mgpu.models.front.session.variable_copies import VariableCopyReader
 from migrate_mgpu.models.front.session.variables import VariableReader
-from migrate_mgpu.models.front.towers.loop import shares
+from migrate_mgpu.models.front.towers.loop import is_placed_anew, shares
 from migrate_mgpu.models.front.towers.reading import TowerReader
 from migrate_mgpu.models.front.towers.summary_names import asks_for_name
 from migrate_mgpu.models.ir import (
@@ -191,7 +191,9 @@ class _Reader(StatementReader):
         # Without variables there is nothing to initialize; constants alone are no step.
         begin = any((self.found.variables, self.found.layers, self.found.metrics))
         early = self.found.runs and not self.runs.initialized
-        if early and (begin or not self.found.placeholders):
+        loops = (one.node for one in self.found.units.values() if isinstance(one.node, ast.For))
+        placed = any(is_placed_anew(self.module, loop) for loop in loops)
+        if early and (begin or not (self.found.placeholders or placed)):
             text = "something runs before the variables are initialized"
             raise Refused(self.module, self.found.runs[0].call, text)
         self.runs.feeds.finish()
@@ -522,7 +524,7 @@ class _Reader(StatementReader):
             or call.keywords
         ):
             return False
-        shown = [part for part in call.args if not isinstance(part, ast.Constant)]
+        shown = [_described(part) for part in call.args if not isinstance(part, ast.Constant)]
         return bool(shown) and all(
             isinstance(self.runs.meaning(part), (Placeholder, Unit, Variables, Gradients))
             for part in shown
@@ -758,3 +760,16 @@ def _first_line(module: Module, statement: ast.stmt) -> str:
     """How a statement begins, which may stand in a function that the author's line calls."""
     line = module.source.code(statement).split("\n")[0].strip()
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN].rstrip()} ..."
+
+
+def _described(node: ast.expr) -> ast.expr:
+    """What is described by a name or a place: `x.name`, `[x.device for x in parts]`."""
+    while isinstance(node, ast.Attribute) and node.attr in ("name", "device", "op"):
+        node = node.value
+    if not isinstance(node, ast.ListComp) or len(node.generators) > 1:
+        return node
+    each, shown = node.generators[0], _described(node.elt)
+    own = isinstance(shown, ast.Name) and isinstance(each.target, ast.Name)
+    if not own or shown.id != each.target.id or each.ifs or shown is node.elt:
+        return node
+    return each.iter

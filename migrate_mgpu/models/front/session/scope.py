@@ -20,7 +20,11 @@ from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
-from migrate_mgpu.models.front.session.graph_collections import is_dependency, is_ordering
+from migrate_mgpu.models.front.session.graph_collections import (
+    is_dependency,
+    is_ordering,
+    waits_for,
+)
 from migrate_mgpu.models.front.towers.loop import (
     asks_first,
     find_towers,
@@ -960,6 +964,8 @@ def _holds(module: Module, statement: ast.stmt, node: ast.AST) -> bool:
 def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:
     """Whether a block only holds the session, or makes a graph of its own."""
     if is_dependency(module, statement) or is_ordering(module, statement):
+        return True
+    if waits_for(module, statement):
         return True
     return all(
         is_session(module, item.context_expr)

@@ -52,6 +52,7 @@ from migrate_mgpu.models.front.session.program import (
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.variable_collections import CollectionReader
+from migrate_mgpu.models.front.towers.loop import is_text
 from migrate_mgpu.models.ir import (
     Collected,
     OptimizerChoice,
@@ -116,7 +117,8 @@ class UnitReader(StatementReader):
     def repeats(self, statement: ast.stmt) -> bool:
         """Whether a statement is a loop that computes tensors, each from those there are.
 
-        It may add them to lists that begin empty above it, which are parts of the graph then.
+        It may add them to lists that begin empty above it, which are parts of the graph then, and
+        say by blocks in it on which device each is computed.
         """
         if not isinstance(statement, ast.For) or statement.orelse:
             return False
@@ -124,7 +126,8 @@ class UnitReader(StatementReader):
         loops = [one for one in inside if isinstance(one, ast.For)]
         added = {one: found for one in inside if (found := appended(one)) is not None}
         given = [one for one in inside if isinstance(one, (ast.Assign, ast.AugAssign))]
-        if len(loops) + len(added) + len(given) != len(inside):
+        blocks = [one for one in inside if isinstance(one, ast.With) and self._places(one)]
+        if len(loops) + len(added) + len(given) + len(blocks) != len(inside):
             return False
         if not any(map(self.is_graph, expressions_of_loop(statement))):
             return False
@@ -153,6 +156,32 @@ class UnitReader(StatementReader):
                 self.meanings[name] = self.unit(entry.statement, place)
                 self.found.roles[place] = Role.UNIT
         return True
+
+    def _is_text(self, node: ast.expr) -> bool:
+        """Whether an expression is a text, or a name for the texts that a loop goes through."""
+        if not isinstance(node, ast.Name):
+            return is_text(self.module, node)
+        found = self.names.only_binding(node)
+        loop = self.names.parents.get(found.node) if found is not None else None
+        over = loop.iter if isinstance(loop, ast.For) else None
+        listed = self.names.only_value(over) if isinstance(over, ast.Name) else over
+        if isinstance(listed, ast.ListComp):
+            return is_text(self.module, listed.elt)
+        parts = listed.elts if isinstance(listed, (ast.List, ast.Tuple)) else []
+        return bool(parts) and all(is_text(self.module, one) for one in parts)
+
+    def _places(self, block: ast.With) -> bool:
+        """Whether a block only says where its statements compute, by a text of Python's own."""
+        calls = [item.context_expr for item in block.items if item.optional_vars is None]
+        return len(calls) == len(block.items) and all(
+            isinstance(call, ast.Call)
+            and name_of(self.module, call) == "device"
+            and len(call.args) == 1
+            and not call.keywords
+            and self._is_text(call.args[0])
+            and not self.is_graph(call.args[0])
+            for call in calls
+        )
 
     def _is_inside(self, name: str, loop: ast.For) -> bool:
         """Whether a name is a loop's own, which gives it a value before it reads that."""

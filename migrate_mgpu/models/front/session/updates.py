@@ -18,6 +18,7 @@ from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import made_optimizer, may_get_rows
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader, check_gates
+from migrate_mgpu.models.front.session.graph_collections import waits_for
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
 from migrate_mgpu.models.front.session.optimizer_choices import read_choice
 from migrate_mgpu.models.front.session.program import (
@@ -37,6 +38,7 @@ from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.ir import (
     Collected,
+    Gathered,
     LearningRate,
     Operation,
     Optimizer,
@@ -376,10 +378,25 @@ class UpdateReader(StatementReader):
             binding = self.names.only_binding(told)
             if binding is not None:
                 self.found.lists[update] = self.names.statement(binding.node)
+        self._check_before(update)
         self.found.moves_averages |= update.moves
         self.found.updates.append(update)
         self.meanings[target.id] = update
         return Role.UPDATE
+
+    def _check_before(self, update: Update) -> None:
+        """What a step waits for is computed before it changes anything, as its loss is.
+
+        Raises:
+            Refused: that is more than its loss is made of.
+        """
+        own = {*closure([update.unit])}
+        for part in waits_for(self.module, self.names.parents.get(update.statement)):
+            unit = self.runs.meaning(part)
+            parts = {*closure([unit])} if isinstance(unit, Unit) else {None}
+            if not {one for one in parts if not isinstance(one, Gathered)} <= own:
+                text = "what runs before it is more than what its loss is made of"
+                raise Refused(self.module, part, text, "run it with what trains")
 
     def _check_shared(
         self, call: ast.Call, optimizer: OptimizerChoice, trained: list[tuple[Variables, ...]]

@@ -202,8 +202,7 @@ class VariableAverageReader(StatementReader):
                 text = "a different step count than the training step's"
                 raise Refused(self.module, step.averager.call, text)
             maker = step.averager.kept
-            several = self.scope.resets or self.scope.towers is not None
-            if maker and (several or any(not _has_name(one) for one in update.variables)):
+            if maker and (self.scope.resets or any(not _has_name(one) for one in update.variables)):
                 text = "averages are read of variables that are not all made here, by their names"
                 raise Refused(self.module, step.averager.call, text)
             averages = VariableAverages(

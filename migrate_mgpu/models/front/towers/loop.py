@@ -36,6 +36,30 @@ def loops_on_devices(module: Module) -> list[ast.For]:
     return [node for node in walk(module.tree) if isinstance(node, ast.For)]
 
 
+@fact_of_text
+def places_in_loops(module: Module) -> bool:
+    """Whether a loop puts what it computes on one device after the other."""
+    if "device" not in calls_of_names(module):
+        return False
+    loops = [node for node in walk(module.tree) if isinstance(node, ast.For)]
+    return any(is_placed_anew(module, loop) for loop in loops)
+
+
+def is_placed_anew(module: Module, loop: ast.For) -> bool:
+    """Whether the body of a loop has a block on a device that the loop's own names tell."""
+    own = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
+    devices = [
+        item.context_expr
+        for block in _blocks(loop.body)
+        for item in block.items
+        if isinstance(item.context_expr, ast.Call)
+        and name_of(module, item.context_expr) == "device"
+    ]
+    return any(
+        isinstance(part, ast.Name) and part.id in own for one in devices for part in walk(one)
+    )
+
+
 def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers | None:
     """The towers that a statement builds; None where it is no loop that does.
 

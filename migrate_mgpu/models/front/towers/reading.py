@@ -306,6 +306,7 @@ class TowerReader:
             item=item,
             rows=self._is_rows(unit.node, item),
             drawn=drawn,
+            parts=self._number_of_parts(unit.node, item),
         )
 
     # -- units ----------------------------------------------------------------------------
@@ -321,6 +322,15 @@ class TowerReader:
         if isinstance(value, ast.Subscript):
             value, item = value.value, True
         return item and (self._is_listed(value) or self.split_of(value) is not None)
+
+    def _number_of_parts(self, node: ast.AST, item: bool) -> ast.expr | None:
+        """How many there are of the equal parts, by `tf.split`, of which it is one."""
+        value = node.value if isinstance(node, ast.Assign) else node
+        if isinstance(value, ast.Subscript):
+            value, item = value.value, True
+        split = self.split_of(value) if item else None
+        count = self._split_arguments(split).get("num_or_size_splits") if split else None
+        return count if count is not None and self._is_number(count) else None
 
     def _is_listed(self, node: ast.AST) -> bool:
         """Whether a sequence is a list of placeholders, one for each tower."""

@@ -7,9 +7,11 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.models.keras.expressions import Replacement
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -56,6 +58,22 @@ class VariableDevices:
             text = f"{outer}{header}{self.source.newline}{outer}{self.source.indent_unit}"
             found[statement] = Edit(end - len(indent), end, text)
         return found
+
+    def in_loops(self) -> dict[ast.AST, Replacement]:
+        """What tells the devices in loops that compute, which have texts for them."""
+
+        def write(told: ast.expr) -> Replacement:
+            return lambda context: f"{context.tf}.device({context.render(told)})"
+
+        return {
+            item.context_expr: write(item.context_expr.args[0])
+            for unit in self.program.units.values()
+            if isinstance(unit.node, ast.For)
+            for block in walk(unit.node)
+            if isinstance(block, ast.With)
+            for item in block.items
+            if isinstance(item.context_expr, ast.Call)
+        }
 
     @cached_property
     def _placements(self) -> list[list[Entry]]:

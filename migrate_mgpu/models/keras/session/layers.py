@@ -217,6 +217,16 @@ class LayerWriter:
                 found.update((n, (self._iterator(drawn[0]), names.index(o))) for n, o in pairs)
         return found
 
+    @staticmethod
+    def _split(part: Part) -> dict[str, ast.expr]:
+        """Into how many parts a batch is split of which each tower takes one, by its name."""
+        return {
+            name: one.parts
+            for one in _tower_inputs(part)
+            if one.parts is not None
+            for name in one.names
+        }
+
     def _after(self, part: Part) -> list[Unit]:
         """What gives a part the values that it reads: `x.set_shape(...)` leaves that of `x`."""
         found: dict[Unit, None] = {}
@@ -306,6 +316,8 @@ class LayerWriter:
         else:
             drawn = {n for one in _tower_inputs(part) if one.drawn for n in one.names}
             drawn |= {n for one in self._after(part) if self._iterator(one) for n in _targets(one)}
+            elements, split = self._elements(part), self._split(part)
+            drawn |= elements.keys() & split.keys()
             whole = drawn if part.sizes else set()  # as many rows as there are in each step
             if not whole.issuperset(part.takes):
                 self._check_rows(part)
@@ -316,9 +328,14 @@ class LayerWriter:
                 for name in part.takes
                 if name in fed
             )
-            for p, (iterator, index) in self._elements(part).items():
+            for p, (iterator, index) in elements.items():
                 spec = f"{iterator}.element_spec[{index}]"
                 one = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
+                if p in split and p in whole:
+                    rows = f"{spec}.shape[0] // {context.render(split[p])}"
+                    told = [f"[{rows}, *{spec}.shape[1:]]", f"{spec}.dtype"]
+                    inner = context.style.continued(context.style.indent)
+                    spec = context.style.call(f"{context.tf}.TensorSpec", told, inner, len(inner))
                 if p in shapes:  # `image.set_shape([size, 8, 8, 3])` before the towers
                     told = f"{context.render(shapes[p])}, {spec}.dtype"
                     spec = f"{context.tf}.TensorSpec({told})"

@@ -84,6 +84,8 @@ class OwnedWriter:
                 block.lines += [inner + line for line in self.updates.rates_of(entry.statement)]
                 edits = self.updates.optimizer(entry.statement)
             block.statement(entry.statement, edits, 1)
+            begun = self.updates.begun_below(entry.statement)
+            block.lines += [inner + begun] if begun else []
 
     @property
     def _tower_names(self) -> frozenset[str]:

@@ -313,6 +313,9 @@ class StepWriter:
         """Averages move once the variables have."""
         tf, names, line = self.style.tensorflow, self.names, self.block.line
         if averages.maker:
+            if self.program.scope.towers is not None:  # the replicas have the variables
+                line(f"with {names.strategy}.scope():", outer)
+                outer += 1
             line(f"{averages.maker}.apply({names.trained(update)})", outer)
             return
         decay = self.context.render(averages.decay)

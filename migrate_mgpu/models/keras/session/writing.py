@@ -163,6 +163,7 @@ class _Writer:
         )
         self.context.replaced.update(self.summaries.uses())
         self.context.replaced.update(inputs_of_towers(program))
+        self.context.replaced.update(self.devices.in_loops())
         self.context.replaced.update(self.functions.predicates(self.module, [*nodes, *functions]))
         parts = (part for node in (*nodes, *functions) for part in walk(node))
         calls = (part for part in parts if isinstance(part, ast.Call))

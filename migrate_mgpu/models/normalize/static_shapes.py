@@ -68,13 +68,26 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
 
 
 def is_sized_by_tensor(module: Module, call: ast.Call) -> bool:
-    """Whether a call is given a list with a size that is asked of a tensor: `[dim, 384]`."""
+    """Whether a call is given a list with a size that is asked of a tensor: `[dim, 384]`.
+
+    What its function is given is none of these: a layer knows the shape that it is built for.
+    """
     given = (*call.args, *(keyword.value for keyword in call.keywords))
     listed = (one for one in given if isinstance(one, (ast.List, ast.Tuple)))
     sizes = (_whole(module, part) for one in listed for part in one.elts)
     return any(
-        _is_asked(module, factor) for size in sizes if size is not None for factor in _factors(size)
+        _is_asked(module, factor) and not _is_of_parameter(module, factor)
+        for size in sizes
+        if size is not None
+        for factor in _factors(size)
     )
+
+
+def _is_of_parameter(module: Module, element: ast.expr) -> bool:
+    """Whether a size is asked of what a function is given."""
+    asked = _within(module, element)
+    tensor = asked_of(asked.value) if isinstance(asked, ast.Subscript) else None
+    return isinstance(tensor, ast.Name) and module.names.is_parameter(tensor)
 
 
 def _makes(module: Module, graph: CallGraph, call: ast.Call) -> bool:

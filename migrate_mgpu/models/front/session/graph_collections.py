@@ -60,9 +60,11 @@ def is_dependency(module: Module, statement: ast.stmt) -> bool:
 def waits_for(module: Module, statement: ast.AST) -> list[ast.expr]:
     """What is computed before a step: `with tf.control_dependencies(losses): train = ...`.
 
-    By names alone, and around one statement that applies gradients.
+    By names alone, and around one statement that applies gradients. `UPDATE_OPS` are told apart.
     """
     if not isinstance(statement, ast.With) or len(statement.items) != 1:
+        return []
+    if is_dependency(module, statement):
         return []
     call, made = statement.items[0].context_expr, statement.body[0]
     if not isinstance(call, ast.Call) or name_of(module, call) != "control_dependencies":

@@ -769,7 +769,7 @@ def _described(node: ast.expr) -> ast.expr:
     if not isinstance(node, ast.ListComp) or len(node.generators) > 1:
         return node
     each, shown = node.generators[0], _described(node.elt)
-    own = isinstance(shown, ast.Name) and isinstance(each.target, ast.Name)
-    if not own or shown.id != each.target.id or each.ifs or shown is node.elt:
+    if each.ifs or shown is node.elt or not isinstance(shown, ast.Name):
         return node
-    return each.iter
+    own = isinstance(each.target, ast.Name) and shown.id == each.target.id
+    return each.iter if own else node

@@ -391,7 +391,7 @@ class UpdateReader(StatementReader):
             Refused: that is more than its loss is made of.
         """
         own = {*closure([update.unit])}
-        for part in waits_for(self.module, self.names.parents.get(update.statement)):
+        for part in waits_for(self.module, self.names.parents[update.statement]):
             unit = self.runs.meaning(part)
             parts = {*closure([unit])} if isinstance(unit, Unit) else {None}
             if not {one for one in parts if not isinstance(one, Gathered)} <= own:

@@ -333,9 +333,9 @@ class LayerWriter:
                 one = f"{context.tf}.ones([1, *{spec}.shape[1:]], {spec}.dtype)"
                 if p in split and p in whole:
                     rows = f"{spec}.shape[0] // {context.render(split[p])}"
-                    told = [f"[{rows}, *{spec}.shape[1:]]", f"{spec}.dtype"]
+                    its = [f"[{rows}, *{spec}.shape[1:]]", f"{spec}.dtype"]
                     inner = context.style.continued(context.style.indent)
-                    spec = context.style.call(f"{context.tf}.TensorSpec", told, inner, len(inner))
+                    spec = context.style.call(f"{context.tf}.TensorSpec", its, inner, len(inner))
                 if p in shapes:  # `image.set_shape([size, 8, 8, 3])` before the towers
                     told = f"{context.render(shapes[p])}, {spec}.dtype"
                     spec = f"{context.tf}.TensorSpec({told})"

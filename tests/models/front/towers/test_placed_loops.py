@@ -155,3 +155,14 @@ def test_a_step_that_waits_for_more_stays(given: str) -> None:
     if "again" in given:
         step = f"train_again = w.assign_add(tf.ones([3, 1]))\n{step}"
     assert state(TOWERS.format(step=step)) == "bridge"
+
+
+def test_a_block_around_something_else_stays() -> None:
+    own = "class Own:\n    def minimize(self, value):\n        return value\n\n\nown = Own()\n"
+    step = (
+        "train = optimizer.apply_gradients(grads)\n"
+        "with tf.control_dependencies(losses):\n    other = own.minimize(3)"
+    )
+    program = TOWERS.format(step=step).replace("x = tf.placeholder", f"{own}x = tf.placeholder")
+    assert state(program) == "bridge"
+    assert state(program.replace("with tf.control_dependencies(losses):", "if True:")) == "native"

@@ -19,8 +19,6 @@ REFUSED_HOOKS = {
     "GlobalStepWaiterHook": "replicas of one strategy begin together in TF2: take it out",
     "FeedFnHook": "let the input function give what is fed",
     "FinalOpsHook": "compute it after the training",
-    "stop_if_no_increase_hook": "use tf.keras.callbacks.EarlyStopping(mode='max')",
-    "stop_if_no_decrease_hook": "use tf.keras.callbacks.EarlyStopping(mode='min')",
     "stop_if_higher_hook": "use a tf.keras.callbacks.Callback with an on_test_end",
     "stop_if_lower_hook": "use a tf.keras.callbacks.Callback with an on_test_end",
 }
@@ -29,6 +27,12 @@ EARLY_STOPPING = (
     "estimator.experimental.make_early_stopping_hook",
     "contrib.estimator.make_early_stopping_hook",
 )
+# Those that stop when evaluations do not get better, with what better is: a sign, and a word.
+NOT_BETTER = {
+    f"{package}.stop_if_no_{word}_hook": (sign, word)
+    for package in ("estimator.experimental", "contrib.estimator")
+    for sign, word in ((">", "increase"), ("<", "decrease"))
+}
 # What a hook of the author's own derives from.
 HOOK_BASES = ("train.SessionRunHook", "estimator.SessionRunHook")
 # The parameters of the hooks that a monitored session may have.

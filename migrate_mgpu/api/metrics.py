@@ -57,6 +57,7 @@ class MetricRow(Row):
     by_number: str = ""
     weights: str = ""
     definition: Definition | None = None
+    package: str = ""
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
@@ -205,6 +206,88 @@ _TOP = MetricForm("keras.metrics.SparseTopKCategoricalAccuracy")
 _IOU = "keras.metrics.MeanIoU"
 _OF_OUTPUT = ("sparse_y_pred", "False")
 
+_CLASS_SCORE = '''\
+class {name}({tf}.keras.metrics.Metric):
+    """Precision, recall or F-score of some classes, of a confusion matrix over all batches."""
+
+    def __init__(
+        self, score, num_classes, pos_indices=None, average={quote}micro{quote}, beta=1, name=None
+    ):
+        super().__init__(name=name)
+        self.score = score
+        self.num_classes = num_classes
+        self.classes = list(range(num_classes)) if pos_indices is None else pos_indices
+        self.average = average
+        self.beta = beta
+        self.counts = self.add_weight(
+            name={quote}counts{quote},
+            shape=[num_classes, num_classes],
+            initializer={quote}zeros{quote},
+            dtype={quote}float64{quote},
+        )
+
+    def reset_state(self):
+        self.counts.assign({tf}.zeros_like(self.counts))
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        labels, predictions = {tf}.reshape(y_true, [-1]), {tf}.reshape(y_pred, [-1])
+        weights = None
+        if sample_weight is not None:
+            weights = {tf}.reshape({tf}.cast(sample_weight, self.counts.dtype), [-1])
+        self.counts.assign_add({tf}.math.confusion_matrix(
+            labels, predictions, self.num_classes, weights, self.counts.dtype
+        ))
+
+    def result(self):
+        counts = {tf}.convert_to_tensor(self.counts)
+        right = {tf}.gather({tf}.linalg.diag_part(counts), self.classes)
+        found = {tf}.gather({tf}.reduce_sum(counts, 0), self.classes)
+        there = {tf}.gather({tf}.reduce_sum(counts, 1), self.classes)
+        if self.average == {quote}micro{quote}:
+            right, found, there = ({tf}.reduce_sum(one) for one in (right, found, there))
+        precision = {tf}.math.divide_no_nan(right, found)
+        recall = {tf}.math.divide_no_nan(right, there)
+        square = self.beta**2
+        both = (1.0 + square) * precision * recall
+        value = {tf}.math.divide_no_nan(both, square * precision + recall)
+        if self.score != {quote}f{quote}:
+            value = precision if self.score == {quote}precision{quote} else recall
+        if self.average == {quote}macro{quote}:
+            return {tf}.reduce_mean(value)
+        if self.average == {quote}weighted{quote}:
+            return {tf}.math.divide_no_nan({tf}.reduce_sum(value * there), {tf}.reduce_sum(there))
+        return value'''
+_TF_METRICS = "tf_metrics"
+# What the functions of a package do, by `functions_digest`: a program's own copy must do the same.
+COPIES: Mapping[str, frozenset[str]] = {
+    _TF_METRICS: frozenset(
+        {
+            "7cb19eeddaf1bcbdf154d735578f8b1c3e867a1353f458c279a34a5e03f237bc",
+        }
+    )
+}
+
+
+def _of_classes(name: str, score: str = "", beta: bool = False) -> MetricRow:
+    """A metric of the package `tf_metrics`, of one confusion matrix."""
+    average = Parameter(
+        "average",
+        "'micro'",
+        only=("micro", "macro", "weighted"),
+        reason="`average` of `{shown}` is not a text",
+    )
+    classes = (Parameter("num_classes"), Parameter("pos_indices", "None"))
+    last = (average, *([Parameter("beta", "1")] if beta else []))
+    return MetricRow(
+        (f"{_TF_METRICS}.{name}",),
+        f"classes_{name}",
+        (_LABELS, _PREDICTIONS, *classes, _WEIGHTS, *last),
+        constants=(("score", f"{{quote}}{score or name}{{quote}}"),),
+        definition=Definition("ClassScore", _CLASS_SCORE),
+        package=_TF_METRICS,
+    )
+
+
 METRICS = Table(
     MetricRow(
         ("metrics.accuracy",),
@@ -313,6 +396,10 @@ METRICS = Table(
             (Derived.ITSELF, Derived.SOFTMAX): _TOP,
         },
     ),
+    _of_classes("precision"),
+    _of_classes("recall"),
+    _of_classes("f1", "f"),
+    _of_classes("fbeta", "f", beta=True),
     _own(
         "accuracy_baseline",
         MetricForm(definition=Definition("AccuracyBaseline", _BASELINE)),

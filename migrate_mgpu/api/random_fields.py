@@ -29,7 +29,7 @@ def {name}(inputs, tag_indices, sequence_lengths, transition_params):
         step, scores = step_and_scores
         new = scores + {tf}.reduce_logsumexp(alphas[:, :, None] + transition_params[None], 1)
         inside = {tf}.logical_and(step > 0, step < lengths)
-        return {tf}.where(inside[:, None], new, alphas)
+        return {tf}.where(insideROWS, new, alphas)
 
     steps = {tf}.range(time), {tf}.transpose(inputs, [1, 0, 2])
     log_norm = {tf}.reduce_logsumexp({tf}.foldl(forward, steps, inputs[:, 0]), 1)
@@ -46,7 +46,7 @@ def {name}(potentials, transition_params, sequence_length):
     def forward(best_and_pointers, step_and_scores):
         best, (step, scores) = best_and_pointers[0], step_and_scores
         moves = best[:, :, None] + transition_params[None]
-        inside = {tf}.logical_and(step > 0, step < lengths)[:, None]
+        inside = {tf}.logical_and(step > 0, step < lengths)ROWS
         pointers = {tf}.argmax(moves, 1, output_type={tf}.int32)
         new = {tf}.where(inside, scores + {tf}.reduce_max(moves, 1), best)
         return new, {tf}.where(inside, pointers, itself)
@@ -62,11 +62,20 @@ def {name}(potentials, transition_params, sequence_length):
     return tags * {tf}.sequence_mask(lengths, time, {tf}.int32), {tf}.reduce_max(best[-1], 1)'''
 
 LIKELIHOOD = "contrib.crf.crf_log_likelihood"
+DECODE = "contrib.crf.crf_decode"
 PARAMETERS = ("inputs", "tag_indices", "sequence_lengths", "transition_params")
-FUNCTIONS = {
-    LIKELIHOOD: (PARAMETERS, Definition("crf_log_likelihood", _LIKELIHOOD)),
-    "contrib.crf.crf_decode": (
-        ("potentials", "transition_params", "sequence_length"),
-        Definition("crf_decode", _DECODE),
-    ),
-}
+_DECODED = ("potentials", "transition_params", "sequence_length")
+
+
+def _written(rows: str) -> dict[str, tuple[tuple[str, ...], Definition]]:
+    """Both functions; ``rows``: what lets a condition choose whole rows."""
+    likelihood, decode = (text.replace("ROWS", rows) for text in (_LIKELIHOOD, _DECODE))
+    return {
+        LIKELIHOOD: (PARAMETERS, Definition("crf_log_likelihood", likelihood)),
+        DECODE: (_DECODED, Definition("crf_decode", decode)),
+    }
+
+
+FUNCTIONS = _written("[:, None]")
+# As TF1 code: its `tf.where` takes a vector for what chooses rows.
+TF1_FUNCTIONS = _written("")

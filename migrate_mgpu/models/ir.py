@@ -79,13 +79,14 @@ class FirstValue:
     """What a variable is given at first, as ``parameter``: a number, or a function's value.
 
     ``kind`` is the initializer that draws the same, ``arguments`` its literals; ``shape`` is
-    None for a single number.
+    None for a single number, and where the value is an ``array`` of numpy's, which has its own.
     """
 
     parameter: str
     kind: str
     arguments: Mapping[str, ast.expr]
     shape: ast.expr | None = None
+    array: bool = False
 
 
 @record(frozen=True, eq=False)

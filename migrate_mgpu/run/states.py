@@ -22,6 +22,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.definitions import may_be_called
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.import_edits import unused_lost_imports, with_imports
 from migrate_mgpu.analysis.incompatibilities import (
     GONE_LATE,
@@ -33,6 +34,7 @@ from migrate_mgpu.analysis.incompatibilities import (
 )
 from migrate_mgpu.analysis.keras_graphs import only_builds_layers, trains_in_graph
 from migrate_mgpu.analysis.module import Module, Use, fact_of_text, tensorflow_name
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.options import Options
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside, name_unused
@@ -598,6 +600,8 @@ class ProgramStates:
                 text = f"`{_shown(use)}` is TF1 API{outside}"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
                 why = Diagnostic(_TF1_NAME, Place(module, use.node), text, advice)
+                if module is not state.program.entry and _of_script(module, use.node):
+                    continue  # another program's, which it is told of
                 if not self._is_idle(state.program, module, use.node):
                     return why
                 idle.append(why)
@@ -945,6 +949,22 @@ def speaks_both(module: Module) -> bool:
 def _is_within(module: Module, edit: Edit, node: ast.AST) -> bool:
     start, end = module.source.span(node)
     return start <= edit.start and edit.end <= end
+
+
+def _of_script(module: Module, node: ast.AST) -> bool:
+    """Whether a place is below `if __name__ == "__main__"`, which runs where nobody imports it."""
+    inside = node
+    for around in module.names.ancestors(node):
+        if isinstance(around, ast.If) and is_main_guard(around) and inside in around.body:
+            test = around.test
+            return (
+                isinstance(test, ast.Compare)
+                and isinstance(test.ops[0], ast.Eq)
+                and {"__main__"}
+                == {constant(one) for one in (test.left, *test.comparators)} - {None}
+            )
+        inside = around
+    return False
 
 
 def removable_nodes(state: State, graph: CallGraph) -> set[ast.AST]:

@@ -48,7 +48,8 @@ def made_edits(
     if isinstance(made, Layer):
         return layer_edits(made, style, more, function, render)
     if isinstance(made, Weight):
-        return weight_edits(made, style, render or made.module.source.code)
+        text = render or made.module.source.code
+        return weight_edits(made, style, text, more.get("name", ""))
     if isinstance(made, Recurrent):
         return recurrent_edits(made, style)
     if isinstance(made, Cell):
@@ -127,15 +128,20 @@ def layer_edits(
 
 
 def weight_edits(
-    weight: Weight, style: FileStyle, render: Callable[[ast.AST], str]
+    weight: Weight, style: FileStyle, render: Callable[[ast.AST], str], name: str = ""
 ) -> tuple[Edit, ...]:
-    """`tf.get_variable('w', [3])` as `self.add_weight(name='w', shape=[3])`."""
+    """`tf.get_variable('w', [3])` as `self.add_weight(name='w', shape=[3])`.
+
+    ``name`` is for one that its author gave none.
+    """
     source, first = weight.module.source, weight.first
     edit = _edit(weight, VARIABLES.by_kind[weight.kind], style)
     edit.function("self.add_weight")
     edit.order(())
     if weight.scoped:  # Keras 3 takes no name with a scope in it
         edit.add("name", style.string(weight.scoped.rpartition("/")[2]))
+    elif name:
+        edit.add("name", style.string(name))
     if first is None:
         shape = weight.arguments.get("shape")
         if shape is not None and not _is_sequence(weight.module, shape):
@@ -144,7 +150,7 @@ def weight_edits(
     if first.shape is None:
         edit.rename(first.parameter, "initializer")
         edit.value("initializer", _first_initializer(first, style, render))
-        edit.add("shape", "()")
+        edit.add("shape", _own_shape(first, render))
         return edit.edits()
     begin, end = source.span(weight.arguments[first.parameter])
     start, last = source.span(first.shape)
@@ -154,6 +160,18 @@ def weight_edits(
         return (*edit.edits(), Edit(begin, start, ""), Edit(last, end, behind))
     head = f"{style.tensorflow}.TensorShape("
     return (*edit.edits(), Edit(begin, start, head), Edit(last, end, f"){behind}"))
+
+
+def missing_name(weight: Weight) -> str:
+    """What a weight is called that its author gave no name: as the variable that holds it.
+
+    Keras 2 saves no weight without one.
+    """
+    if weight.scoped or "name" in weight.arguments:
+        return ""
+    made = weight.module.names.parents[weight.node]
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    return target.id if isinstance(target, ast.Name) else weight.name
 
 
 def _is_sequence(module: Module, shape: ast.expr, deep: int = 5) -> bool:
@@ -171,11 +189,18 @@ def _is_sequence(module: Module, shape: ast.expr, deep: int = 5) -> bool:
 
 
 def weight_arguments(
-    weight: Weight, style: FileStyle, render: Callable[[ast.AST], str], base: str
+    weight: Weight,
+    style: FileStyle,
+    render: Callable[[ast.AST], str],
+    base: str,
+    missing: str = "",
 ) -> list[str]:
-    """The arguments of `self.add_weight`, each by itself, in a line that begins as ``base``."""
+    """The arguments of `self.add_weight`, each by itself, in a line that begins as ``base``.
+
+    ``missing`` is the name of one that its author gave none.
+    """
     first = weight.first
-    own = weight.scoped.rpartition("/")[2]
+    own = weight.scoped.rpartition("/")[2] or missing
     found = [f"name={style.string(own)}"] if own else []
     for name, value in weight.arguments.items():
         if first is None or name != first.parameter:
@@ -189,7 +214,14 @@ def weight_arguments(
                 text = f"{style.tensorflow}.TensorShape({text})"
             found.append(f"shape={text}")
         found.append(f"initializer={_first_initializer(first, style, render, base)}")
-    return [*found, "shape=()"] if first is not None and first.shape is None else found
+    if first is not None and first.shape is None:
+        found.append(f"shape={_own_shape(first, render)}")
+    return found
+
+
+def _own_shape(first: FirstValue, render: Callable[[ast.AST], str]) -> str:
+    """The shape of a value that says it itself."""
+    return f"{render(first.arguments['value'])}.shape" if first.array else "()"
 
 
 def _first_initializer(

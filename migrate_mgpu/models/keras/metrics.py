@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import ast
+from collections.abc import Callable, Iterable, Mapping
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import Scope
@@ -13,12 +14,17 @@ from migrate_mgpu.models.properties import form_of
 from migrate_mgpu.source.style import FileStyle
 
 
-def metric_object(metric: Metric, name: str, style: FileStyle) -> str:
-    """The Keras metric that is given what its author compares."""
+def metric_object(
+    metric: Metric, name: str, style: FileStyle, render: Callable[[ast.AST], str] | None = None
+) -> str:
+    """The Keras metric that is given what its author compares.
+
+    ``render`` writes what it is given of the model's settings.
+    """
     row = METRICS.by_kind[metric.kind]
     if not row.by_number:
         form = MetricForm(row.target, definition=row.definition)
-        return _constructor(metric, form, name, style)
+        return _constructor(metric, form, name, style, render if row.package else None)
     value = style.code(row.by_number)
     return _wrapper(f"lambda labels, values: {value}", name, style)
 
@@ -38,12 +44,18 @@ def _wrapper(function: str, name: str, style: FileStyle) -> str:
     return f"{metrics}.MeanMetricWrapper({function}, name={style.string(name)})"
 
 
-def _constructor(metric: Metric, form: MetricForm, name: str, style: FileStyle) -> str:
+def _constructor(
+    metric: Metric,
+    form: MetricForm,
+    name: str,
+    style: FileStyle,
+    render: Callable[[ast.AST], str] | None = None,
+) -> str:
     """The constructor of a metric, with what says which of its kind it is."""
     called = f"{style.tensorflow}.{form.target}"
     if form.definition is not None:
         called = _free_name(metric.module, form.definition.name)
-    code = metric.module.source.code
+    code = render or metric.module.source.code
     row = METRICS.by_kind[metric.kind]
     given = [
         (p.new_name, code(metric.arguments[p.name]))

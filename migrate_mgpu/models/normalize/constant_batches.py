@@ -1,7 +1,8 @@
 """An input function that gives constants: one batch, the same in each step, without an end.
 
-``return {"size": [1.0, 2.0]}, [3.0, 4.0]`` becomes a Dataset of that batch that repeats it. What
-is computed, drawn or read stays: it might be another value in each step.
+``return {"size": [1.0, 2.0]}, [3.0, 4.0]`` becomes a Dataset of that batch that repeats it, and so
+does what `tf.constant` makes of Python's values: TF1 called the function once. What TensorFlow
+computes, draws or reads stays: it might be another value in each step.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -49,7 +51,7 @@ def _edits(module: Module, value: ast.AST) -> list[Edit]:
         return []
     code = module.source.code(value)
     start, end = module.source.span(value)
-    if isinstance(value, ast.Tuple) and not code.startswith("("):
+    if isinstance(value, ast.Tuple) and module.source.span(value.elts[0])[0] == start:
         code = f"({code})"
     tf = style_at(module, value).tensorflow
     return [Edit(start, end, f"{tf}.data.Dataset.from_tensors({code}).repeat()")]
@@ -67,11 +69,14 @@ def _is_constant(module: Module, node: ast.expr, home: ast.FunctionDef, depth: i
     if depth > _DEEP:
         return False
     if isinstance(node, ast.Constant):
-        return isinstance(node.value, (bool, float, int, str))
+        return node.value is None or isinstance(node.value, (bool, float, int, str))
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub) and _is_constant(module, node.operand, home, depth)
     if isinstance(node, ast.Name):
         value = module.names.only_value(node)
+        last = _last(home, node)
+        if last is not None and isinstance(last, ast.Call):
+            return _is_constant(module, last, home, depth + 1)
         own = value is not None and module.names.parents[module.names.statement(value)] is home
         return own and value is not None and _is_constant(module, value, home, depth + 1)
     if isinstance(node, ast.Dict):
@@ -81,5 +86,17 @@ def _is_constant(module: Module, node: ast.expr, home: ast.FunctionDef, depth: i
     if isinstance(node, (ast.List, ast.Tuple)):
         return all(_is_constant(module, one, home, depth + 1) for one in node.elts)
     if isinstance(node, ast.Call) and name_of(module, node) == "constant":
-        return len(node.args) == 1 and _is_constant(module, node.args[0], home, depth + 1)
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        parts = [part for one in given[:1] for part in walk(one)]
+        return bool(given) and not any(tensorflow_name(module, part) for part in parts)
     return False
+
+
+def _last(home: ast.FunctionDef, name: ast.Name) -> ast.expr | None:
+    """What a function without branches gives a name last."""
+    for statement in reversed(home.body):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id == name.id and target is not name:
+            assert isinstance(statement, ast.Assign)
+            return statement.value
+    return None

@@ -103,7 +103,9 @@ def _one_result(
     if "taken" in one:
         # An Estimator predicts as rows are asked for, `Model.predict` all of them at once: what
         # the program did not take is none of its results.
-        after = {n: v[: one["taken"]] if v.ndim else v for n, v in after.items()}
+        # Rows of several lengths stand one behind the other.
+        taken = {n: len(v) if v.ndim else one["taken"] for n, v in before.items()}
+        after = {n: v[: taken.get(n, one["taken"])] if v.ndim else v for n, v in after.items()}
     step = max(one["step"], other["step"])
     if len(after) == 1 and one["kind"] == "predict" and not set(before) & set(after):
         # Estimators return named columns, a Keras model its one output.

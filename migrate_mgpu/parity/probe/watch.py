@@ -43,7 +43,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     records = load("watch_records").RecordsWatch(recorder, eager_tools, tools.replica_id)
     pins.declared = declared
     summaries = load("watch_summaries").SummariesWatch(recorder)
-    recorder.at_exit = [graph.finish, eager.finish, declared.finish]
+    recorder.at_exit = [results.finish, graph.finish, eager.finish, declared.finish]
     pins.seed_python()
 
     def draws(module: Any) -> None:

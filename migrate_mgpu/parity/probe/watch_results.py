@@ -6,6 +6,7 @@ Runs in the interpreter under test: Python 3.7, standard library and numpy only.
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from typing import Any
 
@@ -19,6 +20,9 @@ class ResultsWatch:
         self._eager, self._batches = eager, batches
         self._most = most_predictions
         self._local = threading.local()
+        # Rows that a generator's loop over `predict_on_batch` has got so far, and its frame.
+        self._rows: list[Any] = []
+        self._frame: Any = None
 
     def patch_keras_model(self, cls: Any) -> None:
         if "fit" in cls.__dict__:
@@ -30,6 +34,34 @@ class ResultsWatch:
         ):
             if name in cls.__dict__:
                 self._outermost(cls, name, keep)
+        if "predict_on_batch" in cls.__dict__:
+            self._by_batches(cls)
+
+    def _by_batches(self, cls: Any) -> None:
+        """What a generator predicts batch by batch is what an Estimator predicts at once."""
+        original = cls.__dict__["predict_on_batch"]
+
+        @functools.wraps(original)
+        def predict_on_batch(model: Any, *args: Any, **options: Any) -> Any:
+            found = original(model, *args, **options)
+            frame = sys._getframe(1)
+            if frame.f_code.co_name != "<genexpr>" or not isinstance(found, dict):
+                return found
+            if frame is not self._frame:
+                self.finish()
+            self._frame = frame
+            rows = zip(*found.values())
+            kept = (dict(zip(found, row)) for row in rows)
+            self._rows += list(kept)[: max(self._most - len(self._rows), 0)]
+            return found
+
+        cls.predict_on_batch = predict_on_batch
+
+    def finish(self) -> None:
+        """Keeps what the last such generator gave."""
+        rows, self._rows, self._frame = self._rows, [], None
+        if rows:
+            self._keep_predictions(rows, True)
 
     def patch_layer(self, cls: Any) -> None:
         original = cls.__dict__["__call__"]
@@ -110,7 +142,7 @@ class ResultsWatch:
             columns = {name: [one[name] for one in kept] for name in kept[0]}
         else:
             columns = {"predictions": kept}
-        values = {n: numpy.asarray(c) for n, c in columns.items()}
+        values = {n: _column(numpy, c) for n, c in columns.items()}
         self.recorder.output("predict", values, taken=None if ended else len(kept))
 
     def _outermost(self, cls: Any, name: str, keep: Any) -> None:
@@ -120,6 +152,8 @@ class ResultsWatch:
         def method(this: Any, *args: Any, **options: Any) -> Any:
             depth = getattr(self._local, "depth", 0)
             self._local.depth = depth + 1
+            if depth == 0:
+                self.finish()
             if depth == 0 and name == "evaluate":
                 self._batches.evaluating = True
             try:
@@ -159,6 +193,14 @@ class ResultsWatch:
         else:
             values = {"predictions": found}
         self.recorder.output("predict", {n: v[: self._most] for n, v in values.items()})
+
+
+def _column(numpy: Any, rows: list[Any]) -> Any:
+    """One array of all rows; of rows with several lengths one row after the other."""
+    rows = [numpy.asarray(row) for row in rows]
+    if len({row.shape for row in rows}) < 2:
+        return numpy.asarray(rows)
+    return numpy.concatenate([row.ravel() for row in rows])
 
 
 def _is_in_graph(model: Any) -> bool:

@@ -73,7 +73,7 @@ def test_a_weight_of_the_model(made: str, weight: str) -> None:
 
 def test_a_scalar() -> None:
     after = converted("s = tf.Variable(2.0)\nlogits = s * tf.layers.dense(features, 3)")
-    made = "self.add_weight(initializer=tf.keras.initializers.Constant(2.0),shape=())"
+    made = 'self.add_weight(name="s",initializer=tf.keras.initializers.Constant(2.0),shape=())'
     assert made in "".join(after.split())
 
 
@@ -280,9 +280,9 @@ def test_functions_that_make_variables_are_what_they_return() -> None:
     )
     assert "weight_variable" not in after, said
     text = "".join(after.split())
-    for shape, stddev in (("4,8", "0.1"), ("8,3", "0.2")):
+    for name, shape, stddev in (("w", "4,8", "0.1"), ("v", "8,3", "0.2")):
         made = f"initializer=tf.keras.initializers.TruncatedNormal(stddev={stddev})"
-        assert f"self.add_weight(shape=[{shape}],{made})" in text
+        assert f'self.add_weight(name="{name}",shape=[{shape}],{made}' in text
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
-from migrate_mgpu.api.hooks import EARLY_STOPPING
+from migrate_mgpu.api.hooks import EARLY_STOPPING, NOT_BETTER
 from migrate_mgpu.models.front.estimators.alternatives import find_alternatives
 from migrate_mgpu.models.front.estimators.folders import shared_folders
 from migrate_mgpu.models.front.estimators.parts import (
@@ -275,7 +275,7 @@ class _Finder:
         name = tensorflow_name(module, call.func)
         if name == "estimator.train_and_evaluate":
             driving.calls.append(self._train_and_evaluate(module, call, node))
-        elif not (is_shown(module, call) or name in EARLY_STOPPING):
+        elif not (is_shown(module, call) or name in (*EARLY_STOPPING, *NOT_BETTER)):
             shown = module.source.code(call.func)
             advice = _INSTEAD.get(name.rpartition(".")[2], _OTHERWISE)
             key = ADDED_METRICS if flow.kind == CANNED and adds_metrics(module, call) else ""

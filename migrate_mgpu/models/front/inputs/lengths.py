@@ -22,6 +22,9 @@ _COUNTED = {
     "enumerate", "map", "padded_batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take",
 }  # fmt: skip
 
+# Methods and functions that pad each batch by itself.
+_PADS = {"padded_batch", "bucket_by_sequence_length"}
+
 # What a parameter of a function is given: a constant.
 _Known = dict[tuple[Optional[ast.AST], str], object]
 
@@ -61,6 +64,16 @@ class Lengths:
             and _is_endless(where, part, known)
             and _happens(where, part, known, False)  # its author knows when it ends
             for where, body in self._bodies(module, node)
+            for part in ast.walk(body)
+        )
+
+    def padded(self, module: Module, node: ast.expr) -> bool:
+        """Whether the batches of an input function may have several lengths."""
+        return any(
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr in _PADS
+            for _, body in self._bodies(module, node)
             for part in ast.walk(body)
         )
 

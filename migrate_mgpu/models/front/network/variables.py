@@ -20,6 +20,11 @@ _COMPUTED = (
     ast.Constant, ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
     ast.expr_context,
 )  # fmt: skip
+# Functions of numpy that give an array.
+_ARRAYS = {
+    "array", "asarray", "concatenate", "eye", "full", "hstack", "load", "normal", "ones", "rand",
+    "randn", "stack", "uniform", "vstack", "zeros",
+}  # fmt: skip
 _DRAWN = ("value", "mean", "minval", "maxval", "stddev", "seed")
 
 
@@ -40,6 +45,7 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
         refuse_unless(given, own.name, own.only, text, "leave it out")
     refuse_unless(given, "validate_shape", (True, None), "a variable may change its shape", _ADVICE)
     given.drop("use_resource", "caching_device")
+    stated = given.given("dtype") is not None
     double = _is_double(given)
     named = given.get("name")
     known = constant(named)
@@ -52,7 +58,8 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
         given.drop("regularizer")
     first = None
     if row.kind == "Variable":
-        first = _first_value(given, "initial_value")
+        first = _array(given, "initial_value") if stated else None
+        first = first or _first_value(given, "initial_value")
     elif given.get("shape") is None and _is_value(module, given.get("initializer")):
         first = _first_value(given, "initializer")
     else:
@@ -139,6 +146,19 @@ def _is_value(module: Module, node: ast.expr | None) -> bool:
     if not isinstance(node, ast.Call):
         return isinstance(node, ast.Constant) and isinstance(node.value, float)
     return name_of(module, node) in FIRST_VALUES
+
+
+def _array(given: NamedArguments, parameter: str) -> FirstValue | None:
+    """An array of numpy's, by the one name that it has: its shape is the variable's."""
+    module, value = given.module, given.get(parameter)
+    if not isinstance(value, ast.Name) or given.get("shape") is not None:
+        return None
+    made = module.names.assigned(value)
+    name = module.names.qualname(made.func) or "" if isinstance(made, ast.Call) else ""
+    known = name.removeprefix("numpy.").removeprefix("random.") in _ARRAYS
+    if not name.startswith("numpy.") or not known:
+        return None
+    return FirstValue(parameter, "Constant", {"value": value}, array=True)
 
 
 def _first_value(given: NamedArguments, parameter: str) -> FirstValue:

@@ -19,6 +19,7 @@ from migrate_mgpu.api.recurrent import STACK, cell_of
 from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.estimators.receivers import RECEIVER
 from migrate_mgpu.models.front.estimators.visibility import is_visible
 from migrate_mgpu.models.front.inputs.effects import shows_calls
 from migrate_mgpu.models.front.network.network_classes import keeps_collections
@@ -103,7 +104,7 @@ def write_checkpoints(
         for query in queries:
             text = f"`{query.kind}` of an Estimator that does nothing"
             raise Refused(query.module, query.node, text)
-        return None
+        return _for_exports(flow, checkpoints, setup, model, changes)
     workers = any(row_of(one).workers for one in strategies_of(flow.distribution.training))
     if workers and checkpoints.folder is not None:
         text = "a model_dir under several workers: each would write the same files"
@@ -218,6 +219,51 @@ def _at(
             changes.needs(module, "os")
         changes.edit(query.module, Edit(*source.span(query.node), text))
     return found if folder else None
+
+
+def _for_exports(
+    flow: EstimatorFlow,
+    checkpoints: Checkpoints,
+    setup: Setup,
+    model: ModelPlan,
+    changes: DriverEdits,
+) -> Manager | None:
+    """Writes what restores a model that is only exported: the served function makes its variables.
+
+    None where that is not known where the model is made.
+    """
+    exports, module, names = flow.driving.exports, flow.module, flow.module.names
+    if not exports or setup.strategy is not None or checkpoints.folder is None:
+        return None
+    scope, block = names.scope_at(flow.statement), names.block(flow.statement)
+    first = min(exports, key=_position)
+    given = first.arguments.get(RECEIVER)
+    below = all(
+        one.module is module
+        and names.scope_at(one.node) is scope
+        and names.statement(one.node) in block[block.index(flow.statement) + 1 :]
+        for one in exports
+    )
+    graph = setup.values.graph
+    if not below or not isinstance(given, ast.Name) or graph.target(module, given) is None:
+        return None
+    point = InsertionPoint(module, flow.statement, changes.receiver(first))
+    folder = _folder(point, checkpoints, setup, changes)
+    found = Manager(names.fresh(scope, "manager", "checkpoint_manager"), point.receiver, first=True)
+    restoring = Restoring(
+        flow, checkpoints, setup, point, found, folder, _keeps_lists(flow, model), False, model,
+        _begins(checkpoints, model, point, setup, changes),
+    )  # fmt: skip
+    layout, unit = Layout(module.source, flow.statement), module.source.indent_unit
+    made = f"{given.id}({point.receiver}).get_concrete_function()"
+    lines = restoring.at_once(made, layout.indent, None, True)
+    quote = module.source.quote
+    lines += [  # as TF1 did
+        f"if not {found.name}.latest_checkpoint:",
+        f"{unit}raise ValueError({quote}there is no trained model to export{quote})",
+    ]
+    changes.edit(module, layout.insert_after(lines))
+    return found
 
 
 def _folder(

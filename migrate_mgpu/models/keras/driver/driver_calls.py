@@ -17,7 +17,7 @@ from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.findings import EVALUATION
 from migrate_mgpu.models.front.estimators.finding import is_shown
-from migrate_mgpu.models.front.estimators.parts import INSIDE_STATEMENT, EstimatorFlow
+from migrate_mgpu.models.front.estimators.parts import CUSTOM, INSIDE_STATEMENT, EstimatorFlow
 from migrate_mgpu.models.front.estimators.settings import read_checkpoints
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.model_fn.reading import with_default
@@ -258,6 +258,7 @@ class _Driver:
         if stop is not None:
             steps, total = stop.amounts(self.values, call)
         training = Training(call, call.module, node, steps, total, self.callbacks[call])
+        self.hooks.early.evaluate(call, [], self.model)
         if stop is not None and self.fitting.deeper(training):
             # Of a model that is there already, TF1 trained one more step.
             text = "a StopAtStepHook where the model may have its steps already"
@@ -305,14 +306,19 @@ class _Driver:
         if node is None:
             raise Refused(module, call.node, "`predict` without an input_fn")
         self._taken_by_next(call)
+        plain = self.model.predicts and self.strategy is None and "predict_keys" not in arguments
         if self.lengths.endless(module, node):
-            if self.model.predicts and self.strategy is None and "predict_keys" not in arguments:
+            if plain:
                 self._replace(call, self._one_by_one(call, node))
                 return
             raise Refused(
                 module, node, "predict over an endless input: Keras would never return",
                 "take() what is needed in the input function",
             )  # fmt: skip
+        if plain and self.flow.kind == CUSTOM and self.lengths.padded(module, node):
+            # Keras joins the batches' predictions, which may have several lengths.
+            self._replace(call, self._one_by_one(call, node))
+            return
         source, statement = module.source, module.names.statement(call.node)
         indent = source.indent_of(statement)
         pieces = [self.datasets.text(call, module, node, indent, 0, False), *self._verbose]
@@ -358,7 +364,7 @@ class _Driver:
                     self.changes.edit(mention.module, Edit(start, end, text))
 
     def _one_by_one(self, call: DriverCall, node: ast.expr) -> str:
-        """The examples of an input without an end, predicted when they are asked for, as in TF1."""
+        """The examples one by one, predicted when they are asked for, as in TF1."""
         names, indent = (
             call.module.names,
             call.module.source.indent_of(call.module.names.statement(call.node)),
@@ -407,6 +413,12 @@ class _Driver:
         )
         steps = self._evaluated(call, evaluate.module, evaluate.arguments.get("steps"))
         training.between = self.fitting.between(training, given, steps)
+        dataset = self.datasets.named[evaluate.node]
+        pieces = [dataset, *([f"steps={steps}"] if steps else [])]
+        pieces += ["return_dict=True", "verbose=0"]
+        self.hooks.early.evaluate(
+            call, pieces if dataset and self.strategy is None else [], self.model
+        )
         if training.between is not None and callbacks.counts:
             text = "an early stopping by steps, and evaluations while training"
             raise Refused(module, train.arguments["hooks"], text, ADVICE)

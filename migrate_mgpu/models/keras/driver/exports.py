@@ -220,6 +220,8 @@ class Exports:
 
     def _in_time(self, call: DriverCall, saved: Manager | None) -> None:
         """The model that TF1 exported is the one of the folder's latest checkpoint."""
+        if not self.flow.driving.calls and saved is not None:
+            return  # it is restored where it is made
         if not self.flow.driving.calls:
             text = "an export of a model that nothing here has trained or shown its features"
             raise Refused(call.module, call.node, text, "train it in the same program")

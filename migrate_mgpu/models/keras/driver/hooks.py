@@ -15,7 +15,7 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.ir import TRAIN, Construction, DriverCall
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
-from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, stops_early
+from migrate_mgpu.models.keras.driver.early_stopping import EarlyStopping, not_better, stops_early
 from migrate_mgpu.models.keras.driver.hook_classes import METHODS, HookClasses, is_super
 from migrate_mgpu.models.keras.driver.hook_lookup import hook_class
 from migrate_mgpu.source.statements import Layout
@@ -90,6 +90,11 @@ class Hooks:
             if own is None and stops_early(hook) and phase == "train":
                 assert hook.node is not None
                 found.counts |= self.early.convert(hook, call)
+                kept[hook.node] = hook
+                continue
+            if own is None and not_better(hook) and phase == "train":
+                assert hook.node is not None
+                self.early.compare(hook, call)
                 kept[hook.node] = hook
                 continue
             if own is None:

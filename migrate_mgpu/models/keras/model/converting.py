@@ -553,6 +553,7 @@ class _Conversion:
             self.distributed,
             steps.reserved if steps is not None else frozenset(),
             ["labels"] if steps is not None else [],
+            saved=True,
         )
         network = Network(plan, self.style, self.classes)
         self.layers += ((name, found) for found in network.layers.values())
@@ -665,6 +666,7 @@ class _Conversion:
             self.distributed,
             plain=helper.plain,
             optional=helper.optional,
+            saved=True,
         )
         style = FileStyle.of(module.source, self.style.tensorflow)
         network = Network(plan, style, self.classes, built)

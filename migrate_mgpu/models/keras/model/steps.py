@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, TRAIN
 from migrate_mgpu.api.metrics import METRICS
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.model_fn.casts import casts
 from migrate_mgpu.models.front.model_fn.means import averages
@@ -29,6 +30,8 @@ from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
 LOSS, TESTED, MEAN = "batch_loss", "test_loss", "mean_loss"
+# Metrics that are means over all elements.
+_MEANS = ("accuracy", "mean")
 _LONGEST = 100  # columns of a statement that is left on one line
 _METHODS = {LOSS, TESTED, MEAN, "predict_step", "test_step", "train_step"}
 
@@ -115,9 +118,11 @@ class Steps:
         """Gives a network its metrics and methods."""
         mean = f"{self.tf}.keras.metrics.Mean(name={self.style.string('loss')})"
         network.made.append((f"self.{MEAN}", mean))
+        settings = network.context({})
         for kept in self.metrics:
-            made = metric_object(kept.metric, kept.name, self.style)
+            made = metric_object(kept.metric, kept.name, self.style, settings.render)
             network.made.append((f"self.{kept.attribute}", made))
+        network.reads(settings)
         network.members += [self._property, self._loss]
         if self.tested is not None and self.reports:
             network.members.append(self._tested)
@@ -288,6 +293,29 @@ class Steps:
             each = f"{self.tf}.clip_by_value(g, -{limit if plain else f'({limit})'}, {limit})"
         return f"gradients = [None if g is None else {each} for g in gradients]"
 
+    def _by_elements(self, kept: _Kept) -> bool:
+        """Whether a metric of sequences, whose batches have several lengths, is of their elements.
+
+        Keras 3 takes each example's mean first, over the length of its batch.
+        """
+        if kept.metric.kind not in _MEANS:
+            return False
+        weights = kept.metric.weights
+        return "padded_batch" in self.module.names.attributes or (
+            weights is not None and self._is_mask(weights, kept.unit)
+        )
+
+    def _is_mask(self, weights: ast.expr, unit: ast.stmt | None) -> bool:
+        value, _ = self.reading.flows[EVAL].resolve(weights, unit)
+        return isinstance(value, ast.Call) and name_of(self.module, value) == "sequence_mask"
+
+    def _of_elements(self, kept: _Kept, text: str, compared: str) -> str:
+        """The weights of all elements; a mask has them, others may be one for a row."""
+        weights = kept.metric.weights
+        if weights is not None and not self._is_mask(weights, kept.unit):
+            text = f"{self.tf}.broadcast_to({text}, {self.tf}.shape({compared}))"
+        return f"{self.tf}.reshape({text}, [-1])"
+
     def _test(self, network: Network, indent: str) -> str:
         units = self.outputs.metrics
         compared = [
@@ -307,6 +335,9 @@ class Steps:
             head = f"self.{kept.attribute}.update_state("
             given = [context.render(node, len(base) + len(head), base) for node in nodes]
             weight = [given.pop()] if kept.metric.weights is not None else []
+            if self._by_elements(kept):
+                weight = [self._of_elements(kept, text, given[0]) for text in weight]
+                given = [f"{self.tf}.reshape({text}, [-1])" for text in given]
             if METRICS.by_kind[kept.metric.kind].boolean:
                 given = [f"{self.tf}.cast({text}, {self.tf}.bool)" for text in given]
             line = f"{head}{', '.join(given)})"

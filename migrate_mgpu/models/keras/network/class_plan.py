@@ -37,6 +37,7 @@ class Plan:
     others: Sequence[str] = ()  # tensors that `call` is not given
     plain: Collection[str] = ()  # those of `tensors` that are Python's own values
     optional: Collection[str] = ()  # such that some of its calls leave out
+    saved: bool = False  # whether Keras may save its weights, each by its name
 
 
 def is_docstring(function: ast.FunctionDef, statement: ast.stmt) -> bool:

@@ -24,7 +24,8 @@ from migrate_mgpu.source.style import FileStyle
 # Packages whose functions make no variables of TensorFlow.
 _KNOWN = {
     "builtins", "collections", "copy", "functools", "itertools", "logging", "math", "numpy",
-    "operator", "os", "random", "re", "six", "sys", "time", "types", "typing", "warnings",
+    "operator", "os", "pathlib", "random", "re", "six", "sys", "time", "types", "typing",
+    "warnings",
 }  # fmt: skip
 
 

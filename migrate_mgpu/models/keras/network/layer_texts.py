@@ -35,6 +35,7 @@ def constructor(
     """
     source = found.module.source
     made, more, style = maker(found.call), _regularizers(found, context), context.style
+    settings: dict[str, str] = {}
     if found.layer is None and made is not None:  # tf.keras.layers.Dense(10)(net)
         edits = context.made(made, more) if more else context.edits(made)
         text = context.render_call(made, edits, column, base)
@@ -43,13 +44,14 @@ def constructor(
         if isinstance(found.layer, Decoding):
             parts = [context.render(found.layer.cell), context.render(found.layer.layer)]
             return f"{cell_class_name(found.module, DECODER_CLASS)}({', '.join(parts)})"
-        settings = {**more, **making.settings}
+        settings.update({**more, **making.settings})
         edits = made_edits(found.layer, style, settings, making.function, context.render)
         text = context.render_call(found.call, edits, column, base)
     if isinstance(found.layer, Weight) and "#" not in source.code(found.call):
         first, *rest = text.split("\n")
         if max(column + len(first), *map(len, rest), 0) > style.width:
-            arguments = weight_arguments(found.layer, context.style, context.render, base)
+            name = settings.get("name", "")
+            arguments = weight_arguments(found.layer, context.style, context.render, base, name)
             return style.call("self.add_weight", arguments, base, column)
     attends = isinstance(found.layer, Recurrent) and found.layer.memory is not None
     return style.fitted(text, base, column, nested=attends) if more or attends else text

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import children, holds, position, walk
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
 from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
 from migrate_mgpu.models.front.network.name_scopes import check_shared, name_scopes
@@ -19,6 +19,8 @@ from migrate_mgpu.models.front.network.network_classes import is_collection
 from migrate_mgpu.models.front.network.objects import Objects
 from migrate_mgpu.models.front.network.reserved import RESERVED
 from migrate_mgpu.models.front.network.weights import are_double, lookup_of, weights_of
+from migrate_mgpu.models.ir import Weight
+from migrate_mgpu.models.keras.constructors import missing_name
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.network.class_plan import Plan, is_docstring
 from migrate_mgpu.models.keras.network.classes import HelperClasses
@@ -206,7 +208,12 @@ class Network:
         found = self.layers[call]
         if found.helper is not None:
             return helper_constructor(found, self.classes, context)
-        return constructor(found, context, column, base, self.making.get(call, Making()))
+        making = self.making.get(call, Making())
+        if isinstance(found.layer, Weight) and self.plan.saved:
+            name = missing_name(found.layer)
+            named = {"name": name} if name else {}
+            making = replaced(making, settings={**named, **making.settings})
+        return constructor(found, context, column, base, making)
 
     @property
     def normalizes(self) -> bool:

@@ -405,6 +405,6 @@ def test_early_stopping_that_stays(old: str, new: str, reason: str) -> None:
 
 def test_early_stopping_that_reads_evaluations() -> None:
     text = "hook = tf.contrib.estimator.stop_if_no_increase_hook(est, 'accuracy', 100)\n"
-    with pytest.raises(Refused, match="stop_if_no_increase_hook") as refused:
+    with pytest.raises(Refused, match="that this training does not have") as refused:
         lines(f"{MAKE}{text}est.train(input_fn, hooks=[hook])\n")
-    assert "tf.keras.callbacks.EarlyStopping" in refused.value.diagnostic.advice
+    assert "tf.keras.callbacks.Callback" in refused.value.diagnostic.advice

@@ -26,6 +26,7 @@ from migrate_mgpu.models.normalize import (
     attention_cells,
     batches_before_towers,
     bidirectional,
+    builders_in_place,
     built_again,
     called_feeds,
     called_initializers,
@@ -38,6 +39,7 @@ from migrate_mgpu.models.normalize import (
     fed_dropout,
     feedable_iterators,
     graph_functions,
+    graph_names,
     graph_objects,
     graph_parameters,
     graph_settings,
@@ -49,6 +51,7 @@ from migrate_mgpu.models.normalize import (
     loaded_graphs,
     loop_collections,
     loop_parts,
+    lower_triangles,
     made_before_towers,
     mixed_indents,
     module_aliases,
@@ -65,6 +68,7 @@ from migrate_mgpu.models.normalize import (
     returned_collections,
     reused_names,
     run_names,
+    script_collections,
     script_statements,
     session_blocks,
     session_loops,
@@ -91,6 +95,7 @@ from migrate_mgpu.source.two_texts import Unlike, one_text
 _CHOICES = 3  # settings of a program that are tried, each with both of its values
 _JOINS = 3  # modules that are read as one with the one that makes the session
 _ROUNDS = 24  # methods of a class, or functions, that are written where they are called
+_BUILDERS = 12  # functions of a program that are written where they are called
 _WORDS = (b"Session", b"class ", b"__init__")
 # What a module has whose functions leave something in the graph.
 _MAKERS = (
@@ -266,6 +271,10 @@ def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Pla
                 one, left = as_one()
             if one is not None:
                 ones[entry] = one
+                continue
+            written = _with_builders_written(entry, own, free, found, modules, inside, plan)
+            if written is not None:
+                alone[entry] = written
                 continue
             here = _kept(first.result, {entry, *free}, codes)
             if left is not None and here:
@@ -475,6 +484,55 @@ def _without_unread(
         first = module.source, one.edits
         found[module.path] = text, {module.path: [first, *layers.get(module.path, [])]}
     return found if entry in _native(_planned(own, found, plan)) else None
+
+
+def _with_builders_written(
+    entry: Path,
+    own: Mapping[Path, bytes],
+    free: Set[Path],
+    named: Texts,
+    modules: Sequence[Module],
+    graph: CallGraph,
+    plan: Callable[[Files], Planned],
+) -> Texts | None:
+    """A program whose builders are written where they are called, if it is native only so.
+
+    One after the other, each that the program stays for. ``named`` is what the program is with
+    names for the parts of its graph.
+    """
+    found = dict(named)
+    for _ in range(_BUILDERS):
+        planned, result = _planned_parts(own, found, plan)
+        if entry in _native(result):
+            return found
+        state = _state_of(planned, entry)
+        refused = state.session.refused if state is not None and state.session else None
+        part = next((one for one in planned.parts if state in one.states), None)
+        if state is None or refused is None or part is None:
+            return None
+        modules = state.program.modules
+        theirs = {module for module in modules if module.path in free}
+        edits = builders_in_place.normalize(refused, modules, part.graph.within(modules), theirs)
+        new = rewritten(edits)
+        if not new:
+            return None
+        data = {path: found[path][0] if path in found else one for path, one in own.items()}
+        layers = {path: list(one[1].get(path, ())) for path, one in found.items()}
+        for module, one in new.items():
+            data[module.path] = one.data
+            layers.setdefault(module.path, []).append((module.source, one.edits))
+        project = part.graph.project.again(list(data.items()))
+        more = _named(entry, data, free, list(project.modules.values()), CallGraph(project))
+        for path, (text, later) in more.items():
+            data[path] = text
+            layers.setdefault(path, []).extend(later[path])
+        found = {path: (data[path], {path: one}) for path, one in layers.items()}
+    return None
+
+
+def _state_of(planned: Planned, entry: Path) -> State | None:
+    states = (state for part in planned.parts for state in part.states)
+    return next((one for one in states if one.program.entry.path == entry), None)
 
 
 def _of_queues(state: State, graph: CallGraph) -> Iterator[Finding]:
@@ -702,6 +760,8 @@ def _named(
                 or _each(own_modules, module_aliases.normalize)
                 or _each(own_modules, public_keras.of_module)
                 or _each(own_modules, shape_products.normalize)
+                or _each(own_modules, lower_triangles.normalize)
+                or _each(own_modules, partial(graph_names.normalize, modules=modules))
                 or _each(own_modules, crf_transitions.normalize)
                 or _each(own_modules, partial(feedable_iterators.normalize, graph=graph))
                 or _each(own_modules, fed_datasets.normalize)
@@ -727,6 +787,7 @@ def _named(
                 or _each(own_modules, late_parts.normalize)
                 or _each(own_modules, loop_parts.normalize)
                 or _each(own_modules, partial(loop_collections.normalize, modules=modules))
+                or _each(own_modules, partial(script_collections.normalize, modules=modules))
                 or _each(own_modules, partial(layer_loops.normalize, graph=graph))
                 or _each(own_modules, loaded_graphs.normalize)
                 or _each(own_modules, partial(named_tensors.normalize, graph=graph))

@@ -23,8 +23,8 @@ from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
-_CALLS = ("add_to_collection", "get_collection")
-NAMED = (*_CALLS, "add_to_collections", "get_collection_ref", "get_all_collection_keys")
+CALLS = ("add_to_collection", "get_collection")
+NAMED = (*CALLS, "add_to_collections", "get_collection_ref", "get_all_collection_keys")
 # What TF1 fills or reads itself. `losses` is one too, where `tf.losses` is used.
 OWN = {
     "variables", "trainable_variables", "local_variables", "model_variables", "summaries",
@@ -98,7 +98,7 @@ def by_collection(modules: Sequence[Module]) -> dict[str, list[tuple[Module, ast
             if not isinstance(call, ast.Call) or call.func is not node:
                 return {}  # an import, say
             named = by_parameter(call, ("name",)).get("name")
-            if name_of(module, call) not in _CALLS or named is None:
+            if name_of(module, call) not in CALLS or named is None:
                 return {}  # of a graph, say
             key = constant(named)
             if isinstance(key, str):

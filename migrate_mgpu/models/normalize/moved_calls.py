@@ -8,6 +8,7 @@ in its module is read there, `networks.SIZE`.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
@@ -55,13 +56,15 @@ class MovedCall:
         made: tuple[str, str] = ("", ""),
         again: bool = False,
         imported: Collection[str] = (),
+        reserved: Collection[str] = (),
     ) -> None:
         """``origin`` is the module of the function, where that is another one.
 
         ``body`` are its last statements, where these alone take the call's place, behind what gives
         a name of the function's another value, ``made``. ``again``: names that the script gives
         another value before it reads them again may get the function's until then. ``imported`` are
-        names of the function's module that the caller's gets by an import of its own.
+        names of the function's module that the caller's gets by an import of its own, ``reserved``
+        are those that other calls' statements get, which are written with these.
         """
         self.module = module
         self.caller = module.source
@@ -77,6 +80,9 @@ class MovedCall:
         self.made = made
         self.again = again
         self.imported = imported
+        self.reserved = reserved
+        self.decided: set[ast.AST] = set()  # conditions that arguments of the call decide
+        self.own: set[str] = set()  # the names that its statements get where it is called
 
     def edit(self) -> Edit | None:
         """The statement's edit; None where it would do something else, or cannot be written."""
@@ -91,11 +97,12 @@ class MovedCall:
         body = self.body
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]
+        body = [*self._run(body)]
         last: ast.stmt | None = body[-1] if body else None
         while isinstance(last, ast.With):
-            last = last.body[-1]
+            last = next(reversed([*self._run(last.body)]), None)
         returned = last if isinstance(last, ast.Return) else None
-        parts = [part for one in body for part in walk(one)]
+        parts = [*self._parts(body)]
         inner = {p for one in parts if isinstance(one, _INNER) for p in walk(one)}
         leaves = [
             part
@@ -143,7 +150,7 @@ class MovedCall:
         if given is None:
             return None
         bindings = self.scope.bindings
-        parts = [part for one in self.body for part in walk(one)]
+        parts = [*self._parts(self.body)]
         own = [name for name in bindings if name != self.me and name not in given]
         if self.body is not self.function.body:
             mentioned = {part.id for part in parts if isinstance(part, ast.Name)}
@@ -176,7 +183,7 @@ class MovedCall:
                 assigned[name] = bracketed(text)
             else:
                 texts[name] = text if isinstance(value, _PLAIN) else f"({text})"
-        taken = self._taken()
+        taken = self._taken() | {*self.reserved}
         used = {part.id for part in parts if isinstance(part, ast.Name)}
         outside = {p.id for p in parts if isinstance(p, ast.Name) and not self._is_inner(p)}
         free = outside - {*own} - {*given} - {self.me}
@@ -205,6 +212,7 @@ class MovedCall:
             while new in known or new in found.values() or (new != name and new in used):
                 new, number = f"{name}_{number}" if number > 1 else name, number + 1
             found[name] = new
+        self.own = {*found.values()}
         again = bound - taken
         if any(n in bound - again and n not in wanted.values() for n in found.values()):
             return None
@@ -352,14 +360,12 @@ class MovedCall:
             block.line(f"{names.locals[name]} = {text}")
         if self.made[0]:
             block.line(f"{names.locals[self.made[0]]} = {self.made[1]}")
-        if returned is not None and returned not in body:
+        nested = (one for one in body if isinstance(one, ast.With) and not self._is_folded(one))
+        if any(returned in walk(one) for one in nested) and returned is not None:
             changes.append(self._in_block(returned, results))
-        for one in self._run(body):
-            if one is not returned:
-                block.statement(one, changes, 0)
-        if returned in body:
-            for text in results:
-                block.line(text)
+            returned = None
+        if not self._writes(block, body, returned, results, changes, 0):
+            return None
         layout = Layout(self.caller, self.statement)
         text = block.text() if block.lines else ""
         above = self.module.names.block(self.statement)[0] is not self.statement
@@ -367,8 +373,80 @@ class MovedCall:
             text = self.caller.newline + text
         return Edit(layout.line_start, layout.next_line, text)
 
-    def _run(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:
-        """The statements that the call runs, of those in arms of which its arguments decide."""
+    def _writes(
+        self,
+        block: Block,
+        body: Sequence[ast.stmt],
+        returned: ast.Return | None,
+        results: list[str],
+        changes: list[Edit],
+        deeper: int,
+    ) -> bool:
+        """Writes the statements that the call runs; whether that can be done."""
+        for one in self._run(body):
+            for arm in self._arms_around(one):
+                block.comments(arm, deeper)
+            if one is returned:
+                for text in results:
+                    block.line(text, deeper)
+                if not results and len([*self._run(body)]) == 1 and deeper:
+                    block.line("pass", deeper)
+            elif isinstance(one, ast.With) and self._is_folded(one):
+                last = one.items[-1].optional_vars or one.items[-1].context_expr
+                end = self.source.span(last)[1]
+                rest = self.source.text[end : self.source.span(one.body[0])[0]]
+                if not re.fullmatch(r"\)?\s*:[ \t]*\n\s*", rest.replace("\r\n", "\n")):
+                    return False
+                start = self.source.span(one)[0]
+                header = splice(
+                    self.source.text,
+                    [edit for edit in changes if start <= edit.start and edit.end <= end],
+                    start,
+                    end,
+                )
+                if "\n" in header:
+                    return False
+                block.comments(one, deeper)
+                block.line(header + rest.partition(":")[0] + ":", deeper)
+                if not self._writes(block, one.body, returned, results, changes, deeper + 1):
+                    return False
+            else:
+                block.statement(one, changes, deeper)
+        return True
+
+    def _arms_around(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The conditions, decided by the call, of whose arms it is the first to be written."""
+        found: list[ast.stmt] = []
+        for parent in self.names.ancestors(statement):
+            if not isinstance(parent, ast.If) or parent in self.decided:
+                break
+            self.decided.add(parent)
+            found.append(parent)
+        return found[::-1]
+
+    def _is_folded(self, block: ast.With) -> bool:
+        """Whether arguments of the call decide which statements of a block it runs."""
+        kept = [*self._run(block.body)]
+        return kept != block.body or any(
+            isinstance(one, ast.With) and self._is_folded(one) for one in kept
+        )
+
+    def _parts(self, body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+        """The nodes of the statements that the call runs."""
+        for one in self._run(body):
+            if isinstance(one, ast.With) and self._is_folded(one):
+                yield one
+                for item in one.items:
+                    yield from walk(item)
+                yield from self._parts(one.body)
+            else:
+                yield from walk(one)
+
+    def _run(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements that the call runs, of those in arms of which its arguments decide.
+
+        None behind what returns.
+        """
         call = self.statement.value
         assert isinstance(call, ast.Call)
         given = bind(call, Function(self.origin, self.function)).every() or {}
@@ -381,9 +459,14 @@ class MovedCall:
         for one in body:
             holds = truth(one.test, values) if isinstance(one, ast.If) else None
             if isinstance(one, ast.If) and holds is not None:
-                yield from self._run(one.body if holds else one.orelse)
+                arm = [*self._run(one.body if holds else one.orelse)]
+                yield from arm
+                if arm and isinstance(arm[-1], ast.Return):
+                    return
             else:
                 yield one
+                if isinstance(one, ast.Return):
+                    return
 
     def _in_block(self, returned: ast.Return, results: list[str]) -> Edit:
         """What stands for the statement that ends a function, in the block that it stands in."""

@@ -253,6 +253,8 @@ class _Shapes:
             return self._part(at, _first(call), deep)
         if name in OF_TWO and len(call.args) == 2:
             return self._of_two(at, call.args[0], call.args[1], deep)
+        if name == "matmul" and len(call.args) == 2:
+            return self._multiplied(at, call, deep)
         if name in _REDUCES:
             return self._reduced(at, call, deep)
         if name in _FLATTENS:
@@ -272,6 +274,15 @@ class _Shapes:
         if name == "reshape":
             return self._reshaped(at, by_parameter(call, ("tensor", "shape")), deep)
         return None
+
+    def _multiplied(self, at: _At, call: ast.Call, deep: int) -> Dimensions | None:
+        """`tf.matmul(x, weights)`, of matrices that are not turned."""
+        if any(keyword.arg != "name" for keyword in call.keywords):
+            return None
+        left, right = (self._part(at, one, deep) for one in call.args)
+        if right is None or len(right) != 2 or (left is not None and len(left) != 2):
+            return None
+        return [left[0] if left is not None else None, right[1]]
 
     def _of_own(self, at: _At, call: ast.Call, deep: int) -> Dimensions | None:
         """What a function of the program returns at its only end."""

@@ -122,8 +122,9 @@ STAYS = {
         ).replace("\n\n\nmain()", "\n        saver.save(sess, './model')\n\n\nmain()"),
         "several objects build graphs, and `tf.train.Saver` is about all of them",
     ),
-    "a function of both": (
-        PROGRAM.replace("(tf.reduce_mean(self.out))", "(distance(self.out, 1.0))"),
+    "a function of both, which is kept": (
+        PROGRAM.replace("(tf.reduce_mean(self.out))", "(distance(self.out, 1.0))")
+        + "MEASURES = [distance]\n",
         "`distance` is used outside of the graph as well",
     ),
     "variables by one name": (

@@ -1,0 +1,75 @@
+"""Functions that a program stays for are written where they are called, if it is native so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+LAYER = '''\
+def layer(x, units, decay=False, with_w=False, name="layer"):
+    """A layer."""
+    with tf.variable_scope(name):
+        w = tf.get_variable("w", [x.get_shape()[-1], units])
+        h = tf.nn.relu(tf.matmul(x, w))
+        # What is added.
+        if decay:
+            tf.add_to_collection("decay", tf.nn.l2_loss(w))
+        if with_w:
+            return h, w
+        return h
+
+
+'''
+CALLS = """\
+h = layer(x, 8, True, name="first")
+logits, last = layer(h, 2, True, with_w=True, name="last")
+"""
+LOSS = 'loss = tf.reduce_mean(logits) + tf.add_n(tf.get_collection("decay"))\n'
+TRAINS = (
+    "train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)\n"
+    "with tf.Session() as sess:\n"
+    "    sess.run(tf.global_variables_initializer())\n"
+    "    print(sess.run([loss, train], {x: [[1.0, 2.0, 3.0]]})[0])\n"
+)
+HEAD = "import tensorflow as tf\n\n\n"
+FED = "x = tf.placeholder(tf.float32, [None, 3])\n"
+PROGRAM = HEAD + LAYER + FED + CALLS + LOSS + TRAINS
+
+
+def test_each_call_gets_the_statements_that_its_arguments_choose() -> None:
+    after = native(PROGRAM)
+    assert "def layer(" not in after and "add_to_collection" not in after
+    assert 'name="first/w"' in after and 'name="last/w"' in after
+    assert "tf.add_n([decay_1, decay_2])" in after and "# What is added." in after
+
+
+def test_calls_within_expressions_get_names() -> None:
+    nested = 'logits = tf.tanh(layer(layer(x, 8, name="first"), 2, True, name="last"))\n'
+    after = native(PROGRAM.replace(CALLS, nested))
+    assert 'name="first/w"' in after and "[decay_1])" in after
+
+
+STAYS = {
+    "a function that is handed on": PROGRAM.replace(CALLS, "make = layer\n" + CALLS),
+    "a call that may not run": PROGRAM.replace(
+        CALLS, CALLS + "more = layer(h, 2, True) if len(sys.argv) > 1 else h\n"
+    ).replace(HEAD, "import sys\n" + HEAD),
+    "a condition of the graph": PROGRAM.replace("h = layer(x, 8, True,", "h = layer(x, 8, x,"),
+    "another collection's function": PROGRAM.replace(
+        "tf.get_collection", "tf.get_default_graph().get_collection"
+    ),
+    "a function that calls itself": PROGRAM.replace(
+        "        h = tf.nn.relu(tf.matmul(x, w))\n",
+        "        h = tf.nn.relu(tf.matmul(x, w))\n        if units > 8:\n"
+        '            h = layer(h, 8, name="inner")\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
+def test_what_is_not_understood_stays(text: str) -> None:
+    result = run(text, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert any("the session stays" in message for message in said(result))

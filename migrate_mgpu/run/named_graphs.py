@@ -510,6 +510,8 @@ def _with_builders_written(
         part = next((one for one in planned.parts if state in one.states), None)
         if state is None or refused is None or part is None:
             return None
+        if state.session is not None and state.session.towers is not None:
+            return None  # what each tower shares is read of the functions that all of them call
         modules = state.program.modules
         theirs = {module for module in modules if module.path in free}
         edits = builders_in_place.normalize(refused, modules, part.graph.within(modules), theirs)

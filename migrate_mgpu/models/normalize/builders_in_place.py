@@ -12,6 +12,7 @@ what it did: the same statements run, in the same order.
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
@@ -19,7 +20,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
-from migrate_mgpu.models.front.session.scope import is_session
+from migrate_mgpu.models.front.session.scope import is_session, scopes_of
 from migrate_mgpu.models.normalize.collection_lists import CALLS
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.models.normalize.single_calls import without_imports
@@ -92,6 +93,8 @@ def _is_plain(function: Function, graph: CallGraph) -> bool:
     node, module = function.node, function.module
     if not isinstance(node, ast.FunctionDef) or node not in module.tree.body:
         return False
+    if "__all__" in module.names.module_scope.bindings:
+        return False  # it may be named there
     parts = [*walk(node)]
     builds = any(isinstance(one, ast.Call) and name_of(module, one) for one in parts)
     if not builds or any(is_session(module, one) for one in parts):
@@ -163,6 +166,7 @@ def _written(
     if not calls or len(calls) * length > _LINES or origin not in modules:
         return {}
     found: dict[Module, list[Edit]] = {}
+    known: set[tuple[str, ...]] = set()  # the variables by their scopes and names
     reserved: dict[ast.AST, set[str]] = {}
     for one, call in calls:
         module = one.module
@@ -177,6 +181,10 @@ def _written(
         edit = moved.edit()
         if edit is None:
             return {}
+        made = _variables(edit.new, [ast.dump(o) for o in scopes_of(module, statement)])
+        if not known.isdisjoint(made):
+            return {}  # TF1 makes no variable twice, and what it shares is not seen here
+        known.update(made)
         taken |= moved.own
         found.setdefault(module, []).append(edit)
     if found.keys() - {origin}:
@@ -187,3 +195,29 @@ def _written(
             found.setdefault(module, []).extend(edits)
     found.setdefault(origin, []).append(without_function(origin.source, node))
     return found
+
+
+def _variables(text: str, outer: Sequence[str]) -> set[tuple[str, ...]]:
+    """What statements make by `get_variable`: the names of scopes around each, and its own."""
+    found: set[tuple[str, ...]] = set()
+
+    def read(node: ast.AST, scopes: tuple[str, ...]) -> None:
+        inner = scopes
+        for item in node.items if isinstance(node, ast.With) else ():
+            call = item.context_expr
+            if isinstance(call, ast.Call) and _last(call.func) == "variable_scope" and call.args:
+                inner = (*inner, ast.dump(call.args[0]))
+        if isinstance(node, ast.Call) and _last(node.func) == "get_variable":
+            named = (one.value for one in node.keywords if one.arg == "name")
+            name = node.args[0] if node.args else next(named, None)
+            if name is not None:
+                found.add((*scopes, ast.dump(name)))
+        for child in ast.iter_child_nodes(node):
+            read(child, inner)
+
+    read(ast.parse(textwrap.dedent(text)), (*outer,))
+    return found
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -34,7 +34,8 @@ def normalize(module: Module, modules: Sequence[Module]) -> list[Edit]:
     """
     found: list[Edit] = []
     for calls in by_collection(modules).values():
-        if all(home is module and _is_in_line(module, call) for home, call in calls):
+        filled = any(name_of(home, call) == _ADD for home, call in calls)
+        if filled and all(home is module and _is_in_line(module, call) for home, call in calls):
             found += _written(module, [call for _, call in calls])
     return found
 

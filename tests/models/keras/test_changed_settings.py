@@ -57,6 +57,7 @@ def written(before: str, behind: str) -> str:
     return PROGRAM.replace("BEFORE", before).replace("BEHIND", behind)
 
 
+@pytest.mark.usefixtures("builders_stay")
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_behind_its_use_stays(change):
     text, said = migrated(written("pass", change), bridge=True, native_sessions=True)
@@ -93,6 +94,7 @@ def test_a_list_that_gets_shorter_stays():
     stays(ESTIMATOR, "`sizes` changes behind where the network uses it")
 
 
+@pytest.mark.usefixtures("builders_stay")
 def test_a_change_in_call_stays():
     """It would be made anew with each call."""
     _, said = migrated(written("sizes[0] = 7", "pass"), bridge=True, native_sessions=True)

@@ -45,6 +45,23 @@ def test_each_call_gets_the_statements_that_its_arguments_choose() -> None:
     assert "tf.add_n([decay_1, decay_2])" in after and "# What is added." in after
 
 
+def test_python_s_own_names_may_be_the_module_s() -> None:
+    counted = (
+        "count = 0\n\n\ndef main():\n    global seen\n    seen = []\n\n"
+        "    def rows():\n        global count\n        count += 1\n"
+        "        yield [[1.0, 2.0, float(count)]]\n\n"
+    )
+    inside = FED + 'logits = layer(x, 2, True, name="first")\n' + LOSS + TRAINS
+    body = "".join(f"    {line}\n" for line in inside.splitlines())
+    body = body.replace("print(", "seen.append(").replace("[[1.0, 2.0, 3.0]]", "next(rows())")
+    after = native(HEAD + LAYER + counted + body + "\n\nmain()\nprint(seen)\n")
+    assert "global seen" in after and "train_step(next(rows()))" in after
+    graph = counted.replace("    seen = []\n", "").replace("seen", "loss")
+    shared = HEAD + LAYER + graph + body.replace("seen.append", "print")
+    result = run(shared + "\n\nmain()\n", native_sessions=True)
+    assert "native" not in {one.state for one in result.programs}
+
+
 def test_calls_within_expressions_get_names() -> None:
     nested = 'logits = tf.tanh(layer(layer(x, 8, name="first"), 2, True, name="last"))\n'
     after = native(PROGRAM.replace(CALLS, nested))
@@ -60,6 +77,13 @@ STAYS = {
     "another collection's function": PROGRAM.replace(
         "tf.get_collection", "tf.get_default_graph().get_collection"
     ),
+    "a variable that is made twice": PROGRAM.replace('name="last")', 'name="first")').replace(
+        '"w", [x.get_shape()[-1], units]', '"w", [3, 3]'
+    ),
+    "a variable that may be shared": PROGRAM.replace('name="last")', 'name="first")')
+    .replace('"w", [x.get_shape()[-1], units]', '"w", [3, 3]')
+    .replace("variable_scope(name)", "variable_scope(name, reuse=tf.AUTO_REUSE)"),
+    "a function of a module that names what it has": '__all__ = ["layer"]\n' + PROGRAM,
     "a function that calls itself": PROGRAM.replace(
         "        h = tf.nn.relu(tf.matmul(x, w))\n",
         "        h = tf.nn.relu(tf.matmul(x, w))\n        if units > 8:\n"

@@ -50,6 +50,7 @@ def test_classes_of_initializers_are_called() -> None:
     assert "tf.keras.initializers.RandomNormal(stddev=1.0)([2, 1])" in native(head + MODEL + LOOP)
 
 
+@pytest.mark.usefixtures("builders_stay")
 def test_a_constant_moves_what_is_drawn() -> None:
     layer = (
         "def layer(a):\n"

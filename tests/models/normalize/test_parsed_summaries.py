@@ -99,6 +99,7 @@ def test_what_is_more_than_that_stays(lines: tuple[str, ...]) -> None:
     assert [one.state for one in result.programs] == ["bridge"]
 
 
+@pytest.mark.usefixtures("builders_stay")
 def test_a_writer_that_a_function_is_given() -> None:
     """What the function does with it is not left as it was in a native program."""
     text = program("log(writer, value, step)").replace(

@@ -82,6 +82,7 @@ STAYS = {
 }
 
 
+@pytest.mark.usefixtures("builders_stay")
 @pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
 def test_what_is_not_understood_stays(text: str) -> None:
     result = run(text, native_sessions=True, bridge=True)

@@ -51,6 +51,7 @@ def test_a_size_that_has_a_name() -> None:
     assert "name='w', shape=[units, 1]" in after.replace('"', "'"), told
 
 
+@pytest.mark.usefixtures("builders_stay")
 def test_a_name_that_is_given_twice_is_no_size() -> None:
     hidden = f"{PLAIN}\n    width = 4\n    if scale:\n        width = h.get_shape()[1].value"
     after, _ = migrated(PROGRAM.format(hidden=hidden, size="width"), native_sessions=True)
@@ -63,6 +64,7 @@ def test_a_sum_keeps_its_brackets() -> None:
     assert "shape=[2 * (units + scale) // 2, 1]" in after, told
 
 
+@pytest.mark.usefixtures("builders_stay")
 @pytest.mark.parametrize(
     ("hidden", "size"),
     [

@@ -412,7 +412,7 @@ def values_in(function: Function, given: Mapping[str, object]) -> dict[str, obje
     known = {name: value for name, value in given.items() if len(bindings.get(name, ())) == 1}
     for statement in function.node.body if isinstance(function.node, ast.FunctionDef) else ():
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(target, ast.Name) and len(bindings[target.id]) == 1:
+        if isinstance(target, ast.Name) and len(bindings.get(target.id, ())) == 1:
             assert isinstance(statement, ast.Assign)
             known[target.id] = known_value(statement.value, known, function.module)
     return known

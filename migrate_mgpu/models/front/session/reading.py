@@ -104,6 +104,7 @@ class _Reader(StatementReader):
 
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
+        self.shared_names: dict[str, ast.Global] = {}
         self.options = DeviceOptionReader(state)
         self.clients = GraphClientReader(state)
         self.owners = GraphOwnerReader(state)
@@ -159,9 +160,7 @@ class _Reader(StatementReader):
                     text = f"`{node.name}`, which builds the graph, may run more than once"
                     raise Refused(self.module, node, text)
                 self.found.several = True
-            for statement in walk(node):
-                if isinstance(statement, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)):
-                    raise Refused(self.module, statement, "variables of the graph may be global")
+            self._read_globals(node)
         if self.state.others and not self.owners.several:
             self.found.several = True
             self.found.dropped += resets_between(self.module)
@@ -178,6 +177,7 @@ class _Reader(StatementReader):
             for made in [*self.found.layers.values()][known:]:
                 self.driving.summaries.in_function(made)
         self._check_conditions()
+        self._check_globals()
         self.clients.read()
         self._read_shared()
         if self.found.several:
@@ -210,6 +210,33 @@ class _Reader(StatementReader):
         self.placeholders.find_numbers()
         self.found.wanted = graph_of(self.found, self.runs)
         return self.found
+
+    def _read_globals(self, home: ast.FunctionDef) -> None:
+        """The names that the function which builds shares with its module.
+
+        Raises:
+            Refused: it is a generator, or a function within it changes its names.
+        """
+        for statement in walk(home):
+            own = self.names.scope_at(statement).function() is home
+            yields = own and isinstance(statement, (ast.Yield, ast.YieldFrom))
+            if yields or isinstance(statement, ast.Nonlocal):
+                raise Refused(self.module, statement, "variables of the graph may be global")
+            if isinstance(statement, ast.Global):
+                self.shared_names.update(dict.fromkeys(statement.names, statement))
+
+    def _check_globals(self) -> None:
+        """Names that other functions read have only Python's own values.
+
+        Raises:
+            Refused: one may be a part of the graph.
+        """
+        for entry, role in zip(self.scope.entries, self.found.roles):
+            for part in walk(entry.statement) if role not in (Role.HOST, Role.RUN) else ():
+                stored = isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+                if isinstance(part, ast.Name) and stored and part.id in self.shared_names:
+                    where = self.shared_names[part.id]
+                    raise Refused(self.module, where, "variables of the graph may be global")
 
     def _check_conditions(self) -> None:
         """A step that is written under a condition runs there alone.

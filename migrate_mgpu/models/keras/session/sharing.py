@@ -92,7 +92,7 @@ class Sharing:
                 own = {name for unit in units for name in given_by(unit)}
                 gives = dict.fromkeys((*part.gives, *(name for name in read if name in own)))
                 found.append(replaced(part, gives=tuple(gives), sizes=sizes))
-            elif units or not sizes:
+            else:  # what has layers, or is fed, tells no size before it is computed
                 text = "a variable's size follows from layers"
                 raise Refused(self.program.scope.module, size.node, text, "tell it a number")
             done.update((*units, *sizes))

@@ -154,6 +154,7 @@ STAYS = {
 }
 
 
+@pytest.mark.usefixtures("builders_stay")
 @pytest.mark.parametrize("case", STAYS.values(), ids=STAYS)
 def test_stays(case: tuple[str, str]) -> None:
     text, reason = case
@@ -195,6 +196,7 @@ def test_summaries_in_a_function_are_of_its_layers() -> None:
     ]
 
 
+@pytest.mark.usefixtures("builders_stay")
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

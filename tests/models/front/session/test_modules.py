@@ -282,6 +282,7 @@ def test_variables_are_made_by_functions_beside() -> None:
     assert 'return tf.Variable(start(shape), name="w")' in text
 
 
+@pytest.mark.usefixtures("builders_stay")
 def test_a_function_beside_that_makes_two_variables_stays() -> None:
     two = WEIGHTS.replace("    return", "    other = tf.get_variable('other', [2])\n    return")
     result = run(("main.py", STARRED), ("ops.py", two), bridge=True, native_sessions=True)

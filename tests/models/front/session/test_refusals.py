@@ -1370,6 +1370,7 @@ def test_the_program_that_they_are_made_of_is_native() -> None:
     assert [one.state for one in run(NATIVE, native_sessions=True).programs] == ["native"]
 
 
+@pytest.mark.usefixtures("builders_stay")
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
 def test_stays(case: tuple[str, str]) -> None:
     text, reason = case

@@ -351,6 +351,7 @@ def test_what_is_computed_of_python_s_own_values_is_computed_where_it_stands() -
     assert "    return share.numpy()\n" in after and "global" not in after
 
 
+@pytest.mark.usefixtures("builders_stay")
 def test_a_parameter_that_is_a_tensor_somewhere_is_not_computed_where_it_stands() -> None:
     function = (
         "def accuracy(found):\n    right = tf.argmax(found, 1)\n"

@@ -104,6 +104,7 @@ stay, and the findings say which.
 | `BasicLSTMCell`, `dynamic_rnn` | a cell with TF1's weights and names, `tf.keras.layers.RNN` |
 | `AttentionWrapper(cell, BahdanauAttention(8, x), 8)` | a cell, and `rnn.cell.attend(x)` |
 | `MultiRNNCell(cells, state_is_tuple=False)`, whose state is fed | a cell with one state |
+| `LSTMCell(4, state_is_tuple=False)`, whose state is read | `JoinedCells([LSTMCell(4)])` |
 | `dynamic_decode(BasicDecoder(cell, helper, ...))` | `decoder(...)`, `decoder.greedy(...)` |
 | `self.writer = tf.summary.FileWriter(...)` in a method | `tf.summary.create_file_writer(...)` |
 | `if y is not None: feed_dict[self.y] = y` | `feed_dict['y'] = y`, `step(**feed_dict)` |

@@ -27,6 +27,7 @@ ATTENTION = "AttentionCell"  # a cell around a cell, which has a state of its ow
 JOINED = "JoinedCells"  # a stack whose state is one tensor
 MECHANISMS = ("BahdanauAttention", "LuongAttention")
 LENGTHS = "memory_sequence_length"  # the same, of how much of it counts
+PEEPHOLES = "use_peepholes"  # whether an LSTM's gates see its memory
 MEMORY = "memory"  # the parameter of a mechanism that is a tensor
 # The parts of the state of a cell with attention that it has here as well, by their places.
 ATTENDED_PARTS = ("cell_state", "attention")
@@ -43,7 +44,7 @@ class CellRow(Row):
 # What no cell here has, with the values that are none of it.
 _ONLY: dict[str, tuple[object, ...]] = {
     "reuse": (None, False), "dtype": (None,), "state_is_tuple": (True, False),
-    "use_peepholes": (False,), "cell_clip": (None,), "num_proj": (None,), "proj_clip": (None,),
+    "cell_clip": (None,), "num_proj": (None,), "proj_clip": (None,),
     "num_unit_shards": (None, 1), "num_proj_shards": (None, 1), "bias_initializer": (None,),
     "state_keep_prob": (1, 1.0), "variational_recurrent": (False,), "input_size": (None,),
     "seed": (None,), "dropout_state_filter_visitor": (None,), "residual_fn": (None,),

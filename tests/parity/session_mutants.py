@@ -589,7 +589,9 @@ MUTANTS: dict[str, Mutant] = {
         "clipped_weights", r"-0\.3, 0\.3", "-0.3, 0.4"
     ),
     "c and h the other way round": Mutant(
-        "rnn_states", r"tf.split\(_istate, 2, axis=1\)", "tf.split(_istate, 2, axis=1)[::-1]"
+        "rnn_states",
+        r"initial_state=\[_istate\]",
+        "initial_state=[tf.concat(tf.split(_istate, 2, axis=1)[::-1], 1)]",
     ),
     "a network that begins with zeros": Mutant("rnn_states", r", initial_state=\[code\]", ""),
     "read backwards from the padding on": Mutant(

@@ -14,6 +14,7 @@ from migrate_mgpu.api.recurrent import CELLS, JOINED, KERAS_LAYERS, RUNS, is_joi
 from migrate_mgpu.api.schema import Row
 from migrate_mgpu.api.tables import negative, number, scaled
 from migrate_mgpu.api.variables import DEFAULTS, VARIABLES
+from migrate_mgpu.models.front.network.cell_states import joins_states
 from migrate_mgpu.models.front.network.cell_variables import given_by_calls
 from migrate_mgpu.models.ir import (
     Cell,
@@ -263,12 +264,20 @@ def recurrent_edits(layer: Recurrent, style: FileStyle) -> tuple[Edit, ...]:
 
 
 def cell_edits(cell: Cell, style: FileStyle) -> tuple[Edit, ...]:
-    """A cell as one of the class that the file gets; a stack as Keras's, or of one state."""
+    """A cell as one of the class that the file gets; a stack as Keras's, or of one state.
+
+    A cell whose state is c and h in one tensor is a stack of one.
+    """
     row = CELLS.by_kind[cell.kind]
     edit = _edit(cell, row, style)
     rename(edit, row)
+    name = cell_class_name(cell.module, row.cell) if row.cell else ""
+    if joins_states(cell.module, cell.node):
+        edit.function(f"{cell_class_name(cell.module, JOINED)}([{name}")
+        end = cell.module.source.span(cell.node)[1]
+        return (*edit.edits(), Edit(end, end, "])"))
     if row.cell:
-        edit.function(cell_class_name(cell.module, row.cell))
+        edit.function(name)
     elif is_joined(cell.module, cell.node):
         edit.function(cell_class_name(cell.module, JOINED))
     return edit.edits()

@@ -155,7 +155,28 @@ def program(network: str) -> str:
         (
             f"cell = {LSTM}(6, state_is_tuple=False)\nstart = tf.concat([features[:, 0]] * 3, 1)\n"
             f"outputs, _ = {RUN}(cell, features, initial_state=start)\nnet = outputs[:, 0]",
-            ["= LSTMCell(6)", "initial_state=tf.split(start, 2, axis=1))"],
+            ["= JoinedCells([LSTMCell(6)])", "initial_state=[start])"],
+        ),
+        (
+            f"cell = {LSTM}(6, state_is_tuple=False)\n"
+            f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[:, 6:]",
+            ["_, state = self.rnn(features)", "net = state[:, 6:]"],
+        ),
+        (
+            f"cells = [{LSTM}(6, state_is_tuple=False), {LSTM}(3)]\n"
+            "cell = tf.nn.rnn_cell.MultiRNNCell(cells)\n"
+            f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[0] + state[1].c",
+            ["[JoinedCells([LSTMCell(6)]), LSTMCell(3)]", "net = state[0] + state[1][0]"],
+        ),
+        (
+            "cell = tf.nn.rnn_cell.LSTMCell(6, use_peepholes=SIZE > 3)\n"
+            f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+            ["LSTMCell(6, use_peepholes=SIZE > 3)", "o += self.w_o_diag * c"],
+        ),
+        (
+            "cell = tf.nn.rnn_cell.LSTMCell(6, use_peepholes=False)\n"
+            f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
+            ["= LSTMCell(6)", "def __init__(self, units):"],
         ),
         (
             f"cells = [{LSTM}(3, state_is_tuple=False), tf.nn.rnn_cell.GRUCell(6)]\n"
@@ -226,23 +247,8 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
         (f"cell = {LSTM}(6)\n" + ONE.replace(f"{LSTM}(6)", "cell")
          + f"more, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0] + more[:, 0]",
          "two recurrent networks"),
-        (f"cell = tf.nn.rnn_cell.LSTMCell(6, use_peepholes=True)\n"
-         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]", "peepholes"),
         (f"cell = tf.nn.rnn_cell.LSTMCell(6, num_proj=3)\n"
          f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]", "num_proj"),
-        (f"cell = {LSTM}(6, state_is_tuple=False)\n"
-         f"_, state = {RUN}(cell, features, dtype=tf.float32)\nnet = state[:, 6:]",
-         "one tensor of two"),
-        (f"cell = {LSTM}(6, state_is_tuple=False)\n"
-         f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell([cell]), features, dtype=tf.float32)\n"
-         "net = outputs[:, 0]", "not run by itself"),
-        (f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell([{LSTM}(6, state_is_tuple=False)]), "
-         "features, dtype=tf.float32)\nnet = outputs[:, 0]", "not run by itself"),
-        (f"cells = [{LSTM}(6, state_is_tuple=False)]\n"
-         f"cell = tf.nn.rnn_cell.MultiRNNCell(cells, state_is_tuple=False)\n"
-         f"more = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3)])\n"
-         f"outputs, _ = {RUN}(cell, features, dtype=tf.float32)\nnet = outputs[:, 0]",
-         "not run by itself"),
         (f"cells = [tf.nn.rnn_cell.GRUCell(3)]\nstart = features[:, 0]\n"
          f"outputs, _ = {RUN}(tf.nn.rnn_cell.MultiRNNCell(cells), features, initial_state=start)\n"
          "net = outputs[:, 0]", "begins with"),

@@ -191,14 +191,13 @@ def value_of(module: Module, node: ast.expr | None) -> ast.expr | None:
     return above[-1].value or made if above else made
 
 
-def joins_states(module: Module, node: ast.expr) -> bool:
-    """Whether the state of a cell is c and h in one tensor: an LSTM with `state_is_tuple=False`."""
-    made = value_of(module, node)
+def joins_states(module: Module, made: ast.AST | None) -> bool:
+    """Whether a call makes a cell whose state is c and h in one tensor, and in no stack of such."""
     row = CELLS.by_kind.get(cell_of(module, made))
     if row is None or row.cell != LSTM or not isinstance(made, ast.Call):
         return False
     given = NamedArguments(module, made, row.signature).get("state_is_tuple")
-    return given is not None and constant(given) is False
+    return given is not None and constant(given) is False and not joins_all(module)
 
 
 def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) -> State:
@@ -222,7 +221,8 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
             missing = [None] * (ATTENDED_SIZE - len(ATTENDED_PARTS))
             return (wrapped, TENSOR, *missing)
     elif name in CELLS.by_kind and CELLS.by_kind[name].cell not in MECHANISMS:
-        return PAIR if CELLS.by_kind[name].cell == LSTM else TENSOR
+        pair = CELLS.by_kind[name].cell == LSTM and not joins_states(module, made)
+        return PAIR if pair else TENSOR
     elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
         found = returned(module, made.func)
         states = {state_of(module, value, depth + 1) for value in found}

@@ -22,6 +22,7 @@ from migrate_mgpu.api.recurrent import (
     CELLS,
     GRU,
     MECHANISMS,
+    PEEPHOLES,
     RUNS,
     STACK,
     WRAPPERS,
@@ -29,7 +30,7 @@ from migrate_mgpu.api.recurrent import (
     cell_of,
 )
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.network.cell_states import returned, value_of
+from migrate_mgpu.models.front.network.cell_states import joins_states, returned, value_of
 
 RUN_SCOPE = "rnn"
 _PLAIN = (("kernel", "kernel"), ("bias", "bias"))
@@ -46,6 +47,7 @@ _SCOPES = {
     "BasicRNNCell": "basic_rnn_cell",
 }
 _DEEP = 9
+_WRITE = "write it as a constant"
 _ADVICE = "make each cell by a call of its own, in a list that is written out"
 
 
@@ -97,9 +99,16 @@ def _own(module: Module, call: ast.Call, row: CellRow, kind: str) -> Iterator[tu
     scope = _SCOPES[kind] if told is None or is_none(told) else constant(told)
     if not isinstance(scope, str):
         text = "the name of a recurrent cell cannot be determined"
-        raise Refused(module, told or call, text, "write it as a constant")
+        raise Refused(module, told or call, text, _WRITE)
+    sees = NamedArguments(module, call, row.signature).given(PEEPHOLES)
+    if sees is not None and constant(sees) not in (True, False):
+        raise Refused(module, sees, "whether a cell has peepholes cannot be determined", _WRITE)
+    inside = "cells[0]." if joins_states(module, call) else ""
     for name, attribute in _GATED if row.cell == GRU else _PLAIN:
-        yield f"{scope}/{name}", attribute
+        yield f"{scope}/{name}", inside + attribute
+    if sees is not None and constant(sees):
+        for name in ("w_f_diag", "w_i_diag", "w_o_diag"):
+            yield f"{scope}/{name}", inside + name
 
 
 def _listed(module: Module, call: ast.Call, cells: ast.expr | None) -> list[ast.expr]:

@@ -15,6 +15,7 @@ from migrate_mgpu.api.recurrent import (
     LENGTHS,
     MECHANISMS,
     MEMORY,
+    PEEPHOLES,
     REFUSED_RUNS,
     RUNS,
     CellRow,
@@ -24,8 +25,6 @@ from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.models.front.network.cell_states import (
     TENSOR,
     alike,
-    joins_all,
-    joins_states,
     state_of,
     structure,
 )
@@ -71,9 +70,6 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
         text = "the inputs of a recurrent network with lengths have no name"
         raise Refused(module, inputs, text, "give them a variable")
     result = read_result(module, call)
-    if result.states and joins_states(module, cell):
-        text = "the state that a recurrent network gives is one tensor of two"
-        raise Refused(module, result.state, text, "leave `state_is_tuple` out")
     memory, remembered = read_memory(module, cell)
     if memory is not None and (row.listed or start is not None):
         text = "a cell with attention that runs over a list, or begins with a state"
@@ -131,8 +127,6 @@ def _check_start(module: Module, cell: ast.expr, start: ast.expr) -> None:
     Raises:
         Refused: what it begins with is something else, or it cannot be told.
     """
-    if joins_states(module, cell):
-        return
     wanted, given = state_of(module, cell), structure(module, start)
     if given is None and wanted == TENSOR:
         return
@@ -213,6 +207,8 @@ def read_cell(module: Module, call: ast.Call) -> Cell | None:
     for argument in ("activation", "initializer", "kernel_initializer"):
         if is_none(given.get(argument)):
             given.drop(argument)
+    if (sees := given.get(PEEPHOLES)) is not None and constant(sees) is False:
+        given.drop(PEEPHOLES)
     activation = given.get("activation")
     if activation is not None and isinstance(constant(activation), str):
         text = "an activation that is given by its name"
@@ -253,14 +249,11 @@ def _check_attention(module: Module, call: ast.Call, row: CellRow, given: NamedA
 def _check_uses(module: Module, node: ast.expr) -> None:
     """A cell is run by a network, or stands in a stack: nobody calls or asks it.
 
-    One whose state is one tensor of two stands in no stack that keeps its cells' states apart.
-
     Raises:
         Refused: with what else is done with it.
     """
     parent = module.names.parents[node]
     target = parent.targets[0] if isinstance(parent, ast.Assign) else None
-    joined = joins_states(module, node)
     for used in [node, *(reads(module, target) if isinstance(target, ast.Name) else [])]:
         parent = module.names.parents[used]
         called = isinstance(parent, ast.Call) and parent.func is used
@@ -270,10 +263,6 @@ def _check_uses(module: Module, node: ast.expr) -> None:
         if called or asked:
             text = "a recurrent cell is used by itself"
             raise Refused(module, used, text, "run it by tf.nn.dynamic_rnn")
-        named = used is node and isinstance(target, ast.Name)
-        if joined and not named and not _runs(module, used) and not joins_all(module):
-            text = "`state_is_tuple` of a cell that is not run by itself"
-            raise Refused(module, used, text, "leave `state_is_tuple` out")
 
 
 def _only_starts(module: Module, node: ast.Attribute) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import (
     ATTENTION,
@@ -18,12 +19,14 @@ from migrate_mgpu.api.recurrent import (
     LENGTHS,
     LSTM,
     MECHANISMS,
+    PEEPHOLES,
     RNN,
     WRAPPERS,
     CellRow,
     is_joined,
 )
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.network.cell_states import joins_states
 from migrate_mgpu.models.front.network.decoders import is_decoding
 from migrate_mgpu.models.keras.constructors import cell_class_name
 from migrate_mgpu.source.source import Edit
@@ -241,7 +244,7 @@ def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list
     kinds = {row.cell for call in calls if (row := _row(module, call)) is not None}
     wrappers = [_mechanism(module, kind, style) for kind in MECHANISMS if kind in kinds]
     wrappers += [_attention(module, style)] if ATTENTION in kinds else []
-    if any(is_joined(module, call) for call in calls):
+    if any(is_joined(module, call) or joins_states(module, call) for call in calls):
         wrappers.append(_written(_JOINED, cell_class_name(module, JOINED), style))
     wrappers += [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
     if any(is_decoding(module, call) for call in module.names.calls):
@@ -266,7 +269,9 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
         if (row := _row(module, call)) is not None and row.cell == kind
         for keyword in _settings(module, call, row)
     }
-    forgets, acts, begins = (name in given for name in ("forget_bias", "activation", "kernel"))
+    forgets, acts, begins, sees = (
+        name in given for name in ("forget_bias", "activation", "kernel", PEEPHOLES)
+    )
     tf, unit, quote = style.tensorflow, style.indent, style.quote
     act = "self.activation" if acts else f"{tf}.tanh"
     start = ", initializer=self.kernel_initializer" if begins else ""
@@ -274,15 +279,16 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
     defaults |= {"forget_bias": "1.0"} if forgets else {}
     defaults |= {"activation": f"{tf}.tanh"} if acts else {}
     defaults |= {"kernel_initializer": f"{quote}glorot_uniform{quote}"} if begins else {}
+    defaults |= {PEEPHOLES: "False"} if sees else {}
     parameters = [f"{name}={text}" if text else name for name, text in defaults.items()]
     settings = list(defaults)
     zeros = f"initializer={quote}zeros{quote}"
     ones = f"initializer={quote}ones{quote}"
 
-    def weight(name: str, shape: str, rest: str) -> str:
-        head, base = f"self.{name} = ", unit * 2
+    def weight(name: str, shape: str, rest: str, deeper: bool = False) -> str:
+        head, base = f"{unit * deeper}self.{name} = ", unit * (2 + deeper)
         text = f"self.add_weight(name={quote}{name}{quote}, shape=[{shape}]{rest})"
-        return head + style.fitted(text, base, len(base) + len(head))
+        return head + style.fitted(text, base, len(unit * 2) + len(head))
 
     if kind == LSTM:
         forget = "self.forget_bias" if forgets else "1.0"
@@ -300,6 +306,14 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
             f"h = {act}(c) * {tf}.sigmoid(o)",
             "return h, [c, h]",
         ]
+        if sees:
+            see = f"if self.{PEEPHOLES}:"
+            build.append(see)
+            build += [
+                weight(f"w_{one}_diag", "self.units", start, deeper=True) for one in ("f", "i", "o")
+            ]
+            looks = f"{unit}i, f = i + self.w_i_diag * c, f + self.w_f_diag * c"
+            step = [*step[:3], see, looks, step[3], see, f"{unit}o += self.w_o_diag * c", *step[4:]]
     elif kind == GRU:
         text = "A GRU cell with one kernel for its inputs and its state, and one for its candidate."
         size = "units"
@@ -437,6 +451,8 @@ def _settings(module: Module, call: ast.Call, row: CellRow) -> set[str]:
     """The settings that a cell is given, by the names that they have in its class."""
     edit = NamedArguments(module, call, row.signature)
     found = {name for name in ("forget_bias", "activation") if edit.given(name) is not None}
+    if (sees := edit.given(PEEPHOLES)) is not None and constant(sees) is not False:
+        found.add(PEEPHOLES)
     kernels = ("initializer", "kernel_initializer")
     return found | {"kernel" for name in kernels if edit.given(name) is not None}
 

@@ -23,7 +23,6 @@ from migrate_mgpu.models.front.network.cell_states import (
     attends,
     element_of,
     is_sequence,
-    joins_states,
     possible_states,
     state_of,
     structure,
@@ -199,10 +198,7 @@ class Recurrents:
         given = [f"{context.tf}.stack({inputs}, axis=1)" if layer.listed else inputs]
         if layer.start is not None and zero_state(self.module, layer.start) is None:
             start = context.render(layer.start)
-            joined = joins_states(self.module, layer.cell)
-            if joined:
-                start = f"{context.tf}.split({start}, 2, axis=1)"
-            elif structure(self.module, layer.start) in (None, TENSOR):
+            if structure(self.module, layer.start) in (None, TENSOR):
                 start = f"[{start}]"
             given.append(f"initial_state={start}")
         if layer.lengths is not None:

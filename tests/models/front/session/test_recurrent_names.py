@@ -33,6 +33,14 @@ DROPS = "tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(4), output_keep_pr
         ("tf.nn.rnn_cell.LSTMCell(4)", {"rnn/lstm_cell/kernel": "rnn.cell.kernel"}),
         ("tf.nn.rnn_cell.BasicLSTMCell(4)", {"rnn/basic_lstm_cell/bias": "rnn.cell.bias"}),
         ("tf.nn.rnn_cell.BasicRNNCell(4)", {"rnn/basic_rnn_cell/kernel": "rnn.cell.kernel"}),
+        (
+            "tf.nn.rnn_cell.LSTMCell(4, use_peepholes=True, state_is_tuple=False)",
+            {
+                "rnn/lstm_cell/kernel": "rnn.cell.cells[0].kernel",
+                "rnn/lstm_cell/w_f_diag": "rnn.cell.cells[0].w_f_diag",
+                "rnn/lstm_cell/w_o_diag": "rnn.cell.cells[0].w_o_diag",
+            },
+        ),
         ("tf.nn.rnn_cell.LSTMCell(4, name='mine')", {"rnn/mine/kernel": "rnn.cell.kernel"}),
         (
             "tf.nn.rnn_cell.GRUCell(4)",
@@ -96,6 +104,10 @@ def test_both_ways_have_the_scope_of_the_two() -> None:
         (
             {"LSTMCell(4)": "LSTMCell(4, name=input())"},
             "the name of a recurrent cell cannot be determined",
+        ),
+        (
+            {"LSTMCell(4)": "LSTMCell(4, use_peepholes=bool(input()))"},
+            "whether a cell has peepholes cannot be determined",
         ),
     ],
 )

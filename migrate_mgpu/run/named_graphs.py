@@ -73,6 +73,7 @@ from migrate_mgpu.models.normalize import (
     session_blocks,
     session_loops,
     shape_products,
+    shared_initializers,
     static_shapes,
     static_sizes,
     templates,
@@ -760,6 +761,7 @@ def _named(
             edits = (
                 _each(own_modules, mixed_indents.normalize)
                 or _each(own_modules, module_aliases.normalize)
+                or _each(own_modules, partial(shared_initializers.normalize, modules=modules))
                 or _each(own_modules, public_keras.of_module)
                 or _each(own_modules, shape_products.normalize)
                 or _each(own_modules, lower_triangles.normalize)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
+from types import MappingProxyType
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
@@ -56,8 +57,10 @@ def name_given(call: ast.Call) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg in ("name", "scope")), None)
 
 
-def variables_of(module: Module, call: ast.Call) -> Iterator[LayerVariable]:
-    """The variables of a layer.
+def variables_of(
+    module: Module, call: ast.Call, values: Mapping[str, object] = MappingProxyType({})
+) -> Iterator[LayerVariable]:
+    """The variables of a layer; ``values`` are those of names around it that are known.
 
     Raises:
         Refused: which it has cannot be determined.
@@ -70,7 +73,9 @@ def variables_of(module: Module, call: ast.Call) -> Iterator[LayerVariable]:
     defaults = {one.name: one.default for one in row.parameters}
     for variable in row.variables or ():
         told = given.get(variable.setting)
-        known = defaults.get(variable.setting) != "False" if told is None else constant(told)
+        known: object = defaults.get(variable.setting) != "False"
+        if told is not None:
+            known = known_value(told, values)
         if variable.setting.endswith("initializer"):
             known = told is None or not is_none(told)
         if not isinstance(known, bool):
@@ -197,7 +202,7 @@ class HelperNames:
             number += 1
             name = f"{base}_{number}"
         self._taken.add(name)
-        for variable in variables_of(module, call):
+        for variable in variables_of(module, call, given):
             key = HelperVariable(path, variable.attribute)
             yield HelperNamed(f"{name}/{variable.name}", key, not variable.is_statistic)
 

@@ -495,14 +495,25 @@ class _Writer:
         """Whether a strategy owns what is made once."""
         return self.scope.towers is not None
 
+    def _gives_options(self, client: GraphClient, statement: ast.stmt) -> bool:
+        """Whether a function beside the graph opens a session with options."""
+        if client.node is self.scope.node or not isinstance(statement, ast.With):
+            return False
+        made = [part for item in statement.items for part in walk(item.context_expr)]
+        sessions = self.scope.sessions
+        return any(call.args or call.keywords for call in sessions if call in made)
+
     def _region(
         self, client: GraphClient, index: int, end: int, slots: Mapping[int, list[Step | Part]]
     ) -> None:
         entries, source = client.entries, self.source
-        body = client.node.body
+        body, optioned = client.node.body, False
         if index < end:
             first, last = entries[index], entries[end - 1]
             start = places.above(self.source, first.statement)
+            optioned = self._gives_options(client, first.statement)
+            if optioned:  # they are set here: what stands above is of them
+                start = Layout(source, first.statement).line_start
             if last.opens:
                 assert isinstance(last.statement, (ast.With, ast.For, ast.If))
                 stop = places.header_end(source, last.statement)
@@ -528,7 +539,8 @@ class _Writer:
                 if entry.opens and isinstance(entry.statement, (ast.With, ast.For, ast.If))
                 else [entry.statement]
             )
-            kept += self.comments.of(entry, entry is entries[index])
+            if entry is not entries[index] or not optioned:
+                kept += self.comments.of(entry, entry is entries[index])
         home = entries[min(end, len(entries) - 1)]
         indent = source.indent_of(home.statement)
         indent = indent[: len(indent) - home.dedent]

@@ -48,6 +48,24 @@ loss = tf.reduce_mean(tf.square(out - 1.0))
 train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 moves = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
 """
+BY_HAND = """\
+flag = tf.placeholder(tf.bool)
+
+
+def f(x):
+    mean, variance = tf.nn.moments(x, [0])
+    ema = tf.train.ExponentialMovingAverage(0.9)
+
+    def update():
+        with tf.control_dependencies([ema.apply([mean, variance])]):
+            return tf.identity(mean), tf.identity(variance)
+
+    mean, variance = tf.cond(
+        flag, update, lambda: (ema.average(mean), ema.average(variance)))
+    return tf.matmul(tf.nn.batch_normalization(x, mean, variance, None, None, 1e-3), w)
+
+
+"""
 TRAINS_ALONE = "print(sess.run(loss, {x: rows, flag: True}))\n"
 
 
@@ -240,6 +258,32 @@ REFUSED = {
             run="sess.run([train, change], {x: rows})\n",
         ),
         "`w` is assigned and used in one step",
+    ),
+    # averages of tensors, which TF2's class refuses
+    "averages of a batch's moments": (
+        program(BY_HAND + APPLIED, run="sess.run(train, {x: rows, flag: True})\n"),
+        "`tf.train.ExponentialMovingAverage` is not among the functions",
+    ),
+    "averages of losses": (
+        program(before="ema = tf.train.ExponentialMovingAverage(0.9)\nmove = ema.apply([loss])\n"),
+        "averages of other variables than tf.trainable_variables()",
+    ),
+    "averages of losses, with a name": (
+        program(
+            before="ema = tf.train.ExponentialMovingAverage(0.9, name='avg')\n"
+            "move = ema.apply([loss])\n"
+        ),
+        "averages with a name of their own",
+    ),
+    "a loss that waits for its average": (
+        program(
+            MODEL.replace("minimize(loss)", "minimize(waited)").replace(
+                "train =",
+                "ema = tf.train.ExponentialMovingAverage(0.9)\nmove = ema.apply([loss])\n"
+                "with tf.control_dependencies([move]):\n    waited = tf.identity(loss)\ntrain =",
+            )
+        ),
+        "averages of other variables than tf.trainable_variables()",
     ),
     "an assignment of what another value is made of": (
         program(

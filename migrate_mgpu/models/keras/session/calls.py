@@ -399,16 +399,48 @@ class RunWriter:
         return "\n".join([*lines, f"{indent})"])
 
 
+# What makes an array of floats, where it is given no type.
+_FLOAT_ARRAYS = ("numpy.eye", "numpy.identity", "numpy.zeros", "numpy.ones")
+
+
 def cast_of(module: Module, placeholder: Placeholder, value: ast.expr) -> str:
     """What a number becomes before it is given to a function, where that would not take it.
 
-    A feed made an integer of a float, and a truth value of an integer. Functions do so with arrays.
+    A feed made an integer of a float, and a truth value of an integer. Functions do so with arrays,
+    and not with lists of them.
     """
     dtype = placeholder.arguments.get("dtype")
     told = str(constant(dtype) or name_of(placeholder.module, dtype))
     if told in ("int32", "int64", "int16", "int8", "uint8"):
-        return "int" if is_float(module, value) else ""
+        return "int" if is_float(module, value) else _array_of(module, value)
     return "bool" if told == "bool" and _is_integer(value) else ""
+
+
+def _array_of(module: Module, value: ast.expr) -> str:
+    """What makes an array of a list of NumPy's arrays of floats; nothing of what is none."""
+    names = module.names
+    made = names.only_value(value) if isinstance(value, ast.Name) else value
+    elements = [*made.elts] if isinstance(made, ast.List) else []
+    if isinstance(made, ast.ListComp):
+        elements.append(made.elt)
+    if isinstance(value, ast.Name):
+        home = names.defining_scope(value.id, names.scope_of_name[value])
+        mentions = names.mentions(value.id, home) if home is not None else []
+    else:
+        mentions = []
+    for mention in mentions:
+        method = names.parents[mention]
+        call = names.parents.get(method)
+        if isinstance(method, ast.Attribute) and method.attr == "append":
+            elements += call.args if isinstance(call, ast.Call) and call.func is method else []
+    for element in elements:
+        while isinstance(element, ast.Subscript):
+            element = element.value
+        if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+            typed = any(one.arg == "dtype" for one in element.keywords)
+            if names.qualname(element.func) in _FLOAT_ARRAYS and not typed:
+                return f"{module.source.code(element.func.value)}.array"
+    return ""
 
 
 def _is_integer(value: ast.expr) -> bool:

@@ -158,3 +158,29 @@ def test_what_a_call_may_add_stays(pairs: tuple[tuple[str, str], ...], why: str)
     result = run(changed(OPTIONAL, *pairs), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("the session stays" in one and why in one for one in said(result)), said(result)
+
+
+ROWS = """\
+import numpy as np
+import tensorflow as tf
+
+rows = []
+for label in (0, 1, 1):
+    rows.append(np.eye(2)[label])
+y = tf.placeholder(tf.int32, [None, 2])
+w = tf.Variable(tf.ones([2, 1]))
+loss = tf.reduce_mean(tf.square(tf.matmul(tf.cast(y, tf.float32), w)))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(sess.run([loss, train], {y: rows})[0])
+"""
+
+
+def test_a_list_of_arrays_of_floats_becomes_one_array_of_integers() -> None:
+    assert "train_step(np.array(rows))" in native(ROWS)
+    literal = ROWS.replace("{y: rows}", "{y: [np.eye(2)[0]]}")
+    assert "train_step(np.array([np.eye(2)[0]]))" in native(literal)
+    # These are what the step takes.
+    assert "train_step(rows)" in native(ROWS.replace("np.eye(2)", "np.eye(2, dtype=int)"))
+    assert "train_step(rows)" in native(ROWS.replace("tf.int32", "tf.float32"))

@@ -1,10 +1,10 @@
 """Random numbers of a step: the same fixed ones on both sides.
 
 TensorFlow 1 and 2 draw other numbers from the same seeds, so a program that draws in its
-steps (a GAN's noise, a variational layer, augmented images) could not be compared. Normal
-and uniform draws become a fixed function of the position in the drawn tensor, and what samples
-classes gets one seed. Initial
-values of variables are left to their initializers: they are carried over.
+steps (a GAN's noise, a variational layer, augmented images, an agent's actions) could not be
+compared. Normal, uniform and categorical draws become a fixed function of the position in the
+drawn tensor, and what samples classes for a loss gets one seed. Initial values of variables are
+left to their initializers: they are carried over.
 
 Runs in the interpreter under test: Python 3.7, standard library only.
 """
@@ -24,6 +24,7 @@ _MODULUS = 2**32
 SAMPLER_SEED = 7919
 SAMPLERS_TEXT = "sampled classes: by the same seed on both sides"
 TEXT = "normal and uniform draws: the same fixed numbers on both sides, in every step"
+CATEGORICAL_TEXT = "categorical draws: by the same fixed numbers on both sides, in every step"
 
 
 def patch(module: Any, note: Callable[[], None]) -> None:
@@ -39,6 +40,22 @@ def patch(module: Any, note: Callable[[], None]) -> None:
         ("random_uniform_int", _integer),
     ):
         setattr(module, name, _pinned(getattr(module, name), draw, note))
+
+
+def patch_categorical(module: Any, note: Callable[[], None]) -> None:
+    """The same for ``multinomial`` of these, at which ``tf.random.categorical`` arrives."""
+    original = module.multinomial
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def drawn(*args: Any, **options: Any) -> Any:
+        note()
+        bound = signature.bind(*args, **options)
+        bound.apply_defaults()
+        given = bound.arguments
+        return _categorical(given["logits"], given["num_samples"], given["output_dtype"] or "int64")
+
+    module.multinomial = drawn
 
 
 def patch_samplers(module: Any, note: Callable[[], None]) -> None:
@@ -133,6 +150,20 @@ def _normal(shape: Any, dtype: Any) -> Any:
     maths = _tf("ops.math_ops")
     radius = maths.sqrt(-2.0 * maths.log(_uniform(shape, 0)))
     return maths.cast(radius * maths.cos(2.0 * math.pi * _uniform(shape, 1)), dtype)
+
+
+def _categorical(logits: Any, count: Any, dtype: Any) -> Any:
+    """For each row so many classes: the first whose share of probability reaches a number."""
+    ops, arrays, maths = _tf("framework.ops"), _tf("ops.array_ops"), _tf("ops.math_ops")
+    shares = maths.cast(ops.convert_to_tensor(logits), "float64")
+    shares = maths.exp(shares - maths.reduce_max(shares, axis=1, keepdims=True))
+    shares = maths.cumsum(shares / maths.reduce_sum(shares, axis=1, keepdims=True), axis=1)
+    size = arrays.shape(shares)
+    rows, classes = size[0], size[1]
+    numbers = _uniform([rows, count], 0)
+    below = arrays.expand_dims(shares, 1) < arrays.expand_dims(numbers, 2)
+    found = maths.reduce_sum(maths.cast(below, "int32"), axis=2)
+    return maths.cast(maths.minimum(found, classes - 1), dtype)
 
 
 def _truncated(shape: Any, dtype: Any) -> Any:

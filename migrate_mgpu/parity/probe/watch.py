@@ -51,6 +51,9 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
             return
         pinned = load("pin_random")
         pinned.patch(module, lambda: recorder.pin("random", pinned.TEXT))
+        pinned.patch_categorical(
+            module, lambda: recorder.pin("categorical", pinned.CATEGORICAL_TEXT)
+        )
 
     def samples(module: Any) -> None:
         if pins.dropout == "keep":

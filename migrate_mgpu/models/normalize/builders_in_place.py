@@ -12,7 +12,6 @@ what it did: the same statements run, in the same order.
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections.abc import Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
@@ -215,7 +214,10 @@ def _variables(text: str, outer: Sequence[str]) -> set[tuple[str, ...]]:
         for child in ast.iter_child_nodes(node):
             read(child, inner)
 
-    read(ast.parse(textwrap.dedent(text)), (*outer,))
+    # What is written over several lines may have some that are not indented.
+    code = (line for line in text.splitlines() if line.strip() and line.strip()[0] != "#")
+    block = next(code, "")[:1].isspace()
+    read(ast.parse(f"if True:\n{text}" if block else text), (*outer,))
     return found
 
 

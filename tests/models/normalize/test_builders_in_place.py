@@ -68,6 +68,18 @@ def test_calls_within_expressions_get_names() -> None:
     assert 'name="first/w"' in after and "[decay_1])" in after
 
 
+def test_lines_that_are_not_indented_may_stand_in_it() -> None:
+    """As in a text of several lines, or code that was taken out."""
+    text, place = '        note = """\nof rows\n"""\n', "        # What is added.\n"
+    inside = FED + 'logits = layer(x, 2, True, name="first")\n' + LOSS + TRAINS
+    body = "".join(f"    {line}\n" for line in inside.splitlines())
+    for more in ("# once\n", text, f"# once\n{text}"):
+        function = LAYER.replace(place, f"{place}{more}")
+        assert function != LAYER
+        made = run(HEAD + function + f"def main():\n{body}\n\nmain()\n", native_sessions=True)
+        assert len(made.programs) == 1
+
+
 STAYS = {
     "a function that is handed on": PROGRAM.replace(CALLS, "make = layer\n" + CALLS),
     "a call that may not run": PROGRAM.replace(

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Place, internal_error
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.api.queues import BATCHES, PRODUCERS
@@ -131,7 +132,11 @@ def with_named_graphs(
     for sharing in sharings(first.parts, _native(named.result)):
         again = sharing.part.graph.project.again
         alone = partial(
-            _alone, data=dict(files), plan=plan_sharing, again=again, before=sharing.part.graph
+            _alone_or_not,
+            data=dict(files),
+            plan=plan_sharing,
+            again=again,
+            before=sharing.part.graph,
         )
         found, stays = agreed(sharing, alone)
         if found is None:
@@ -166,6 +171,30 @@ def _of_sharing(
             name = other[0].program.entry.path.name
             text = f"{sharing.module.path.name}, which it imports, has to serve {name} as well"
             yield here[0], replaced(here[0], message=f"the session stays, on the bridge: {text}")
+
+
+def _alone_or_not(
+    state: State,
+    shared: SharedGraph,
+    data: Mapping[Path, bytes],
+    plan: Callable[[Files, SharedGraph | None], Planned],
+    again: Callable[[Files], Project],
+    before: CallGraph,
+) -> Alone:
+    """The same as `_alone`; a defect of ours keeps the programs of a class as they are."""
+    try:
+        return _alone(state, shared, data, plan, again, before)
+    except Exception as error:
+        return Alone(None, None, _defect(state, error))
+
+
+def _defect(state: State, error: Exception) -> Finding:
+    """What is said of a program for which an attempt ended with an exception."""
+    entry = state.program.entry
+    why = internal_error(Place(entry, entry.tree), error).reason
+    cell, line, column = place(entry.source, 0)
+    text = f"the session stays, on the bridge: {why}"
+    return Finding(entry.path, line, column, only(SessionRewriter).rule.code, KEPT, text, cell=cell)
 
 
 def _alone(
@@ -218,75 +247,27 @@ def _tell(result: RunResult, told: Iterable[Finding]) -> None:
 
 def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Planned]) -> Planned:
     """The same, where each class is of one program."""
-    codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
     data = dict(files)
-    alone: dict[Path, Texts] = {}
-    said: list[tuple[Finding, Finding]] = []
-    users: dict[Path, set[Path]] = {}
-    for program in first.result.programs:
-        for path in program.paths:
-            users.setdefault(path, set()).add(program.entry)
+    found = _Attempts(first, data, plan)
     before = _native(first.result)
     together: dict[Path, Texts] = {}
-    choices: dict[Path, _Chosen] = {}
-    ones: dict[Path, _AsOne] = {}
-    lost: list[tuple[Path, Finding]] = []  # what TF1 told of a program besides, and goes
+    broken: dict[Path, Finding] = {}  # what is said of those that ended with a defect of ours
     for part in first.parts:
         sessions = [one for one in part.states if _may_help(one) and one.program.entry.path in data]
         stops: set[Path] = set()  # the files in which something keeps programs as they are
         for state in sessions:
-            entry = state.program.entry.path
-            if entry in before:
+            if state.program.entry.path in before:
                 continue
-            lost += ((entry, one) for one in _lost(state, part.graph))
-            assert state.session is not None
-            refused = state.session.refused
-            home = refused.module.path if refused is not None else entry
-            modules = [module for module in state.program.modules if module.path in data]
-            own = {module.path: data[module.path] for module in modules}
-            free = {path for path in own if len(users[path]) == 1}
-            inside = part.graph.within(modules)
-            # A class that has all of its graph stays one: it is read with its module first.
-            whole = any(map(has_trained_class, candidates(state.session.module, inside)))
-            as_one = partial(_as_one, state.session.module, entry, own, free, inside, plan, codes)
-            one, left = as_one() if whole else (None, None)
-            if one is not None:
-                ones[entry] = one
-                continue
-            found = _named(entry, own, free, modules, inside)
-            result = _planned(own, found, plan) if found else None
-            if result is not None and entry in _native(result):
-                alone[entry] = found
-                continue
-            unread = _without_unread(entry, own, free, modules, inside, plan)
-            if unread is not None:
-                alone[entry] = unread
-                lost += ((entry, one) for one in _of_unread(modules, free, inside))
-                continue
-            both = _chosen(entry, own, free, modules, part.graph, plan) if found else None
-            if both is not None:
-                alone[entry] = both.first
-                choices[entry] = both
-                continue
-            if not whole:
-                one, left = as_one()
-            if one is not None:
-                ones[entry] = one
-                continue
-            written = _with_builders_written(entry, own, free, found, modules, inside, plan)
-            if written is not None:
-                alone[entry] = written
-                continue
-            here = _kept(first.result, {entry, *free}, codes)
-            if left is not None and here:
-                said.append((here[0], left))
-            if result is None:
-                stops.add(home)
-            else:
-                said += _reasons(first.result, result, {entry, *free}, codes)
-                stops |= {one.path for one in _kept(result, own.keys(), codes)[:1]} or {home}
-        if any(len(users[path]) > 1 for path in stops):
-            together.update(_together(sessions, data, users, part.graph, plan))
+            try:
+                stops |= found.attempt(state, part.graph)
+            except Exception as error:
+                broken[state.program.entry.path] = _defect(state, error)
+        if any(len(found.users[path]) > 1 for path in stops):
+            try:
+                together.update(_together(sessions, data, found.users, part.graph, plan))
+            except Exception as error:
+                broken.update((one.program.entry.path, _defect(one, error)) for one in sessions)
+    alone, ones = found.alone, found.ones
     attempts = ([{**alone, **together}] if together else []) + [alone]
     if ones:
         attempts = [
@@ -302,11 +283,91 @@ def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Pla
             result = _planned(some, texts, plan)
             apart = all(one.relocated(result) for one in joins)
             if apart and before | chosen.keys() <= _native(result):
-                for entry in choices.keys() & chosen.keys():
-                    choices[entry].write(result)
-                _tell(result, (one for entry, one in lost if entry in chosen))
-                return first.with_result(renamed(result, said))
-    return first.with_result(renamed(first.result, said))
+                for entry in found.choices.keys() & chosen.keys():
+                    found.choices[entry].write(result)
+                _tell(result, (one for entry, one in found.lost if entry in chosen))
+                _tell(result, (broken[entry] for entry in broken.keys() - _native(result)))
+                return first.with_result(renamed(result, found.said))
+    kept = renamed(first.result, found.said)
+    _tell(kept, (broken[entry] for entry in broken.keys() - _native(kept)))
+    return first.with_result(kept)
+
+
+class _Attempts:
+    """What makes programs native, each by itself: names for its graph, modules read as one."""
+
+    def __init__(
+        self, first: Planned, data: Mapping[Path, bytes], plan: Callable[[Files], Planned]
+    ) -> None:
+        self.first = first
+        self.data = data
+        self.plan = plan
+        self.codes = {only(kind).rule.code for kind in (SessionRewriter, TowerRewriter)}
+        self.users: dict[Path, set[Path]] = {}  # of each file, the programs that have it
+        for program in first.result.programs:
+            for path in program.paths:
+                self.users.setdefault(path, set()).add(program.entry)
+        self.alone: dict[Path, Texts] = {}
+        self.choices: dict[Path, _Chosen] = {}
+        self.ones: dict[Path, _AsOne] = {}
+        self.said: list[tuple[Finding, Finding]] = []
+        self.lost: list[tuple[Path, Finding]] = []  # what TF1 told of a program besides, and goes
+
+    def attempt(self, state: State, graph: CallGraph) -> set[Path]:
+        """Makes a program native, if it can be; otherwise the files that keep it as it is."""
+        entry = state.program.entry.path
+        first, plan, codes = self.first, self.plan, self.codes
+        self.lost += ((entry, one) for one in _lost(state, graph))
+        assert state.session is not None
+        refused = state.session.refused
+        home = refused.module.path if refused is not None else entry
+        modules = [module for module in state.program.modules if module.path in self.data]
+        own = {module.path: self.data[module.path] for module in modules}
+        free = self._free(state)
+        inside = graph.within(modules)
+        # A class that has all of its graph stays one: it is read with its module first.
+        whole = any(map(has_trained_class, candidates(state.session.module, inside)))
+        as_one = partial(_as_one, state.session.module, entry, own, free, inside, plan, codes)
+        one, left = as_one() if whole else (None, None)
+        if one is not None:
+            self.ones[entry] = one
+            return set()
+        found = _named(entry, own, free, modules, inside)
+        result = _planned(own, found, plan) if found else None
+        if result is not None and entry in _native(result):
+            self.alone[entry] = found
+            return set()
+        unread = _without_unread(entry, own, free, modules, inside, plan)
+        if unread is not None:
+            self.alone[entry] = unread
+            self.lost += ((entry, one) for one in _of_unread(modules, free, inside))
+            return set()
+        both = _chosen(entry, own, free, modules, graph, plan) if found else None
+        if both is not None:
+            self.alone[entry] = both.first
+            self.choices[entry] = both
+            return set()
+        if not whole:
+            one, left = as_one()
+        if one is not None:
+            self.ones[entry] = one
+            return set()
+        written = _with_builders_written(entry, own, free, found, modules, inside, plan)
+        if written is not None:
+            self.alone[entry] = written
+            return set()
+        here = _kept(first.result, {entry, *free}, codes)
+        if left is not None and here:
+            self.said.append((here[0], left))
+        if result is None:
+            return {home}
+        self.said += _reasons(first.result, result, {entry, *free}, codes)
+        return {one.path for one in _kept(result, own.keys(), codes)[:1]} or {home}
+
+    def _free(self, state: State) -> set[Path]:
+        """The files of a program that no other one has."""
+        paths = (module.path for module in state.program.modules)
+        return {path for path in paths if path in self.data and len(self.users[path]) == 1}
 
 
 @record(frozen=True, eq=False)

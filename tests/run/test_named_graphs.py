@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.models.normalize import static_sizes
+from migrate_mgpu.run.migrate import migrate
 from tests.support.migration import run, said
 
 NETWORK = """\
@@ -90,3 +94,30 @@ def test_as_many_programs_as_share_what_no_other_has() -> None:
     result = run(*files.items(), bridge=True, native_sessions=True)
     expected = {"one.py": "native", "other.py": "native", "third.py": "bridge"}
     assert states(result) == expected, said(result)
+
+
+# The module that a pass of ours fails on, and the programs that stay for it.
+BROKEN = {"own.py": {"apart.py"}, "network.py": {"one.py", "other.py"}}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_mistake_of_ours_keeps_only_its_programs(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    normalize = static_sizes.normalize
+
+    def broken(module: Module) -> object:
+        if module.path.name == name:
+            raise KeyError("size")
+        return normalize(module)
+
+    monkeypatch.setattr(static_sizes, "normalize", broken)
+    files = {**FILES, **APART}
+    contents = [(path, text.encode()) for path, text in files.items()]
+    result = migrate(contents, True, False, Selection(), True)
+    stays = {one for one, state in states(result).items() if state == "bridge"}
+    assert stays == BROKEN[name], said(result)
+    told = {one.path.name for one in result.findings if "KeyError: 'size'" in one.message}
+    assert told == stays, said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "def on_cpu" in after[name] and not [one for one in result.files if one.error]

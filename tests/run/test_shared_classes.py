@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.core.selection import Selection
+from migrate_mgpu.run import named_graphs
+from migrate_mgpu.run.migrate import migrate
 from tests.support.migration import changed, run, said
 
 MODEL = """\
@@ -215,3 +220,17 @@ def test_summaries_that_a_program_adds_itself_keep_all() -> None:
         {"sample.py": "model.py, which it imports, has to serve train.py as well"},
         ("model.py", SUMMED), ("train.py", train), ("sample.py", SAMPLE),
     )  # fmt: skip
+
+
+def test_a_mistake_of_ours_keeps_the_programs_of_the_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("class")
+
+    monkeypatch.setattr(named_graphs, "_alone", broken)
+    files = {"model.py": MODEL, "train.py": TRAIN, "sample.py": SAMPLE}
+    contents = [(path, text.encode()) for path, text in files.items()]
+    result = migrate(contents, True, False, Selection(), True)
+    assert states(result) == {"train.py": "bridge", "sample.py": "bridge"}, said(result)
+    assert [one for one in said(result) if "KeyError: 'class'" in one], said(result)

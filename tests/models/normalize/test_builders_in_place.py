@@ -77,7 +77,7 @@ def test_lines_that_are_not_indented_may_stand_in_it() -> None:
         function = LAYER.replace(place, f"{place}{more}")
         assert function != LAYER
         made = run(HEAD + function + f"def main():\n{body}\n\nmain()\n", native_sessions=True)
-        assert len(made.programs) == 1
+        assert [one.state for one in made.programs] == ["native"], said(made)
 
 
 STAYS = {

@@ -221,6 +221,73 @@ def test_a_bridge_on_the_newest(runtime, served, tmp_path):
     assert [one["status"] for one in found["rungs"]] == ["equal"] * 9
 
 
+PHASES = """
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 3])
+code = tf.layers.dense(x, 2, name="code")
+rows = tf.reduce_mean(tf.square(tf.layers.dense(code, 3, name="rows") - x))
+label = tf.reduce_mean(tf.square(tf.layers.dense(code, 1, name="label") - 1.0))
+first = tf.train.GradientDescentOptimizer(0.1).minimize(rows)
+second = tf.train.GradientDescentOptimizer(0.1).minimize(label)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for train in (first, second):
+        for step in range(5):
+            sess.run(train, {x: [[1.0, 2.0, step]] * 4})
+"""
+TRAINED_LATER = """
+import numpy as np
+import tensorflow as tf
+
+code = tf.keras.layers.Dense(2, name="code")
+rows, label = (tf.keras.layers.Dense(n, name=name) for n, name in ((3, "rows"), (1, "label")))
+code.build([None, 3])
+for layer in (rows, label):
+    layer.build([None, 2])
+
+
+def of_rows(x):
+    return tf.reduce_mean(tf.square(rows(code(x)) - x))
+
+
+def of_label(x):
+    return tf.reduce_mean(tf.square(label(code(x)) - 1.0))
+
+
+def training(loss_of, head):
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    weights = code.trainable_weights + head.trainable_weights
+    optimizer.build(weights)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+    def train_step(x):
+        with tf.GradientTape() as tape:
+            loss = loss_of(x)
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+
+    return train_step
+
+
+for train_step in (training(of_rows, rows), training(of_label, label)):
+    for step in range(5):
+        train_step(np.array([[1.0, 2.0, step]] * 4, np.float32))
+"""
+
+
+def test_both_programs_are_stopped_at_the_same_step(runtime, served, tmp_path):
+    """What is trained later counts as well: a graph has its train op from the start."""
+    runtime("tf1.15"), runtime("tf2.15")
+    programs = texts(tmp_path, PHASES, TRAINED_LATER)
+    found = judge(programs, "--devices", "1", "--steps", "3")
+    assert found["verdict"] == "equivalent", found["reason"]
+    assert found["reference"]["steps"] == found["target"]["steps"] == [3, 3]
+    programs[1].write_text(TRAINED_LATER.replace("- 1.0", "- 2.0"))
+    found = judge(programs, "--devices", "1", "--steps", "3")
+    assert found["verdict"] == "not equivalent"
+
+
 def test_dropout_and_draws(runtime, served):
     """Switched off they agree as with the mask; kept as they are, they cannot."""
     runtime("tf1.15"), runtime("tf2.15")

@@ -188,9 +188,15 @@ class Recorder:
             series.rates.append(value)
 
     def check_enough(self) -> None:
-        """Raise ``Enough`` when every series has the wanted number of steps."""
+        """Raise ``Enough`` when every series has the wanted number of steps.
+
+        A graph has its train ops before any of them runs, an eager program only those that have
+        run: it waits for as many as the reference has.
+        """
         wanted = self.steps_wanted
         if wanted is None or self.stopped or not self.series:
+            return
+        if len(self.series) < (self._reference or {}).get("series", 0):
             return
         if all(series.steps >= wanted for series in self.series):
             self.stopped = True
@@ -282,8 +288,9 @@ class Recorder:
         with numpy.load(path) as stored:
             variables = json.loads(bytes(bytearray(stored["variables"])).decode("utf-8"))
             values = [stored[f"initial/{i}"] for i in range(len(variables))]
+            series = int(stored["series"]) if "series" in stored.files else 0  # not in old records
         carrier = self._matching.Carrier(variables)
-        return {"variables": variables, "values": values, "carrier": carrier}
+        return {"variables": variables, "values": values, "series": series, "carrier": carrier}
 
     def carry(self, variables: list[dict[str, Any]]) -> list[tuple[int, Any]]:
         """Pair the trained variables with the reference's; returns (index, value) to assign."""
@@ -322,6 +329,7 @@ class Recorder:
                 variables = [entry for entry, _ in listed]
                 arrays = {f"initial/{i}": value for i, (_, value) in enumerate(listed)}
             text = json.dumps(variables).encode("utf-8")
+            arrays["series"] = numpy.int64(len(self.series))
             with self._open(path + ".part", "wb") as stream:
                 numpy.savez(stream, variables=numpy.frombuffer(text, dtype="uint8"), **arrays)
             self._replace(path + ".part", path)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from migrate_mgpu.parity.probe import matching
-from migrate_mgpu.parity.probe.recording import Recorder, Refused
+from migrate_mgpu.parity.probe.recording import Enough, Recorder, Refused
 from migrate_mgpu.parity.probe.watch_building import GraphBuilding, GraphState, TrainOp
 from migrate_mgpu.parity.probe.watch_results import ResultsWatch
 
@@ -153,3 +153,22 @@ def test_whose_choice_the_results_of_an_evaluation_are(tmp_path):
         cls().evaluate()
     assert [entry.get("canned", False) for entry in recorder.outputs] == [False, False, True, True]
     assert recorder.outputs[2]["values"] == {"loss": 1.0, "accuracy": 0.5}
+
+
+def test_a_program_is_not_stopped_before_it_trains_what_the_reference_trains_later(tmp_path):
+    """A graph has both of its train ops at its first step, an eager program has one."""
+    reference, target = sides(tmp_path)
+    reference.variable("w:0", [1], "float32")
+    reference.array("initial", 0, [1.0])
+    reference.get_series(1)
+    reference.publish_initial()
+    assert target.reference()["series"] == 2
+    target.steps_wanted = 2
+    for _ in range(3):
+        target.loss(0, 0, 0.5, 1)
+        target.check_enough()
+    target.loss(1, 0, 0.5, 1)
+    target.check_enough()
+    target.loss(1, 0, 0.5, 1)
+    with pytest.raises(Enough):
+        target.check_enough()

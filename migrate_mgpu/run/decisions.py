@@ -25,6 +25,7 @@ from migrate_mgpu.session_config.moves import build
 from migrate_mgpu.session_config.sessions import (
     Session,
     goes_away,
+    is_for_nobody,
     is_opened,
     is_set_session,
     with_other_options,
@@ -93,7 +94,7 @@ class ConfigDecisions:
                 problems += _of_keras(flow, state)
         if native:
             for sink in flow.sinks:
-                if goes_away(sink, self.graph) is None:
+                if goes_away(sink, self.graph, flow) is None:
                     text = "its session does more than serve Keras"
                     where = Place(sink.module, sink.call)
                     problems.append(Diagnostic("session-serves-more", where, text))
@@ -116,9 +117,11 @@ class ConfigDecisions:
             gone.statement
             for sink in flow.sinks
             if native
-            for gone in goes_away(sink, self.graph) or ()
+            for gone in goes_away(sink, self.graph, flow) or ()
         }
         places = any(module.places_operations for module in modules)
+        if all(is_for_nobody(sink, self.graph) for sink in flow.sinks):
+            places = False  # it places nothing, and Keras's own session does so softly
         move = build(flow, point, drop, native, places, self.graph.converted)
         return Outcome(flow, f.APPLIED, [], move, spread=spread)
 

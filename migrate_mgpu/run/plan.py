@@ -40,7 +40,7 @@ from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter, NewNames
-from migrate_mgpu.session_config.sessions import Gone, goes_away
+from migrate_mgpu.session_config.sessions import Gone, goes_away, is_for_nobody
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
 from migrate_mgpu.source.alignment import aligned
@@ -449,7 +449,7 @@ class _Planner:
             gone.update(flow.own_nodes())
             native = all(s.kind in (NATIVE, REFUSED) for s in self.configs.programs_of(flow))
             for sink in flow.sinks if native else ():
-                for one in goes_away(sink, self.graph) or ():
+                for one in goes_away(sink, self.graph, flow) or ():
                     gone.add(one.statement)
                     self._drop(one)
         self._orphans(outcomes)
@@ -545,10 +545,11 @@ class _Planner:
         for module in state.program.modules:
             for sink in sink_calls(module) if module.writable else ():
                 if sink.argument is None:
-                    for one in goes_away(sink, self.graph) or ():
+                    for one in goes_away(sink, self.graph, None) or ():
                         if one.statement not in self.changes.gone:
                             self.changes.gone.add(one.statement)
                             default = places and _is_session(one, sink)
+                            default = default and not is_for_nobody(sink, self.graph)
                             self._drop(replaced(one, states_default=default))
 
     def _remarks(self, module: Module) -> None:

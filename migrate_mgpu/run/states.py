@@ -649,7 +649,7 @@ class ProgramStates:
         """The call that makes TF1 run a program eagerly, whatever becomes of it otherwise."""
         for module in state.program.needed:
             for sink in sink_calls(module):
-                if sink.kind.name == "enable_eager_execution" and goes_away(sink, self.graph):
+                if sink.kind.name == "enable_eager_execution" and goes_away(sink, self.graph, None):
                     if is_straight(module, module.names.statement(sink.call)):
                         return sink.call
         return None
@@ -712,8 +712,7 @@ class ProgramStates:
         if any(self.lost.of(module) for module in state.program.needed):
             return False  # names of tf.contrib, which a bridge writes for a graph
         gone = removable_nodes(state, self.graph)
-        opened = (s.sink for s in state.sessions)
-        if any(goes_away(sink, self.graph) is None for sink in opened):
+        if any(goes_away(s.sink, self.graph, s.flow) is None for s in state.sessions):
             return False
         if any(is_plain_v1(module) for module in state.program.needed):
             # Where a config of TF1's goes unseen there may be a session.
@@ -973,11 +972,11 @@ def removable_nodes(state: State, graph: CallGraph) -> set[ast.AST]:
     for flow in state.flows:
         gone.update(flow.own_nodes())
         for sink in flow.sinks:
-            gone.update(g.statement for g in goes_away(sink, graph) or ())
+            gone.update(g.statement for g in goes_away(sink, graph, flow) or ())
     for module in state.program.modules:
         for sink in sink_calls(module):
             if sink.argument is None:
-                gone.update(g.statement for g in goes_away(sink, graph) or ())
+                gone.update(g.statement for g in goes_away(sink, graph, None) or ())
     return gone
 
 

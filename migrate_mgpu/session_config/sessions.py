@@ -11,7 +11,12 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
-from migrate_mgpu.session_config.effective_options import has_options, same_options
+from migrate_mgpu.session_config.effective_options import (
+    has_options,
+    holds_for_all,
+    same_options,
+)
+from migrate_mgpu.session_config.fields import SOFT_PLACEMENT
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 
@@ -86,12 +91,16 @@ class Gone:
     states_default: bool = False  # TF1's soft placement, off, is written in its place
 
 
-def goes_away(sink: SinkCall, graph: CallGraph) -> list[Gone] | None:
+def goes_away(sink: SinkCall, graph: CallGraph, flow: Flow | None) -> list[Gone] | None:
     """The statements that a native program does not need; None where the session does more.
 
     ``set_session(tf.Session(...))``, or a variable or a helper's result that is
     given to ``set_session`` and to nothing else, or ``enable_eager_execution(...)``, or
-    an ``InteractiveSession`` with a config: the default session, which is Keras's own.
+    an ``InteractiveSession`` with a config: the default session, which is Keras's own; or a
+    session that nothing uses, where what it says of the process is all that it does.
+
+    Args:
+      flow: the session's configuration; None where it has none, or none that is followed.
     """
     module, call = sink.module, sink.call
     names = module.names
@@ -108,7 +117,51 @@ def goes_away(sink: SinkCall, graph: CallGraph) -> list[Gone] | None:
     parent = names.parents[call]
     if isinstance(parent, ast.Return):
         return _made_by_helper(sink, parent, graph)
+    if is_for_nobody(sink, graph):
+        moves = sink.argument is None if flow is None else _is_of_process(flow)
+        if not moves or _other_arguments(sink):
+            return None
+        return [Gone(module, names.statement(call))]
     return _given_to_keras(module, call)
+
+
+def is_for_nobody(sink: SinkCall, graph: CallGraph) -> bool:
+    """Whether nothing uses a session that a module makes before it calls Keras.
+
+    It makes the process's devices: GPU memory and threads are then as its config says, also in
+    the session that Keras opens later, which has no config and places softly.
+    """
+    module, call = sink.module, sink.call
+    names = module.names
+    statement = names.statement(call)
+    if sink.kind.name != "Session" or statement not in module.tree.body:
+        return False
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+        if statement.value is not call or not isinstance(target, ast.Name):
+            return False
+        home = names.scope_of_name[target]
+        if len(statement.targets) > 1 or names.mentions(target.id, home) != [target]:
+            return False
+        if any(_takes(other, target.id) for other in graph.importers(module)):
+            return False
+    elif not (isinstance(statement, ast.Expr) and statement.value is call):
+        return False
+    calls = (one for one in names.calls if "keras" in (names.qualname(one.func) or "").split("."))
+    first = min((one.lineno for one in calls), default=0)
+    return first > statement.lineno
+
+
+def _is_of_process(flow: Flow) -> bool:
+    """Whether what a config says holds for Keras's session, which is opened after its own."""
+    firm = any(one.path == SOFT_PLACEMENT and one.known is not True for one in flow.settings)
+    return not firm and holds_for_all(flow, None, precedes=True, places=False)
+
+
+def _takes(module: Module, name: str) -> bool:
+    """Whether a module may take a name of another one that it imports."""
+    imported = {alias.name for statement in module.names.imports for alias in statement.names}
+    return bool({name, "*"} & imported) or name in module.names.attributes
 
 
 def _default_session(sink: SinkCall) -> list[Gone] | None:

@@ -15,7 +15,9 @@ name of TF1 left in the program, keeps the models in TF1's graph, and a finding 
 which: Keras then trains on the bridge, with ``tf.compat.v1.keras``, as it did in TF 1.15.
 Keras's own package, eager code and strategies have no such graph: with them the program
 stays unchanged. An ``InteractiveSession`` with a config, the default session that Keras takes
-for its own, goes the same way. Where the TF1 config left ``allow_soft_placement`` out,
+for its own, goes the same way, and so does a session that nothing uses and that is opened
+before Keras has to do: memory and threads are the process's in TF1 as well (an option that is
+the session's alone, a log, keeps it). Where the TF1 config left ``allow_soft_placement`` out,
 its default ``False`` is written, because TF2's eager default is ``True``; in a program
 that names no device and has no strategy it has no effect, and is not. ``LSTM`` and ``GRU``
 that leave their gates to Keras do something else in TF2: a finding names each of them.
@@ -89,6 +91,45 @@ for gpu in tf.config.list_physical_devices('GPU'):
 
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
 """,
+    ),
+    Case(
+        "a session that nothing uses",
+        """\
+import tensorflow as tf
+from keras.layers import Dense
+from keras.models import Sequential
+
+# Only as much of the GPU's memory as it needs.
+gpu_options = tf.GPUOptions(allow_growth=True)
+sess = tf.Session(config=tf.ConfigProto(gpu_options=gpu_options))
+
+with tf.device("/gpu:0"):
+    model = Sequential([Dense(1, input_shape=(4,))])
+""",
+        """\
+import tensorflow as tf
+from keras.layers import Dense
+from keras.models import Sequential
+
+# Only as much of the GPU's memory as it needs.
+for gpu in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(gpu, True)
+
+with tf.device("/gpu:0"):
+    model = Sequential([Dense(1, input_shape=(4,))])
+""",
+    ),
+    Case(
+        "a session of which only the log would be asked",
+        """\
+import tensorflow as tf
+from keras.layers import Dense
+from keras.models import Sequential
+
+sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
+model = Sequential([Dense(1, input_shape=(4,))])
+""",
+        refused="a Keras program runs eagerly in TF2, and `tf.Session` is TF1's",
     ),
     Case(
         "a model before the session",

@@ -11,7 +11,8 @@ TF2 ships no ``tensorflow.examples``, and no reader of MNIST that gives batches.
 
 ## Safety
 The module reads the same files from the same folder (and loads those that are missing from where
-TF1 did), gives the same arrays and, from the same seed, the same batches.
+TF1 did), gives the same arrays and, from the same seed, the same batches. Where nothing says if
+a script is run by itself or as a module of its package, both imports are tried.
 
 ## References
 ``tf.keras.datasets.mnist`` has the arrays alone.
@@ -28,6 +29,7 @@ from migrate_mgpu.analysis.symbols import text
 from migrate_mgpu.core.registry import Case, Rule
 from migrate_mgpu.session_config.program_rewriter import NamesRewriter, NewNames, free_name
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 
 RULE = Rule(
     code="MGPU211",
@@ -112,10 +114,13 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     uses = [
         u for u in module.uses if u.symbol.name.startswith(_HOMES) and not module.is_guarded(u.node)
     ]
-    known_as = imported_as(module, importers) if uses else None
-    if known_as is None:
-        return found  # it depends on how it is imported where a file is found
-    package = known_as.rpartition(".")[0]
+    if not uses:
+        return found
+    known_as = imported_as(module, importers)
+    if known_as is None and module.path.name == "__init__.py":
+        return found  # its folder is its package's, which may have any place on the path
+    # By several names, with a package and without: both ways are tried.
+    packages = [".", ""] if known_as is None else [known_as.rpartition(".")[0]]
     for use in uses:
         if isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
@@ -128,10 +133,11 @@ def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     for use in uses:
         if not isinstance(use.node, (ast.Import, ast.ImportFrom)):
             continue
-        new = _imported(module, use.node, name, package)
-        if new is None:
+        new = [_imported(module, use.node, name, package) for package in packages]
+        edit = _edit(module, use.node, [line for line in new if line is not None])
+        if edit is None:
             return NewNames()
-        found.edits.append(Edit(*module.source.span(use.node), new))
+        found.edits.append(edit)
     found.nodes.update(use.node for use in uses)
     found.files[module.path.with_name(f"{name}.py")] = needed
     return found
@@ -145,6 +151,19 @@ def _reads(call: ast.AST | None, function: ast.AST) -> bool:
     return plain and all(keyword.arg is not None for keyword in call.keywords)
 
 
+def _edit(module: Module, statement: ast.stmt, forms: Sequence[str]) -> Edit | None:
+    """An import becomes one of its forms, whichever works; None where it has no form."""
+    if len(forms) == 1:
+        return Edit(*module.source.span(statement), forms[0])
+    layout = Layout(module.source, statement)
+    if not forms or not layout.owns_lines:
+        return None
+    unit, comment = module.source.indent_unit, layout.trailing_comment
+    first = f"{forms[0]}  {comment}" if comment else forms[0]
+    handler = "except ImportError:  # without its package"
+    return layout.replace(["try:", unit + first, handler, unit + forms[1]])
+
+
 def _imported(module: Module, statement: ast.stmt, name: str, package: str) -> str | None:
     """The import of the file, in its package, by the author's name of the tutorial."""
     if isinstance(statement, ast.ImportFrom) and len(statement.names) == 1:
@@ -154,7 +173,7 @@ def _imported(module: Module, statement: ast.stmt, name: str, package: str) -> s
         ):
             return _as(name, alias.asname or alias.name, package)
         if alias.name == "read_data_sets":
-            name = f"{package}.{name}" if package else name
+            name = f"{package.rstrip('.')}.{name}" if package else name
             return f"from {name} import read_data_sets" + (
                 f" as {alias.asname}" if alias.asname else ""
             )

@@ -11,7 +11,7 @@ import pytest
 from migrate_mgpu.run.migrate import migrate
 from migrate_mgpu.runtimes import Runtime
 from tests.support import servers
-from tests.support.migration import migrated, run
+from tests.support.migration import after, migrated, run
 
 SAME = Path(__file__).with_name("same_names.py")
 
@@ -110,3 +110,47 @@ def test_they_do_the_same(runtime: Callable[[str], Runtime]) -> None:
         found.append(json.loads(servers.alone(runtime(name), SAME).splitlines()[-1]))
     assert found[0] == found[1] == found[2]
     assert all(one[0] for one in found[0])
+
+
+NOBODYS = """\
+import tensorflow as tf
+
+sess = tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=2))
+with tf.device("/cpu:0"):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+model.compile("sgd", "mse")
+"""
+
+
+def test_a_session_that_nothing_uses_goes() -> None:
+    """Keras's own session, which trained in TF1, places softly: no default is written."""
+    soft = NOBODYS.replace("=2", "=2, allow_soft_placement=True")
+    for text in (NOBODYS, NOBODYS.replace("sess = ", ""), soft):
+        found = after(run(text, bridge=True), text)
+        assert "tf.config.threading.set_intra_op_parallelism_threads(2)\n" in found
+        assert "Session" not in found and "placement(False)" not in found
+    plain = NOBODYS.replace("config=tf.ConfigProto(intra_op_parallelism_threads=2)", "")
+    assert after(run(plain, bridge=True), plain) == plain.replace("sess = tf.Session()\n", "")
+
+
+KEPT = {
+    "an option of its own": NOBODYS.replace("intra_op_parallelism_threads=2", "OPTION"),
+    "it forbids soft placement": NOBODYS.replace("=2", "=2, allow_soft_placement=False"),
+    "a graph of its own": NOBODYS.replace("Session(", "Session(graph=tf.Graph(), "),
+    "it is used": NOBODYS + "print(sess.run(model.outputs[0], {model.inputs[0]: [[0.0] * 4]}))\n",
+    "Keras is first": NOBODYS.replace("\nsess", "\ntf.keras.backend.get_session()\nsess"),
+    "it may be opened or not": NOBODYS.replace("sess = ", "if tf:\n    sess = "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_a_session_that_may_do_more_stays(text: str) -> None:
+    text = text.replace("OPTION", "log_device_placement=True")
+    found = after(run(text, bridge=True), text)
+    assert "Session(" in found, found
+
+
+def test_a_session_that_another_module_takes_stays() -> None:
+    for use in ("from model import sess\n\nprint(sess)", "import model\n\nprint(model.sess)"):
+        files = ("model.py", NOBODYS), ("train.py", f"{use}\n")
+        assert "Session(" in after(run(*files, bridge=True), *files)

@@ -6,6 +6,8 @@ import gzip
 import json
 import random
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,6 +98,28 @@ def test_a_module_of_a_package(tmp_path: Path) -> None:
     assert [one.state for one in result.programs] == ["bridge"]
     assert "\nfrom data import input_data\n" in (home / "digits.py").read_text()
     assert (home / "input_data.py").read_text("utf-8") == FILE.read_text("utf-8")
+
+
+def test_a_script_in_the_folder_of_a_package(tmp_path: Path) -> None:
+    """Nothing says whether it is run by itself or as a module: it finds the file both ways."""
+    home = tmp_path / "digits"
+    home.mkdir()
+    (home / "__init__.py").touch()
+    (home / "train.py").write_text(PROGRAM.replace("input_data\n", "input_data  # digits\n", 1))
+    files = [(str(one), one.read_bytes()) for one in (home / "__init__.py", home / "train.py")]
+    assert [one.state for one in migrate(files, True, True).programs] == ["bridge"]
+    text = (home / "train.py").read_text()
+    assert (
+        "\ntry:\n    from . import input_data  # digits\n"
+        "except ImportError:  # without its package\n    import input_data\n"
+    ) in text
+    (home / "input_data.py").write_text("def read_data_sets(*_, **__):\n    return 3\n")
+    (home / "train.py").write_text(text[text.index("try:") : text.index("with ")] + "print(mnist)")
+    for words in (["digits/train.py"], ["-m", "digits.train"]):
+        ran = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert ran.stdout == "3\n"
 
 
 def test_a_file_of_the_author_stays(tmp_path: Path) -> None:

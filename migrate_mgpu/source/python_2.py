@@ -34,6 +34,8 @@ _OF_LISTS = {
     "FixZip": {"enumerate", "filter", "map", "zip"},
 }
 _TAKES_PAIRS = "apply_gradients"  # a method of TensorFlow's that makes a tuple of them itself
+# The condition of a main guard, which asks for no version.
+_MAIN = re.compile(r"""\s*__name__\s*==\s*['"]__main__['"]\s*$""")
 # What `import cPickle as pickle` becomes.
 _SAME_NAME = re.compile(r"^([ \t]*import[ \t]+(\w+))[ \t]+as[ \t]+\2(?!\w|[ \t]*,)", re.MULTILINE)
 # A dictionary may not get or lose keys while it is walked through.
@@ -127,7 +129,8 @@ def _is_guarded(node: Any) -> bool:
         return False
     above = node.parent
     while above is not None:
-        if above.type in (python_symbols.try_stmt, python_symbols.if_stmt):
+        is_main = above.type == python_symbols.if_stmt and _MAIN.match(str(above.children[1]))
+        if above.type in (python_symbols.try_stmt, python_symbols.if_stmt) and not is_main:
             return True
         above = above.parent
     return False

@@ -79,6 +79,10 @@ def changed(text: str) -> str:
             "try:\n    import cPickle as pickle\nexcept ImportError:\n    import pickle\n",
             "try:\n    import cPickle as pickle\nexcept ImportError:\n    import pickle\n",
         ),
+        (
+            "if __name__ == '__main__':\n    import cPickle as pickle\n    print(pickle)\n",
+            "if __name__ == '__main__':\n    import pickle\n    print(pickle)\n",
+        ),
         ("try:\n    unicode\nexcept NameError:\n    unicode = str\n",) * 2,
     ],
 )  # fmt: skip

@@ -509,6 +509,12 @@ def _outer(edit: Edit, entry: Entry) -> Edit:
     return Edit(edit.start, edit.end, text)
 
 
+_AS_A_LOOP = (
+    "write its steps as a loop of `sess.run`, and clones of `model_deploy` as a loop over the GPUs"
+    " whose gradients are averaged; on the bridge the clones run on all GPUs, as in TF1"
+)
+
+
 def _without_home(program: Program, opened: Place, graph: CallGraph) -> NativeSession:
     """A program stays whose session none of its modules makes, or several do."""
     homes = [module.path.name for module in program.modules if session_calls(module)]
@@ -517,7 +523,8 @@ def _without_home(program: Program, opened: Place, graph: CallGraph) -> NativeSe
     text = f"its session is made by `{text}`"
     if homes:
         key, text = SEVERAL_MAKE_IT, f"several of its modules make sessions: {', '.join(homes)}"
-    why = Diagnostic(key, opened, text, ADVICE)
+    advice = _AS_A_LOOP if text.endswith("learning.train`") else ADVICE
+    why = Diagnostic(key, opened, text, advice)
     monitored = None if homes else refusal(opened.module, graph, opened.node)
     return NativeSession(opened.module, monitored or why)
 

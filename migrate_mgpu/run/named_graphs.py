@@ -24,6 +24,7 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
+    arg_scopes,
     attention_cells,
     batches_before_towers,
     bidirectional,
@@ -78,6 +79,8 @@ from migrate_mgpu.models.normalize import (
     static_shapes,
     static_sizes,
     templates,
+    tower_lists,
+    tower_sums,
     turned_lists,
     unread_functions,
     unread_states,
@@ -822,6 +825,8 @@ def _named(
             edits = (
                 _each(own_modules, mixed_indents.normalize)
                 or _each(own_modules, module_aliases.normalize)
+                or _each(own_modules, partial(arg_scopes.normalize, graph=graph))
+                or _each(own_modules, arg_scopes.normalizers_apart)
                 or _each(own_modules, partial(shared_initializers.normalize, modules=modules))
                 or _each(own_modules, public_keras.of_module)
                 or _each(own_modules, shape_products.normalize)
@@ -849,6 +854,7 @@ def _named(
                 or _each(own_modules, early_constants.normalize)
                 or _each(own_modules, called_initializers.normalize)
                 or _each(own_modules, layer_objects.normalize)
+                or _each(own_modules, layer_objects.flattened)
                 or _each(own_modules, late_parts.normalize)
                 or _each(own_modules, loop_parts.normalize)
                 or _each(own_modules, partial(loop_collections.normalize, modules=modules))
@@ -867,6 +873,11 @@ def _named(
                 or _each(own_modules, partial(graph_statements.named_in_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.chosen_in_towers, graph=graph))
                 or _each(own_modules, partial(graph_statements.iterators_of_towers, graph=graph))
+                or _each(own_modules, partial(tower_lists.normalize, graph=graph))
+                or _each(own_modules, tower_lists.shared_below)
+                or _each(own_modules, tower_lists.one_loop)
+                or _each(own_modules, partial(tower_lists.lists_of_objects, modules=modules))
+                or _each(own_modules, partial(tower_sums.normalize, graph=graph))
                 or _each(own_modules, partial(placeholder_lists.normalize, graph=graph))
                 or _each(own_modules, partial(templates.normalize, graph=graph))
                 or _each(own_modules, partial(graph_statements.splits_apart, graph=graph))

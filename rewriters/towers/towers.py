@@ -52,6 +52,15 @@ calls in its towers becomes a function beside its class. Arrays that each tower 
 (``images, labels = data.next_batch(8)``) are drawn before all of them, in a list of which each
 replica takes its own: TF1 puts them into the graph, and computes with them in every step.
 
+What towers fill is read in the forms that programs have: lists of as many items as there are towers
+(``losses[i] = ...``), losses and gradients that each tower adds to those before it
+(``total += loss / n``, ``mean[var] += grad / n``), objects in a list of which attributes are read
+(``[one.loss for one in models]``), dictionaries of variables that are made before the towers, a
+second loop that computes the gradients. ``tf.trainable_variables()`` in a tower, for a weight
+decay, are the strategy's variables, where the first tower has made all of them.
+The arguments of ``slim.arg_scope`` are written at the calls below it, and a ``normalizer_fn`` of
+batch normalization becomes a layer of its own with the same variables.
+
 Where one loss is made of all towers' (their sum, their mean, the mean of all rows) and minimized,
 each replica differentiates its own, or its share of the mean.
 Batch normalization computes with each replica's own part, as TF1's towers do, and its averages are

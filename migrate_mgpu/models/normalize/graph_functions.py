@@ -18,6 +18,7 @@ from migrate_mgpu.models.normalize.input_queues import as_datasets
 from migrate_mgpu.models.normalize.made_before_towers import variables_from_first
 from migrate_mgpu.models.normalize.maker_statements import inlined, named_by_text
 from migrate_mgpu.models.normalize.moved_sessions import where_called
+from migrate_mgpu.models.normalize.part_tables import apart as tables_apart
 from migrate_mgpu.models.normalize.part_tables import spread
 from migrate_mgpu.models.normalize.prefetch_queues import drawn_by_towers
 from migrate_mgpu.models.normalize.single_calls import called_once
@@ -38,8 +39,8 @@ def normalize(
     passes = (
         written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
         apart, dropped, written_out, applied_at_once, inlined, always_added, told, threaded,
-        named_by_text, called_once, written_in_towers, spread, by_constructors, as_functions,
-        variables_from_first, where_called,
+        named_by_text, called_once, written_in_towers, tables_apart, spread, by_constructors,
+        as_functions, variables_from_first, where_called,
     )  # fmt: skip
     free = [module for module in modules if module in own]
     for one in passes:

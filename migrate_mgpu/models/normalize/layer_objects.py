@@ -18,6 +18,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import without_paragraph
 
 _ROOM = "layers."
+_FLATTEN = "keras.layers.Flatten"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 # What an argument may be that means the same where the layer is applied.
 _PLAIN = (
@@ -37,6 +38,19 @@ def normalize(module: Module) -> list[Edit]:
             edits = _applied(module, call, function or "")
             if edits:
                 return edits
+    return []
+
+
+def flattened(module: Module) -> list[Edit]:
+    """`tf.keras.layers.Flatten()(x)`, which has no variables, is `tf.layers.flatten(x)`."""
+    for made in calls_of_names(module).get(_FLATTEN, ()):
+        applied, shown = module.names.parents[made], module.source.code(made.func)
+        if not isinstance(applied, ast.Call) or applied.func is not made:
+            continue
+        alone = len(applied.args) == 1 and not applied.keywords
+        if alone and not (made.args or made.keywords) and shown.endswith(f".{_FLATTEN}"):
+            tensorflow = shown[: -len(_FLATTEN) - 1]
+            return [Edit(*module.source.span(made), f"{tensorflow}.layers.flatten")]
     return []
 
 

@@ -195,7 +195,8 @@ class _Maker:
         scope = names.scope_at(call)
         if "#" in self.source.code(statement):
             return None
-        if scope.is_module and not any(map(self._collects, kept)):
+        placed = any(isinstance(one, ast.With) for one in self._body())
+        if scope.is_module and not placed and not any(map(self._collects, kept)):
             return None  # what only makes variables stays the script's function
         own = set(scope.bindings)
         used = {n.id for one in kept for n in walk(one) if isinstance(n, ast.Name)}

@@ -17,6 +17,8 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
+from migrate_mgpu.models.front.towers.loop import read_towers
+from migrate_mgpu.models.normalize.built_again import makes_variables
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -31,6 +33,47 @@ def spread(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edi
             if edits:
                 return {module: edits}
     return {}
+
+
+def apart(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """`weights = {'a': variable('a', [3])}`: what the author's functions make gets names first.
+
+    They are written where they are called then, which they cannot be within a dictionary.
+    """
+    for module in modules:
+        for statement, table in _tables(module):
+            edits = _values_apart(module, graph, statement, table)
+            if edits:
+                return {module: edits}
+    return {}
+
+
+def _values_apart(
+    module: Module, graph: CallGraph, statement: ast.Assign, table: ast.Dict
+) -> list[Edit]:
+    layout, target = Layout(module.source, statement), statement.targets[0]
+    calls = [one for one in table.values if isinstance(one, ast.Call)]
+    made = [graph.target(module, one.func) for one in calls]
+    if not calls or not all(one is not None and makes_variables(one, graph) for one in made):
+        return []
+    rest = [one for one in table.values if one not in calls]
+    keys = [constant(key) for key in table.keys]
+    if not all(isinstance(one, ast.Name) for one in rest) or not layout.owns_lines:
+        return []
+    if len(statement.targets) > 1 or not isinstance(target, ast.Name):
+        return []
+    if not all(isinstance(key, str) and key.isidentifier() for key in keys):
+        return []
+    home, lines, edits = module.names.scope_at(statement), list[str](), list[Edit]()
+    for key, value in zip(keys, table.values):
+        if value in calls:
+            name = module.names.fresh(home, f"{target.id}_{key}", f"{target.id}_of_{key}")
+            code = module.source.code(value)
+            if "\n" in code:
+                return []
+            lines.append(f"{name} = {code}")
+            edits.append(Edit(*module.source.span(value), name))
+    return [layout.insert_before(lines), *edits]
 
 
 @fact_of_text
@@ -91,7 +134,7 @@ class _Table:
                 handed = True
             else:
                 return []
-        if not handed and not (self.found and self._is_fed(home)):
+        if not handed and not (self.found and (self._is_fed(home) or self._is_in_towers(mentions))):
             return []
         return [Edit(layout.line_start, layout.next_line, ""), *self.found]
 
@@ -105,6 +148,16 @@ class _Table:
             isinstance(one, ast.Call) and name_of(self.module, one) in PLACEHOLDERS
             for one in values
         )
+
+    def _is_in_towers(self, mentions: Sequence[ast.Name]) -> bool:
+        """Whether towers read a table that is made before them: they need its variables."""
+        loops = {
+            one
+            for mention in mentions
+            for one in self.names.ancestors(mention)
+            if isinstance(one, ast.For) and read_towers(self.module, one, self.graph) is not None
+        }
+        return bool(loops) and not loops & {*self.names.ancestors(self.statement)}
 
     def _key(self, mention: ast.Name) -> str | None:
         """The key of `ops['loss']`, which is read."""

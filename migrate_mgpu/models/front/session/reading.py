@@ -183,6 +183,7 @@ class _Reader(StatementReader):
         if self.found.several:
             self._check_calls()
         self._check_graphs()
+        self.units.collections.finish()
         self.driving.finish()
         self.copies.finish()
         self.iterators.finish()

@@ -29,6 +29,7 @@ from migrate_mgpu.models.front.towers.loop import (
     asks_first,
     find_towers,
     is_cpu,
+    is_first_gpu,
     is_same_scope,
     read_towers,
     shares,
@@ -738,7 +739,7 @@ class _EntryReader:
                         return None
                     found = replaced(found, reuses=True)
                 continue  # `reuse=False` leaves it as it is
-            if self._has_towers and is_cpu(module, node):
+            if self._has_towers and (is_cpu(module, node) or is_first_gpu(module, node)):
                 continue
             if _enters_graph(module, item):
                 continue

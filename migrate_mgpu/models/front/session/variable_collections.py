@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.losses import is_regularization
-from migrate_mgpu.models.front.session.expressions import Parts
+from migrate_mgpu.models.front.session.expressions import Parts, is_all_variables
 from migrate_mgpu.models.front.session.program import AllVariables
-from migrate_mgpu.models.front.session.state import StatementReader
+from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Collected, Layer, Variables
 
 # What Keras calls a layer's variables, as TF1 does, in each of their names.
@@ -23,6 +24,10 @@ _KNOWN = ("shape", "dtype", "get_shape")
 class CollectionReader(StatementReader):
     """Reads what TF1 collects as the graph is built: the collection has what was made before."""
 
+    def __init__(self, state: Reading) -> None:
+        super().__init__(state)
+        self._asked: list[ast.expr] = []  # in the towers
+
     def read(self, parts: Parts, value: ast.AST) -> list[Variables]:
         """The variables that an expression mentions as all that there are.
 
@@ -32,9 +37,7 @@ class CollectionReader(StatementReader):
         found: list[Variables] = []
         named = [name for name in parts.names if self._is_list(name)]
         for node in (*parts.collections, *named):
-            if self.scope.towers is not None:
-                text = "all variables are asked for in a program of towers"
-                raise Refused(self.module, node, text)
+            self._check_towers(node)
             if parts.layers or parts.applied:
                 text = "layers are made in the same expression"
                 raise Refused(self.module, node, text, "make them in a statement before")
@@ -46,6 +49,31 @@ class CollectionReader(StatementReader):
         if found:
             self._check_names(value, found)
         return found
+
+    def _check_towers(self, node: ast.expr) -> None:
+        """Towers have the same variables, where each asks for all of them in its own body.
+
+        Raises:
+            Refused: it is asked for something else, or beside them.
+        """
+        if self.scope.towers is None:
+            return
+        inside = is_inside(self.module, node, {self.scope.towers.loop})
+        if not inside or not is_all_variables(self.module, node):
+            text = "all variables are asked for in a program of towers"
+            raise Refused(self.module, node, text)
+        self._asked.append(node)
+
+    def finish(self) -> None:
+        """The first tower has made all variables where it asks for them: the others have all.
+
+        Raises:
+            Refused: it makes some later.
+        """
+        for node in self._asked:
+            if set(self._collected(node)) != set(self.found.collected[node]):
+                text = "the first tower asks for all variables before it has made them all"
+                raise Refused(self.module, node, text, "ask for them where the tower ends")
 
     def _is_list(self, name: ast.Name) -> bool:
         home = self.names.defining_scope(name.id, self.names.scope_of_name[name])

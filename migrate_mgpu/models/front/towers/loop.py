@@ -18,6 +18,7 @@ COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xra
 _GRADIENTS = ("compute_gradients", "gradients")
 _TRAINS = (*_GRADIENTS, "minimize")
 _DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
+_FIRST = re.compile(r"/?(device:)?gpu(:0)?", re.IGNORECASE)
 _NUMBERED = re.compile(r"/?(device:)?(cpu|gpu):(%[ds]|\{(:?d)?\})?", re.IGNORECASE)
 _SETTER = "train.replica_device_setter"
 
@@ -151,6 +152,12 @@ def is_cpu(module: Module, node: ast.expr) -> bool:
     """`tf.device("/cpu:0")`: where all is that stands in no tower."""
     device = told_device(module, node)
     return isinstance(device, ast.Constant) and "cpu" in str(device.value).lower()
+
+
+def is_first_gpu(module: Module, node: ast.expr) -> bool:
+    """`tf.device("/gpu:0")`: where TF2 puts what stands in no tower, unless it is told another."""
+    device = told_device(module, node)
+    return isinstance(device, ast.Constant) and bool(_FIRST.fullmatch(str(device.value)))
 
 
 def told_device(module: Module, node: ast.expr) -> ast.expr | None:

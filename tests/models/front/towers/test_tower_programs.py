@@ -372,7 +372,7 @@ STAYS = {
         "`i` differs from tower to tower",
     ),
     "a sum that grows": (
-        program(lists=LISTS + "total = 0.0\n", body=BODY + "        total = total + loss\n"),
+        program(lists=LISTS + "total = 0.0\n", body=BODY + "        total = total + loss * 2\n"),
         "`total` has a different value in the first tower than in the others",
     ),
     "a step in each tower": (

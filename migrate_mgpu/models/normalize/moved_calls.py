@@ -169,6 +169,8 @@ class MovedCall:
             if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load)
         }
         inner = any(isinstance(p, _INNER) for one in self.body for p in walk(one))
+        formatted = (part for part in parts if isinstance(part, ast.JoinedStr))
+        shown = {n.id for one in formatted for n in walk(one) if isinstance(n, ast.Name)}
         for name, value in given.items():
             if any(isinstance(p, ast.Attribute) and p.attr in stored for p in walk(value)):
                 return None  # the function changes what it is given
@@ -179,7 +181,8 @@ class MovedCall:
             once = isinstance(value, _ATOMS) or len(self._mentions(name)) < 2
             calls = any(isinstance(part, ast.Call) for part in walk(value))
             late = inner and not isinstance(value, ast.Constant) and not self._is_fixed(value)
-            if len(bindings[name]) > 1 or not once or calls or late or "\n" in text:
+            inline = once and not calls and not late and name not in shown
+            if len(bindings[name]) > 1 or not inline or "\n" in text:
                 assigned[name] = bracketed(text)
             else:
                 texts[name] = text if isinstance(value, _PLAIN) else f"({text})"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -21,6 +22,7 @@ from migrate_mgpu.models.front.network.layers import HelperCall
 from migrate_mgpu.models.front.session.helper_names import (
     HelperNamed,
     HelperNames,
+    Operations,
     name_given,
     scope_of,
     variables_of,
@@ -81,7 +83,9 @@ class GraphNames:
                     path = self._unique(path + named) + "/"
                 self._opened.append((entry.statement, path))
             self._scopes[entry.statement] = path
-            if entry.opens or entry.statement is statement or entry.towers is not None:
+            if entry.opens or entry.towers is not None:
+                continue
+            if self._names_helper(entry.statement) or entry.statement is statement:
                 continue
             if entry.statement in made and made[entry.statement].made:
                 variables = made[entry.statement]
@@ -89,15 +93,30 @@ class GraphNames:
                 continue
             self._functions.calls(entry.statement, path, self._prefix(entry.statement))
 
+    def _names_helper(self, statement: ast.stmt) -> bool:
+        """Names what a function makes, if a statement calls one that becomes a class of layers.
+
+        A name that cannot be determined is told where it is asked for.
+        """
+        for call, made in self.found.layers.items():
+            if made.found.helper is None or made.variables.unit is not statement:
+                continue
+            before = dict(self._taken)
+            with suppress(Refused):
+                self._name_layers(call)
+            # Its scopes and other operations get theirs, which the variables have told in part.
+            after = dict(self._taken)
+            self._taken.clear()
+            self._taken.update(before)
+            self._functions.calls(statement, self._scopes[statement], self._prefix(statement))
+            for name, count in after.items():
+                self._taken[name] = max(count, self._taken.get(name, 0))
+            return True
+        return False
+
     def _of_layer(self, variables: Variables) -> list[NamedVariable]:
         """The variables of a layer, which are called by its name."""
-        layers = sorted(self.found.layers.items(), key=lambda one: _order(*one))
-        for call, made in layers:
-            if call not in self._layers and call not in self._helped:
-                if made.found.helper is not None:
-                    self._helped[call] = self._of_helper(made.found.helper, made.variables)
-                else:
-                    self._layers[call] = self._layer(call, made)
+        self._name_layers()
         call = next(c for c, made in self.found.layers.items() if made.variables is variables)
         if call in self._helped:
             return [
@@ -111,19 +130,31 @@ class GraphNames:
             found.append(NamedVariable(full, variables, one.attribute, not one.is_statistic))
         return found
 
+    def _name_layers(self, last: ast.Call | None = None) -> None:
+        """Names the layers in their order, up to one or all of them."""
+        for call, made in sorted(self.found.layers.items(), key=lambda one: _order(*one)):
+            if call not in self._layers and call not in self._helped:
+                if made.found.helper is not None:
+                    self._helped[call] = self._of_helper(made.found.helper, made.variables)
+                else:
+                    self._layers[call] = self._layer(call, made)
+            if call is last:
+                return
+
     def _of_helper(self, helper: HelperCall, variables: Variables) -> list[HelperNamed]:
         """The variables of a function that becomes a class of layers."""
         assert self.found.layer_helpers is not None
         self._check_here(helper.call, variables)
         layers = {*self._layers.values(), *self._of_helpers}
-        names = HelperNames(self.found.layer_helpers, layers, self._of_operations(variables))
+        operations = self._of_operations(variables)
+        names = HelperNames(self.found.layer_helpers, layers, operations)
         found = names.of(self.module, helper.call, helper.function, self._prefix(variables.unit))
         self._of_helpers |= layers
         for one in found:
             self._taken.setdefault(one.name.lower(), 1)
         return found
 
-    def _of_operations(self, variables: Variables) -> Callable[[str], str] | None:
+    def _of_operations(self, variables: Variables) -> Operations | None:
         """What numbers the `tf.Variable`s of a function; None where some before may have no name.
 
         All statements above its only call have theirs, and none below.
@@ -132,8 +163,7 @@ class GraphNames:
         last = self.scope.entries[self._next - 1].statement if self._next else None
         if len(helpers) != 1 or last is not variables.unit or self.scope.towers is not None:
             return None
-        scope = self._scopes[variables.unit]
-        return lambda name: self._unique(scope + name)
+        return Operations(self._unique, self._scopes[variables.unit])
 
     def _check_here(self, call: ast.Call, variables: Variables) -> None:
         if not any(entry.statement is variables.unit for entry in self.scope.entries):

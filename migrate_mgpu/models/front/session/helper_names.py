@@ -94,19 +94,28 @@ class HelperNamed:
     trained: bool = True
 
 
+@record(frozen=True)
+class Operations:
+    """What names operations: ``unique`` numbers a name, a function is called in ``scope``."""
+
+    unique: Callable[[str], str]
+    scope: str
+
+
 class HelperNames:
     """Names the variables of a call of a function that becomes a class of layers."""
 
     def __init__(
-        self, helpers: Helpers, taken: set[str], unique: Callable[[str], str] | None = None
+        self, helpers: Helpers, taken: set[str], operations: Operations | None = None
     ) -> None:
         """``taken`` are the names of the layers that there are, which it adds to.
 
-        ``unique`` numbers the name of a `tf.Variable`, where those before it have theirs.
+        ``operations`` are for the name of a `tf.Variable`, where those before it have theirs.
         """
         self.helpers = helpers
         self._taken = taken
-        self._unique = unique
+        self._operations = operations
+        self._opened: dict[tuple[ast.withitem, tuple[int, ...]], str] = {}
 
     def of(
         self, module: Module, call: ast.Call, function: Function, prefix: str
@@ -159,10 +168,11 @@ class HelperNames:
             if call in found and found[call].variable:
                 name = self._name(module, call, given)
                 key = HelperVariable((*path, call, *turn))
-                if name_of(module, call) == "Variable" and self._unique is not None:
-                    if plain and not _is_in_scope(module, node, call):
-                        own.append(HelperNamed(self._unique(name or "Variable"), key))
-                        continue
+                if name_of(module, call) == "Variable" and self._operations is not None and plain:
+                    scope = self._name_scopes(module, node, call, given, turn)
+                    full = self._operations.unique(scope + (name or "Variable"))
+                    own.append(HelperNamed(full, key))
+                    continue
                 if name_of(module, call) != "get_variable" or name is None:
                     text = "the name of a variable in a checkpoint cannot be determined"
                     raise Refused(module, call, text, "write it as a constant")
@@ -235,6 +245,48 @@ class HelperNames:
                     raise Refused(module, opened, text, "write it as a constant")
                 names.append(f"{known}/")
         return "".join(reversed(names))
+
+    def _name_scopes(
+        self,
+        module: Module,
+        function: ast.AST,
+        call: ast.Call,
+        given: Mapping[str, object],
+        turn: tuple[int, ...],
+    ) -> str:
+        """What all scopes around a call put before the names of operations, each as TF1 numbers it.
+
+        ``turn`` is the round of the loop that the call is in.
+
+        Raises:
+            Refused: that cannot be determined.
+        """
+        assert self._operations is not None
+        path = self._operations.scope
+        around = takewhile(lambda parent: parent is not function, module.names.ancestors(call))
+        inner = turn
+        rounds: list[tuple[ast.With, tuple[int, ...]]] = []
+        for parent in around:
+            if isinstance(parent, ast.For):
+                inner = ()
+            elif isinstance(parent, ast.With):
+                rounds.append((parent, inner))
+        for block, number in reversed(rounds):
+            for item in block.items:
+                scope = item.context_expr
+                if scope_kind(module, scope) is None:
+                    continue
+                key = item, number
+                if key not in self._opened:
+                    assert isinstance(scope, ast.Call)
+                    told = scope.args[0] if len(scope.args) == 1 and not scope.keywords else None
+                    name = known_value(told, given, module)
+                    if not isinstance(name, str) or name.endswith("/"):
+                        text = "the name of a variable's scope cannot be determined"
+                        raise Refused(module, scope, text, "write it as a constant")
+                    self._opened[key] = self._operations.unique(path + name) + "/"
+                path = self._opened[key]
+        return path
 
     def _name(self, module: Module, call: ast.Call, given: Mapping[str, object]) -> str | None:
         """The name that a call gives; None where it gives none.
@@ -400,6 +452,21 @@ def known_value(
                 return Unknown
     if isinstance(node, (ast.List, ast.Tuple)):
         return tuple(known_value(one, given, module) for one in node.elts)
+    if isinstance(node, ast.JoinedStr):
+        shown = [known_value(part, given, module) for part in node.values]
+        return "".join(map(str, shown)) if Unknown not in shown else Unknown
+    if isinstance(node, ast.FormattedValue) and node.conversion == -1 and not node.format_spec:
+        value = known_value(node.value, given, module)
+        return value if isinstance(value, (str, int)) else Unknown
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.keywords:
+        text = known_value(node.func.value, given, module)
+        told = [known_value(one, given, module) for one in node.args]
+        if isinstance(text, str) and node.func.attr == "format":
+            if all(isinstance(one, (str, int)) for one in told):
+                try:
+                    return text.format(*told)
+                except (IndexError, KeyError, ValueError, AttributeError):
+                    return Unknown
     if isinstance(node, ast.Call) and module is not None and len(node.args) == 1:
         if module.names.qualname(node.func) != "builtins.str" or node.keywords:
             return Unknown

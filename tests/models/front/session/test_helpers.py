@@ -234,3 +234,54 @@ def test_names_in_functions_are_taken_before_summaries() -> None:
     text += USE + 'tf.summary.scalar("loss", loss)\nmerged = tf.summary.merge_all()\n'
     after = native(program(text, "sess.run(train, {x: rows})\nsess.run(merged, {x: rows})\n"))
     assert 'tf.raw_ops.ScalarSummary(tags="loss_1", values=loss),' in after
+
+
+SCOPES = """\
+def net(a, widths, kind="conv"):
+    outs = []
+    for i, width in enumerate(widths):
+        with tf.name_scope(NAME):
+            v = tf.Variable(tf.ones([2, width]), name="v")
+            outs.append(tf.matmul(a, v))
+    return tf.concat(outs, 1)
+
+
+"""
+NAMED = {
+    '"conv-%d" % width': ("conv-1/v", "conv-3/v"),
+    '"conv-{}-{}".format(i, width)': ("conv-0-1/v", "conv-1-3/v"),
+    'f"conv{width}"': ("conv1/v", "conv3/v"),
+    "kind": ("conv/v", "conv_1/v"),  # TF1 numbers a scope that it has
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_scopes_name_the_variables_of_each_round(name: str) -> None:
+    text = SCOPES.replace("NAME", name) + USE.replace("net(x)", "net(x, [1, 3])")
+    text += 'tf.summary.scalar("conv", loss)\nmerged = tf.summary.merge_all()\n'
+    text += "saver = tf.train.Saver()\n"
+    run = "sess.run([train, merged], {x: rows})\nsaver.save(sess, 'a')\n"
+    after = native(program(text, run))
+    for number, full in enumerate(NAMED[name]):
+        assert f'"{full}": net.v_list[{number}]' in after
+        assert f'"{full}/Adam",' in after
+    tag = "conv_2" if name == "kind" else "conv"
+    assert f'tags="{tag}"' in after
+
+
+def test_a_saver_leaves_the_scopes_of_functions_to_summaries() -> None:
+    text = NET.replace("    v =", '    with tf.name_scope("Loss"):\n        a = 2.0 * a\n    v =')
+    text += USE + "saver = tf.train.Saver()\n"
+    text += 'tf.summary.scalar("loss", loss)\nmerged = tf.summary.merge_all()\n'
+    run = "sess.run(train, {x: rows})\nsess.run(merged, {x: rows})\nsaver.save(sess, 'a')\n"
+    assert 'tf.raw_ops.ScalarSummary(tags="loss_1", values=loss),' in native(program(text, run))
+
+
+def test_a_name_in_a_text_is_no_text_itself() -> None:
+    """A constant that a function is given stands in none of its f-strings."""
+    text = SCOPES.replace("NAME", 'f"{kind}{width}"') + USE.replace("net(x)", "net(x, [1, 3])")
+    text += 'tf.summary.scalar("conv", loss)\nmerged = tf.summary.merge_all()\n'
+    text += "saver = tf.train.Saver()\n"
+    text = program(text, "sess.run([train, merged], {x: rows})\nsaver.save(sess, 'a')\n")
+    result = run(text, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

@@ -1254,12 +1254,12 @@ REFUSED = {
         saved("    x = tf.layers.dense(tf.layers.dense(x, 2, name='a'), 1, name='b')\n"),
         "the order of the variables that a statement makes",
     ),
-    "a saver of a function's unnamed variable in a scope": (
+    "a saver of a function's variable in a scope of no known name": (
         saved(
-            "    with tf.name_scope('a'):\n        w = tf.Variable(tf.zeros([2, 1]))\n"
-            "    x = tf.matmul(x, w)\n"
+            "    with tf.name_scope(str(len(sys.argv))):\n"
+            "        w = tf.Variable(tf.zeros([2, 1]))\n    x = tf.matmul(x, w)\n"
         ),
-        "the name of a variable in a checkpoint cannot be determined",
+        "the name of a variable's scope cannot be determined",
     ),
     "a saver of what is not seen": (
         program(before="saver = tf.train.Saver(tf.global_variables()[1:])\n"),

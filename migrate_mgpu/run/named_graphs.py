@@ -876,6 +876,7 @@ def _named(
                 or _each(own_modules, partial(tower_lists.normalize, graph=graph))
                 or _each(own_modules, tower_lists.shared_below)
                 or _each(own_modules, tower_lists.one_loop)
+                or _each(own_modules, tower_lists.gradients_in_loop)
                 or _each(own_modules, partial(tower_lists.lists_of_objects, modules=modules))
                 or _each(own_modules, partial(tower_sums.normalize, graph=graph))
                 or _each(own_modules, partial(placeholder_lists.normalize, graph=graph))

@@ -31,6 +31,11 @@ _MADE = ("contrib.layers.l2_regularizer", "contrib.layers.l1_regularizer")
 _NORM = "contrib.batch_norm"
 _NORMALIZED = ("normalizer_fn", "normalizer_params", "activation_fn", "biases_initializer")
 _OTHER = ("reuse", "variables_collections", "outputs_collections", "trainable", "data_format")
+_CALLED = "contrib.fully_connected"
+_PARTIAL = tuple(f"contrib.layers.{name}" for name in ("relu", "relu6", "linear", "elu"))
+_WITH_RELU = tuple(
+    f"contrib.layers.{name}" for name in ("fully_connected", "conv2d", "convolution2d")
+)
 _METHODS = (
     "append", "apply_gradients", "as_list", "compute_gradients", "extend", "format", "get_next",
     "get_shape", "items", "join", "keys", "minimize", "reuse_variables", "set_shape", "update",
@@ -77,7 +82,7 @@ def normalizers_apart(module: Module) -> list[Edit]:
         return []
     for name, calls in calls_of_names(module).items():
         row = LAYERS.by_name.get(name)
-        if row is None or not name.startswith("contrib.") or not row.inputs:
+        if row is None or name not in _WITH_RELU:
             continue
         for call in calls:
             if any(keyword.arg == "normalizer_fn" for keyword in call.keywords):
@@ -116,8 +121,6 @@ def _parts(module: Module, call: ast.Call, signature: Sequence[str]) -> list[Edi
     settings = _settings(module, told.get("normalizer_params"))
     activation = told.get("activation_fn")
     if activation is None:
-        if "activation_fn" not in signature or "dense" in name_of(module, call):
-            return []
         applied = f"{_tensorflow(module)}.nn.relu"
     elif is_none(activation):
         applied = ""
@@ -162,6 +165,11 @@ def _unread(module: Module, node: ast.expr | None) -> list[Edit]:
     if len(mentions) != 2 or not alone or not Layout(module.source, statement).owns_lines:
         return []
     return [without_paragraph(module.source, statement)]
+
+
+def _kind(kind: str) -> str:
+    """`slim.convolution2d` is `slim.conv2d`."""
+    return kind.replace("convolution", "conv")
 
 
 def _joined(texts: Sequence[str]) -> str:
@@ -255,7 +263,9 @@ class _Scope:
             row = LAYERS.by_name.get(name)
             if row is None or not row.inputs or not name.startswith("contrib."):
                 raise _Stays
-            self.functions.add(row.kind)
+            if name in _PARTIAL:
+                raise _Stays
+            self.functions.add(_kind(row.kind))
             if row.kind == _NORM and "normalizer_fn" in self.source.text:
                 raise _Stays  # layers call it too, `normalizer_fn=slim.batch_norm`
         for keyword in self.call.keywords:
@@ -307,8 +317,11 @@ class _Scope:
             raise _Stays
 
     def _is_listed(self, node: ast.expr) -> bool:
-        row = LAYERS.by_name.get(name_of(self.module, node))
-        return row is not None and row.kind in self.functions
+        name = name_of(self.module, node)
+        if name in _PARTIAL and _CALLED in self.functions:
+            raise _Stays  # it calls one that the scope is for
+        row = LAYERS.by_name.get(name)
+        return row is not None and _kind(row.kind) in self.functions
 
     def _called(self, call: ast.Call) -> None:
         """A function of the author's below the scope gets it too."""

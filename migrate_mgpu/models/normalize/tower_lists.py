@@ -35,7 +35,7 @@ from migrate_mgpu.models.front.towers.loop import (
 from migrate_mgpu.models.ir import Towers
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.blocks import Block
-from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
 
 _GRADIENTS = ("compute_gradients", "gradients")
@@ -80,6 +80,60 @@ def one_loop(module: Module) -> list[Edit]:
     return []
 
 
+def gradients_in_loop(module: Module) -> list[Edit]:
+    """`grads = [opt.compute_gradients(one) for one in losses]` right behind the loop: in it.
+
+    Each tower computes those of its own loss, which it puts into the list.
+    """
+    names, source = module.names, module.source
+    for loop in loops_on_devices(module):
+        siblings = _siblings(module, loop)
+        below = siblings[siblings.index(loop) + 1 :] if loop in siblings else []
+        made = next((one for one in below if not _makes_list(one)), None)
+        value = made.value if isinstance(made, ast.Assign) and len(made.targets) == 1 else None
+        if not isinstance(value, ast.ListComp) or not is_placed_anew(module, loop):
+            continue
+        assert isinstance(made, ast.Assign)
+        (each, *more), target, call = value.generators, made.targets[0], value.elt
+        if more or each.ifs or not isinstance(target, ast.Name) or not isinstance(call, ast.Call):
+            continue
+        one, listed, func = each.target, each.iter, call.func
+        if not isinstance(one, ast.Name) or not isinstance(listed, ast.Name):
+            continue
+        if not isinstance(func, ast.Attribute) or func.attr != "compute_gradients":
+            continue
+        if names.only_binding(target) is None or names.only_binding(listed) is None:
+            continue
+        filled = [
+            part
+            for part in in_line(loop.body)
+            if isinstance(part, ast.Expr)
+            and isinstance(part.value, ast.Call)
+            and ast.unparse(part.value.func) == f"{listed.id}.append"
+            and len(part.value.args) == 1
+            and isinstance(part.value.args[0], ast.Name)
+        ]
+        layouts = [Layout(source, part) for part in (loop, made, *filled)]
+        if len(filled) != 1 or not all(part.owns_start for part in layouts):
+            continue
+        own = filled[0].value
+        assert isinstance(own, ast.Call)
+        changes = [
+            Edit(*source.span(part), source.code(own.args[0]))
+            for part in walk(call)
+            if isinstance(part, ast.Name) and part.id == one.id
+        ]
+        code = splice(source.text, changes, *source.span(call))
+        if "\n" in code or not layouts[1].owns_lines or not layouts[2].owns_lines:
+            continue
+        return [
+            layouts[0].insert_before([f"{target.id} = []"]),
+            layouts[2].insert_after([f"{target.id}.append({code})"]),
+            Edit(layouts[1].line_start, layouts[1].next_line, ""),
+        ]
+    return []
+
+
 def _makes_list(statement: ast.stmt) -> bool:
     """`grads = []`"""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.List):
@@ -98,6 +152,10 @@ def _merged(module: Module, loop: ast.For, other: ast.For) -> list[Edit]:
     names, source = module.names, module.source
     if loop.orelse or other.orelse or ast.dump(loop.iter) != ast.dump(other.iter):
         return []
+    runs = ("run", "eval")
+    parts = (part for one in (loop, other) for part in walk(one))
+    if any(isinstance(part, ast.Attribute) and part.attr in runs for part in parts):
+        return []  # a step stands between what they build
     target, same = loop.target, other.target
     if not isinstance(target, ast.Name) or not isinstance(same, ast.Name) or target.id != same.id:
         return []

@@ -25,7 +25,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position, walk
-from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.towers.loop import COUNTS, is_placed_anew, loops_on_devices
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
@@ -34,8 +34,9 @@ from migrate_mgpu.source.statements import Layout
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits for one such sum; none where there is none."""
-    del graph
     for loop in loops_on_devices(module):
+        if _runs(loop):
+            continue
         if (
             loop.orelse
             or not is_placed_anew(module, loop)
@@ -43,7 +44,7 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
         ):
             continue
         for statement in in_line(loop.body):
-            edits = _Sum(module, loop, statement).edits()
+            edits = _Sum(module, graph, loop, statement).edits()
             if edits:
                 return edits
     return []
@@ -52,8 +53,11 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
 class _Sum:
     """A statement of a loop over devices that adds to something."""
 
-    def __init__(self, module: Module, loop: ast.For, statement: ast.stmt) -> None:
+    def __init__(
+        self, module: Module, graph: CallGraph, loop: ast.For, statement: ast.stmt
+    ) -> None:
         self.module = module
+        self.graph = graph
         self.names = module.names
         self.source = module.source
         self.loop = loop
@@ -93,6 +97,8 @@ class _Sum:
         share = self._share(value)
         begun = self._begun(target.id, one, lambda node: constant(node) == 0)
         if not isinstance(share, ast.Name) or begun is None or not self._is_of_loop(share):
+            return []
+        if not self._is_tensor(share):
             return []
         name = self.names.fresh(self.home, f"{target.id}_of_towers", f"{target.id}_of_each_tower")
         code = f"{self._tensorflow}.add_n({name})"
@@ -347,6 +353,18 @@ class _Sum:
             is_inside(self.module, one.node, {self.loop}) for one in self.names.bindings_of(name)
         )
 
+    def _is_tensor(self, name: ast.Name) -> bool:
+        """Whether a call of TensorFlow's, or of the author's, gives a name its value."""
+        statements = {self.names.statement(one.node) for one in self.names.bindings_of(name)}
+        made = statements.pop() if len(statements) == 1 else None
+        if not isinstance(made, ast.Assign):
+            return False
+        return any(
+            isinstance(part, ast.Call)
+            and (name_of(self.module, part) or self.graph.target(self.module, part.func))
+            for part in walk(made.value)
+        )
+
     def _are_gradients(self, value: ast.expr) -> bool:
         """Whether it is what `compute_gradients` gives in the loop."""
         if isinstance(value, ast.Name):
@@ -371,6 +389,11 @@ class _Sum:
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
             return value.right if ast.unparse(value.left) == item else None
         return None
+
+
+def _runs(loop: ast.For) -> bool:
+    """Whether a loop runs a step: what it adds up are numbers."""
+    return any(isinstance(one, ast.Attribute) and one.attr in ("run", "eval") for one in walk(loop))
 
 
 def _is_named(node: ast.AST | None, name: str) -> bool:

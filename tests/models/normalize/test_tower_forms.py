@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[3] / "fixtures" / "towers"
 FIXTURES = (
     "indexed_lists", "model_objects", "added_in_loop", "added_lists", "tables_of_variables",
     "slim_scopes", "evaluated_beside", "two_loops", "slim_normalized",
-    "trainer_lists",
+    "trainer_lists", "gradients_behind",
 )  # fmt: skip
 
 
@@ -51,6 +51,7 @@ def test_as_it_stands(name: str) -> None:
         ("added_in_loop", "mean_grads[var] = grad / n_gpus", "mean_grads[var] = grad"),
         ("added_in_loop", "+= grad / n_gpus", "+= grad / 2"),
         ("added_in_loop", "loss = 0.0", "loss = 1.0"),
+        ("added_lists", "loss = loss + part", "size = 4\n        loss = loss + size"),
         (
             "added_in_loop",
             "        loss += part / n_gpus\n",
@@ -99,6 +100,16 @@ def test_as_it_stands(name: str) -> None:
         (
             "slim_scopes",
             "        output = slim",
+            "        hidden = slim.relu(hidden, 3)\n        output = slim",
+        ),
+        (
+            "slim_normalized",
+            "net = slim.fully_connected(net, 5, activation_fn=None",
+            "net = slim.linear(net, 5",
+        ),
+        (
+            "slim_scopes",
+            "        output = slim",
             "        hidden = tf.map_fn(head, hidden)\n        output = slim",
         ),
         # Something else stands between two loops, the second one reads the last tower's loss, or
@@ -116,6 +127,10 @@ def test_as_it_stands(name: str) -> None:
             "net = slim.flatten(net)",
             "batch_norm_params.pop('scale')\n        net = slim.flatten(net)",
         ),
+        # Only some of the losses are differentiated, or something stands between.
+        ("gradients_behind", "for one in losses]", "for one in losses[:1]]"),
+        ("gradients_behind", "for one in losses]", "for one in losses if n_gpus]"),
+        ("gradients_behind", "tower_grads = [", "more = tf.Variable(1.0)\ntower_grads = ["),
         # Another method reads a list of the object's.
         (
             "trainer_lists",

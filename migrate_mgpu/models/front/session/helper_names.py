@@ -460,11 +460,11 @@ def known_value(
         return value if isinstance(value, (str, int)) else Unknown
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.keywords:
         text = known_value(node.func.value, given, module)
-        told = [known_value(one, given, module) for one in node.args]
+        put = [known_value(one, given, module) for one in node.args]
         if isinstance(text, str) and node.func.attr == "format":
-            if all(isinstance(one, (str, int)) for one in told):
+            if all(isinstance(one, (str, int)) for one in put):
                 try:
-                    return text.format(*told)
+                    return text.format(*put)
                 except (IndexError, KeyError, ValueError, AttributeError):
                     return Unknown
     if isinstance(node, ast.Call) and module is not None and len(node.args) == 1:

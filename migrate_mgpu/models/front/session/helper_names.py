@@ -128,9 +128,33 @@ class HelperNames:
             Refused: TF1's name of one cannot be determined.
         """
         passed = bind(call, function).values()
-        known = {name: _value(module, one) for name, one in passed.items()}
+        known = {name: self._value(module, one) for name, one in passed.items()}
         given = values_in(function, known)
         return self._made(function, given, prefix, (), frozenset(), True)
+
+    def _value(
+        self, module: Module, node: ast.expr, seen: frozenset[ast.AST] = frozenset()
+    ) -> object:
+        """What is known of an argument: a name may be given one constant, or a list that stays.
+
+        A parameter is what the one call of its function gives it.
+        """
+        if not isinstance(node, ast.Name) or not _is_only_read(module, node):
+            return known_value(node, {})
+        names = module.names
+        value = names.only_value(node)
+        if value is not None or not names.is_parameter(node):
+            return known_value(value if value is not None else node, {})
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        around = home.function() if home is not None else None
+        if not isinstance(around, ast.FunctionDef) or around in seen or around.decorator_list:
+            return Unknown
+        function = Function(module, around)
+        calls = self.helpers.graph.references(function)
+        if len(calls) != 1 or calls[0].call is None:
+            return Unknown
+        given = (bind(calls[0].call, function).every() or {}).get(node.id)
+        return Unknown if given is None else self._value(calls[0].module, given, seen | {around})
 
     def _made(
         self,
@@ -401,14 +425,6 @@ def _bound(target: ast.expr, item: object) -> dict[str, object]:
     return {
         name: v for part, value in zip(parts, values) for name, v in _bound(part, value).items()
     }
-
-
-def _value(module: Module, node: ast.expr) -> object:
-    """What is known of an argument: a name may be given one constant, or a list that stays."""
-    value = module.names.only_value(node) if isinstance(node, ast.Name) else None
-    if value is not None and isinstance(node, ast.Name) and _is_only_read(module, node):
-        return known_value(value, {})
-    return known_value(node, {})
 
 
 def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str, object]) -> bool:

@@ -285,3 +285,40 @@ def test_a_name_in_a_text_is_no_text_itself() -> None:
     text = program(text, "sess.run([train, merged], {x: rows})\nsaver.save(sess, 'a')\n")
     result = run(text, native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+BUILT = """\
+class Model(object):
+    def __init__(self, widths):
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        outs = []
+        for width in widths:
+            v = tf.Variable(tf.ones([2, width]))
+            outs.append(tf.matmul(self.x, v))
+        self.loss = tf.reduce_mean(tf.concat(outs, 1))
+        self.train = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+
+
+widths = [1, 3]
+model = Model(widths)
+saver = tf.train.Saver()
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+sess.run(model.train, {model.x: [[1.0, 2.0]]})
+saver.save(sess, "a")
+"""
+
+
+def test_a_loop_goes_through_what_a_constructor_is_given() -> None:
+    head = "import tensorflow as tf\n\n\n"
+    result = run(head + BUILT, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = str(result.files[0].after)
+    assert '"Variable": ' in after and '"Variable_1": ' in after and '"Variable_2"' not in after
+    for text in (
+        BUILT.replace("widths = [1, 3]\n", "widths = [1, 3]\nwidths.append(2)\n"),
+        BUILT.replace("Model(widths)", "Model(widths)\nother = Model([1])"),
+        BUILT.replace("        outs = []\n", "        outs = []\n        widths.append(2)\n"),
+    ):
+        result = run(head + text, native_sessions=True, bridge=True)
+        assert [one.state for one in result.programs] == ["bridge"], said(result)

@@ -425,7 +425,8 @@ class NativeSessions:
         if lines and read.several:
             top = read.scope.owner or read.scope.node
             assert isinstance(top, ast.stmt)
-            early = read.scope.own and self._is_early(module, top)
+            alone = read.scope.own or read.scope.owner is not None
+            early = alone and self._is_early(module, top)
             if read.options or read.below or (len(lines) > 1 and not early):
                 text = "several objects build graphs, and devices are set with them"
                 raise Refused(module, session, text, "set them at the top of the program")

@@ -397,6 +397,8 @@ class _Parted:
             if one in self.joined.same:
                 future = isinstance(one, ast.ImportFrom) and one.module == "__future__"
                 stays = future or bool(_binds(one) & used) or not _binds(one) & _used(source.text)
+                if stays:
+                    there.pop(ast.dump(one), None)  # the joined text has it a second time
             else:
                 stays = there.pop(ast.dump(self._absolute(one)), None) is not None
             if not stays:

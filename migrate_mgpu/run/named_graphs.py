@@ -28,12 +28,14 @@ from migrate_mgpu.models.normalize import (
     attention_cells,
     batches_before_towers,
     bidirectional,
+    branch_parts,
     builders_in_place,
     built_again,
     called_feeds,
     called_initializers,
     carried_sizes,
     class_names,
+    closed_sessions,
     crf_transitions,
     decoders,
     early_constants,
@@ -46,6 +48,8 @@ from migrate_mgpu.models.normalize import (
     graph_parameters,
     graph_settings,
     graph_statements,
+    graphs_in_turn,
+    idle_sessions,
     late_parts,
     later_graphs,
     layer_loops,
@@ -71,6 +75,7 @@ from migrate_mgpu.models.normalize import (
     reused_names,
     run_names,
     script_collections,
+    script_savers,
     script_statements,
     session_blocks,
     session_loops,
@@ -81,6 +86,7 @@ from migrate_mgpu.models.normalize import (
     templates,
     tower_lists,
     tower_sums,
+    tried_initializers,
     turned_lists,
     unread_functions,
     unread_states,
@@ -823,7 +829,9 @@ def _named(
         if not edits:
             own_modules = [module for module in modules if module in own]
             edits = (
-                _each(own_modules, mixed_indents.normalize)
+                idle_sessions.normalize(modules, graph, own)
+                or _each(own_modules, mixed_indents.normalize)
+                or _each(own_modules, tried_initializers.normalize)
                 or _each(own_modules, module_aliases.normalize)
                 or _each(own_modules, partial(arg_scopes.normalize, graph=graph))
                 or _each(own_modules, arg_scopes.normalizers_apart)
@@ -844,6 +852,8 @@ def _named(
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
                 or _each(own_modules, optimizer_choices.normalize)
                 or _each(own_modules, session_blocks.normalize)
+                or _each(own_modules, closed_sessions.normalize)
+                or _each(own_modules, partial(script_savers.normalize, graph=graph))
                 or _each(own_modules, repeated_savers.normalize)
                 or _each(own_modules, partial(session_loops.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
@@ -856,6 +866,7 @@ def _named(
                 or _each(own_modules, layer_objects.normalize)
                 or _each(own_modules, layer_objects.flattened)
                 or _each(own_modules, late_parts.normalize)
+                or _each(own_modules, partial(branch_parts.normalize, graph=graph))
                 or _each(own_modules, loop_parts.normalize)
                 or _each(own_modules, partial(loop_collections.normalize, modules=modules))
                 or _each(own_modules, partial(script_collections.normalize, modules=modules))
@@ -863,6 +874,7 @@ def _named(
                 or _each(own_modules, loaded_graphs.normalize)
                 or _each(own_modules, partial(named_tensors.normalize, graph=graph))
                 or _each(own_modules, turned_lists.normalize)
+                or _each(own_modules, graphs_in_turn.normalize)
                 or _each(own_modules, later_graphs.normalize)
                 or _renamed(own_modules)
                 or _each(own_modules, reused_names.variables_apart)

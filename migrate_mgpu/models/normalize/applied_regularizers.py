@@ -25,7 +25,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
 
 # What TF1's regularizers multiply with their scale.
-_TERMS = {
+TERMS = {
     "contrib.layers.l2_regularizer": "{tf}.nn.l2_loss({value})",
     "contrib.layers.l1_regularizer": "{tf}.reduce_sum({tf}.abs({value}))",
 }
@@ -50,7 +50,7 @@ def written_out(modules: Sequence[Module], graph: CallGraph) -> dict[Module, lis
 
     Those of one kind change together: each program may give the same function one of its own.
     """
-    for name, term in _TERMS.items():
+    for name, term in TERMS.items():
         calls = [(one, call) for one in modules for call in calls_of_names(one).get(name, ())]
         known = [made for one, call in calls if (made := _made(one, call)) is not None]
         for some in [known, *([one] for one in known if len(known) > 1)]:
@@ -69,12 +69,12 @@ def applied_at_once(modules: Sequence[Module], graph: CallGraph) -> dict[Module,
     found: dict[Module, list[Edit]] = {}
     for module in modules:
         source = module.source
-        for name, term in _TERMS.items():
+        for name, term in TERMS.items():
             for call in calls_of_names(module).get(name, ()):
                 applied = module.names.parents[call]
                 if not isinstance(applied, ast.Call) or applied.func is not call:
                     continue
-                if len(call.args) != 1 or call.keywords or not _is_plain(module, call.args[0]):
+                if len(call.args) != 1 or call.keywords or not is_plain(module, call.args[0]):
                     continue
                 if len(applied.args) != 1 or applied.keywords:
                     continue
@@ -90,7 +90,7 @@ def _made(module: Module, call: ast.Call) -> _Made | None:
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if not isinstance(target, ast.Name) or module.names.only_value(target) is not call:
         return None
-    if len(call.args) != 1 or call.keywords or not _is_plain(module, call.args[0]):
+    if len(call.args) != 1 or call.keywords or not is_plain(module, call.args[0]):
         return None
     assert isinstance(statement, ast.Assign)
     return _Made(module, target, statement, module.source.code(call.args[0]))
@@ -217,7 +217,7 @@ class _Regularizers:
         self._edit(module, Edit(*source.span(mention), scale))
 
 
-def _is_plain(module: Module, node: ast.expr) -> bool:
+def is_plain(module: Module, node: ast.expr) -> bool:
     """Whether an expression is the same wherever it is written: a number, `RATE`, `FLAGS.rate`."""
     root = node.value if isinstance(node, ast.Attribute) else node
     if isinstance(root, ast.Name):

@@ -15,6 +15,7 @@ from migrate_mgpu.models.normalize.coordinators import without_coordinators
 from migrate_mgpu.models.normalize.decay_of_none import always_added
 from migrate_mgpu.models.normalize.drawing_functions import giving_datasets
 from migrate_mgpu.models.normalize.input_queues import as_datasets
+from migrate_mgpu.models.normalize.late_optimizers import by_constructors as steps_by_constructors
 from migrate_mgpu.models.normalize.made_before_towers import variables_from_first
 from migrate_mgpu.models.normalize.maker_statements import inlined, named_by_text
 from migrate_mgpu.models.normalize.moved_sessions import where_called
@@ -24,6 +25,7 @@ from migrate_mgpu.models.normalize.prefetch_queues import drawn_by_towers
 from migrate_mgpu.models.normalize.single_calls import called_once
 from migrate_mgpu.models.normalize.single_objects import as_functions
 from migrate_mgpu.models.normalize.summary_tags import told
+from migrate_mgpu.models.normalize.summed_regularizers import summed
 from migrate_mgpu.models.normalize.tower_batches import written_in_towers
 from migrate_mgpu.models.normalize.unread_collections import dropped
 from migrate_mgpu.source.source import Edit
@@ -38,9 +40,9 @@ def normalize(
     """
     passes = (
         written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
-        apart, dropped, written_out, applied_at_once, inlined, always_added, told, threaded,
-        named_by_text, called_once, written_in_towers, tables_apart, spread, by_constructors,
-        as_functions, variables_from_first, where_called,
+        apart, dropped, written_out, applied_at_once, summed, inlined, always_added, told,
+        threaded, named_by_text, called_once, written_in_towers, tables_apart, spread,
+        by_constructors, steps_by_constructors, as_functions, variables_from_first, where_called,
     )  # fmt: skip
     free = [module for module in modules if module in own]
     for one in passes:

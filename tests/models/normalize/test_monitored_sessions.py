@@ -174,7 +174,7 @@ def test_data_that_end_end_the_session_quietly() -> None:
             "something is run when hooks have stopped the session",
         ),
         (
-            monitored(f"hooks=[{STOP}]", "    train(sess)\n", "def train(sess):\n    pass\n\n\n"),
+            monitored(f"hooks=[{STOP}]", "    train(sess)\n", "def train(s):\n    print(s)\n\n\n"),
             "hooks watch a session that is used for more than `run`",
         ),
         (

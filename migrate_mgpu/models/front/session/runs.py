@@ -344,7 +344,10 @@ class RunReader:
             if own is not statement and not self._only_under_conditions(own, statement):
                 text = "variables are initialized in a loop or a block"
                 raise Refused(self.module, call, text)
+            inside = {*walk(statement)}
             for restored in self.found.saver_calls:
+                if restored.call in inside and _position(restored.call) > _position(call):
+                    continue  # below it in a block that runs once
                 if restored.kind == "restore" and not self._excludes(restored.call, call):
                     text = "variables are initialized after they were restored"
                     raise Refused(self.module, call, text)

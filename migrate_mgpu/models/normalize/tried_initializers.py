@@ -1,0 +1,52 @@
+"""Variables that are initialized by the name of a TensorFlow that there is, or else by another.
+
+    try:
+        tf.global_variables_initializer().run()
+    except:
+        tf.initialize_all_variables().run()
+
+does the first in every TensorFlow from 0.12 on; what fails there fails below as well.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.source.blocks import render
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_INITIALIZES = (
+    "global_variables_initializer", "initialize_all_variables", "initializers.global_variables",
+)  # fmt: skip
+
+
+@fact_of_text
+def normalize(module: Module) -> list[Edit]:
+    """The edits for all such statements."""
+    found: list[Edit] = []
+    for node in walk(module.tree):
+        if not isinstance(node, ast.Try) or node.orelse or node.finalbody:
+            continue
+        arms = [node.body, *(handler.body for handler in node.handlers)]
+        if all(len(arm) == 1 and _initializes(module, arm[0]) for arm in arms):
+            source, layout = module.source, Layout(module.source, node)
+            if layout.owns_lines:
+                indent = source.indent_of(node)
+                text = indent + render(source, node.body[0], [], base=indent) + source.newline
+                found.append(Edit(layout.line_start, layout.next_line, text))
+    return found
+
+
+def _initializes(module: Module, statement: ast.stmt) -> bool:
+    """`tf.global_variables_initializer().run()`, or that what it returns is run in a session."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call) or not isinstance(func, ast.Attribute) or func.attr != "run":
+        return False
+    made = call.args[0] if len(call.args) == 1 else func.value
+    name = name_of(module, made) if isinstance(made, ast.Call) else ""
+    return name in _INITIALIZES and not call.keywords and not getattr(made, "args", None)

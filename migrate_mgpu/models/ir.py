@@ -330,6 +330,20 @@ class GradientClip:
     norm: str = ""
 
 
+@record(frozen=True, eq=False)
+class MovedAverages:
+    """Moving averages of all trained variables: an object, what it keeps of each step, its place.
+
+    ``asked`` is the statement that asks for the variables: all that are trained stand above it.
+    ``waited``: the optimizer waits for them; else TF1 may move one behind its variable.
+    """
+
+    made: ast.Call
+    decay: ast.expr
+    asked: ast.stmt
+    waited: bool = False
+
+
 @record()
 class Training:
     """One step of one optimizer on the loss, counted by the global step.
@@ -340,6 +354,7 @@ class Training:
     update operations, the train_op. ``updates``: the update operations of batch normalization
     run with a step; ``scope`` says which of them, where that are not all. ``beside`` is what
     counts the steps, where it may do so before the optimizer reads the step, or after it.
+    ``averages`` are those of all trained variables that a step moves, by what they are before it.
 
     Without a ``value`` nothing trains the model.
     """
@@ -352,6 +367,7 @@ class Training:
     scope: ast.expr | None = None
     optimizers: dict[ast.Call, Optimizer] = field(default_factory=dict)
     beside: ast.expr | None = None
+    averages: MovedAverages | None = None
 
 
 # -- losses -------------------------------------------------------------------

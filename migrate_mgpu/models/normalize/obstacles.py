@@ -25,6 +25,7 @@ TPU_ARMS = "arms-for-tpus"
 TPU_ESTIMATOR = "tpu-estimator"
 NORMALIZATION_PAIR = "pair-of-normalizations"
 CHANGED_SETTING = "changed-setting"
+COMPUTED_SIZE = "computed-size"  # of a layer, by what only a step knows
 TABLE = "table-of-words"
 RESIZED = "resized-images"
 

@@ -9,12 +9,14 @@ becomes `size = read_size(params)`: a `with` may be a scope of the network, a fi
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.definitions import defined_above
 from migrate_mgpu.analysis.module import Module, tensorflow_name
-from migrate_mgpu.analysis.scopes import names_in, walk
+from migrate_mgpu.analysis.scopes import Scope, names_in, walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.network.name_scopes import scope_kind
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -29,12 +31,22 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     module, node = flow.function.module, flow.function.node
     if not module.writable or module.names.parents[node] is not module.tree:
         return {}
-    for statement in node.body:
+    for statement in _statements(module, node.body):
         if isinstance(statement, ast.With):
             edits = _edits(module, node, statement)
             if edits:
                 return {module: edits}
     return {}
+
+
+def _statements(module: Module, body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a function, those in the scopes of its network as well."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With) and all(
+            scope_kind(module, item.context_expr) for item in statement.items
+        ):
+            yield from _statements(module, statement.body)
 
 
 def _edits(module: Module, function: ast.FunctionDef, node: ast.With) -> list[Edit]:
@@ -73,7 +85,10 @@ def _edits(module: Module, function: ast.FunctionDef, node: ast.With) -> list[Ed
     ]
     if not kept or len(own) != len({*stored}) + 1 or own & {*given}:
         return []
-    if any(len(home.bindings.get(name, ())) != stored.count(name) for name in stored):
+    if not all(
+        len(home.bindings.get(name, ())) == stored.count(name) or _begins(module, node, name, home)
+        for name in stored
+    ):
         return []
     assert isinstance(opened, ast.Name)
     if not all(_of_file(module, one) for one in names.mentions(opened.id, home)):
@@ -87,6 +102,16 @@ def _edits(module: Module, function: ast.FunctionDef, node: ast.With) -> list[Ed
     text += [f"{unit}return {', '.join(kept)}"]
     made = f"{', '.join(kept)} = {called}({', '.join(given)})"
     return [defined_above(module, function, ["\n".join(text)]), layout.replace([made])]
+
+
+def _begins(module: Module, node: ast.With, name: str, home: Scope) -> bool:
+    """Whether nobody reads what a name was before a block gives it a value."""
+    inside = set(walk(node))
+    for one in module.names.mentions(name, home):
+        above = one.lineno < node.lineno
+        if one not in inside and above is isinstance(one.ctx, ast.Load):
+            return False
+    return True
 
 
 def _opens(module: Module, item: ast.withitem) -> bool:

@@ -12,6 +12,8 @@ from migrate_mgpu.analysis.dataflow import Dataflow, loaded, stored
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import EVAL, MODES, PREDICT, TRAIN, Path
 from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import AVERAGES
 from migrate_mgpu.models.front.model_fn.losses import OTHER_WAY
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.functions import Helpers
@@ -67,6 +69,11 @@ class Outputs:
         unpredicted = {PREDICT} if value is None else set()
         self.modes = [mode for mode in MODES if mode in reading.specs.keys() - unpredicted]
         self.objects = self._objects()
+        self._averaging = self._averages()
+        # The names of what the network gives with averages of its variables, and of such averages:
+        # with the names of what they are of.
+        self.averaged: dict[str, str] = {}
+        self.averaged_weights: dict[str, str] = {}
         self.network = self._network()
         self._read()
         shared = self._shared() if reading.twins is None else set()
@@ -89,6 +96,7 @@ class Outputs:
             )
             for mode in self.modes
         }
+        self.averaged, self.averaged_weights = {}, {}
         self._found: dict[str, tuple[ast.stmt, ...]] = {}
         self._problem: Refused | None = None
         self.settings: set[ast.stmt] = set()
@@ -108,8 +116,44 @@ class Outputs:
             for unit in found
             if all(unit in self.reading.paths[mode].units for mode in self.modes)
             and not flow.depends(unit, unit, "labels")
+            and not self._averaging.keys() & {unit, *flow.slice([unit], unit)}
             and self.network & {s for s in flow.slice([unit], unit) if self._makes_layers(s)}
         }
+
+    def _averages(self) -> dict[ast.stmt, ast.Name]:
+        """The statements `averaged = ema.average(logits)`, and what they are given."""
+        found: dict[ast.stmt, ast.Name] = {}
+        for mode, path in self.reading.paths.items():
+            for unit in path.units:
+                value = unit.value if isinstance(unit, ast.Assign) else None
+                if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+                    continue
+                flow = self.reading.flows[mode]
+                made, _ = flow.resolve(value.func.value, unit)
+                averages = made is not None and name_of(self.module, made) == AVERAGES
+                if averages and value.func.attr == "average" and len(value.args) == 1:
+                    given, target = (
+                        value.args[0],
+                        unit.targets[0] if isinstance(unit, ast.Assign) else None,
+                    )
+                    if isinstance(given, ast.Name) and isinstance(target, ast.Name):
+                        found[unit] = given
+        return found
+
+    def _average(self, mode: str, name: ast.Name, unit: ast.stmt) -> None:
+        """Notes a name that has the average of a variable, or what the network gives with them."""
+        given, flow = self._averaging[unit], self.reading.flows[mode]
+        if mode == TRAIN:
+            raise Refused(self.module, name, "the loss uses averages of variables")
+        definitions = flow.definitions(given.id, unit)
+        if len(definitions) == 1 and self._is_weight(definitions[0]):
+            self.averaged_weights[name.id] = given.id
+            return
+        if not all(one in self.network for one in definitions):
+            text = "what this is with averages of variables cannot be determined"
+            raise Refused(self.module, given, text)
+        self.averaged[name.id] = given.id
+        self._output(mode, given, definitions)
 
     def _check_evaluation(self) -> None:
         """An evaluation comes to its loss as training does."""
@@ -159,6 +203,10 @@ class Outputs:
         """The network of weights alone: what goes through the variable that it ends in."""
         return self.reading.network if self.reading.end is not None else set()
 
+    def makes_layers(self, node: ast.AST) -> bool:
+        """Whether a statement makes a layer or a variable, itself or through a function."""
+        return self._makes_layers(node)
+
     def _makes_layers(self, node: ast.AST) -> bool:
         for call in (c for c in walk(node) if isinstance(c, ast.Call)):
             function = self.helpers.target(self.module, call)
@@ -182,6 +230,9 @@ class Outputs:
         while stack:
             name, place = stack.pop()
             definitions = flow.definitions(name.id, place)
+            if len(definitions) == 1 and definitions[0] in self._averaging:
+                self._average(mode, name, definitions[0])
+                continue
             if self.reading.twins is not None and definitions == (self.reading.twins.second,):
                 self._check_twin(mode, name)
                 continue
@@ -200,6 +251,11 @@ class Outputs:
         given = {u for u in found if self._runs(mode, u) and not self._is_weight(u)}
         self.settings |= found - given
         return sorted(given, key=lambda u: u.lineno)
+
+    def averages_of(self, names: Iterable[str]) -> str:
+        """What takes the network's values with averages, where some of these names are such."""
+        wanted = {self.averaged[name]: name for name in names if name in self.averaged}
+        return ", ".join(wanted.get(name, "_") for name in self.names) if wanted else ""
 
     def names_of(self, training: bool) -> list[str]:
         """The names that take the network's values, as it trains or as it tests."""

@@ -18,10 +18,12 @@ from migrate_mgpu.api.optimizers import (
     OPTIMIZE_LOSS_PARAMETERS,
 )
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import AVERAGES
+from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.optimizers import read_optimizer
 from migrate_mgpu.models.front.own_optimizers import own_class, read_own
-from migrate_mgpu.models.ir import ClippedBy, Clipping, Training
+from migrate_mgpu.models.ir import ClippedBy, Clipping, MovedAverages, Training
 
 _GLOBAL_STEP = {"get_global_step", "get_or_create_global_step"}
 _FOLLOWED = {
@@ -69,6 +71,7 @@ class TrainingReader:
         self.scope: ast.expr | None = None
         self.clipping: Clipping | None = None
         self.beside: ast.expr | None = None  # what counts in a group with the step
+        self.averages: MovedAverages | None = None
         self.counted = 0  # how often a step adds one to the global step
 
     def read(self) -> Training:
@@ -95,6 +98,7 @@ class TrainingReader:
             self.updates,
             self.scope,
             beside=self.beside,
+            averages=self.averages,
         )
 
     def _operation(self, node: ast.expr, unit: ast.stmt | None) -> Made:
@@ -128,7 +132,13 @@ class TrainingReader:
                 members += inner.elts
             else:
                 members.append(inner)
-        steps = [m for m in members if not self._is_update(m, unit) and not self._counts(m, unit)]
+        steps = [
+            m
+            for m in members
+            if not self._is_update(m, unit)
+            and not self._counts(m, unit)
+            and not self._moves_averages(m, unit)
+        ]
         if len(steps) != 1:
             text = "the train_op groups more than one step and the update operations"
             advice = "train by one optimizer; of averages of weights keep TF2's, by "
@@ -149,6 +159,40 @@ class TrainingReader:
                     self.gone.add(where)
                 return True
         return False
+
+    def _moves_averages(self, node: ast.expr, unit: ast.stmt | None) -> bool:
+        """Whether a value is `ema.apply(variables)`, of all that are trained.
+
+        In a group it reads the variables when the step begins, or just after the optimizer wrote
+        one, by chance; a step that waits for it writes them later.
+        """
+        value, where = self.flow.resolve(node, unit)
+        function = value.func if isinstance(value, ast.Call) else None
+        if not isinstance(function, ast.Attribute) or function.attr != "apply":
+            return False
+        assert isinstance(value, ast.Call)
+        made, place = self.flow.resolve(function.value, where)
+        if not isinstance(made, ast.Call) or name_of(self.module, made) != AVERAGES:
+            return False
+        given = by_parameter(made, ("decay", "num_updates", "zero_debias", "name"))
+        told = by_parameter(value, ("var_list",))
+        plain = where is not None and place is not None and not self._waits(where)
+        if {*given} != {"decay"} or not plain or {*told} - {"var_list"}:
+            text = "how these averages move cannot be determined"
+            raise Refused(self.module, value, text, "give them a decay, and nothing else")
+        assert where is not None and place is not None
+        if self.averages is not None:
+            raise Refused(self.module, value, "a training step moves several averages")
+        variables, asked = told.get("var_list"), where
+        self._all_variables(variables, where)
+        if isinstance(variables, ast.Name):
+            _, found = self.flow.resolve(variables, where)
+            if found is not None:
+                asked = found
+                self.gone.add(found)
+        self.gone |= {where, place}
+        self.averages = MovedAverages(made, given["decay"], asked)
+        return True
 
     def _counts(self, node: ast.expr, unit: ast.stmt | None) -> bool:
         """Whether a value is `tf.assign_add(global_step, 1)`, or assigns `global_step + 1`."""
@@ -221,10 +265,37 @@ class TrainingReader:
                     continue
                 assert isinstance(call, ast.Call)
                 waits = call.args[0] if call.args else None
-                if waits is None or not self._is_update(waits, statement):
+                known = waits is not None and (
+                    self._is_update(waits, statement) or self._are_averages(waits, statement)
+                )
+                if not known:
                     text = "a training step waits for something other than the update operations"
                     advice = "let it wait for tf.get_collection(tf.GraphKeys.UPDATE_OPS) alone"
                     raise Refused(self.module, call, text, advice)
+
+    def _waits(self, statement: ast.stmt) -> bool:
+        """Whether something runs before what a statement makes."""
+        return any(
+            isinstance(parent, ast.With)
+            and any(
+                name_of(self.module, item.context_expr) == "control_dependencies"
+                for item in parent.items
+            )
+            for parent in self.module.names.ancestors(statement)
+        )
+
+    def _are_averages(self, node: ast.expr, unit: ast.stmt) -> bool:
+        """`[ema.apply(variables)]`, which a step waits for."""
+        value, where = self.flow.resolve(node, unit)
+        if not isinstance(value, (ast.List, ast.Tuple)) or len(value.elts) != 1:
+            return False
+        if not self._moves_averages(value.elts[0], where or unit):
+            return False
+        if where is not None and where is not unit:
+            self.gone.add(where)
+        assert self.averages is not None
+        self.averages = replaced(self.averages, waited=True)
+        return True
 
     # -- steps ----------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.core.records import record
@@ -74,6 +75,8 @@ def name_scopes(module: Module, node: ast.With, modes: Modes | None = None) -> l
                 values = modes.values(keyword.value) if modes is not None else None
                 if values is None or any(values.values()):
                     _check_reuse(module, keyword.value)
+            elif keyword.arg == "custom_getter" and is_none(keyword.value):
+                continue
             elif keyword.arg not in ("values", "default_name", "reuse", "auxiliary_name_scope"):
                 text = f"tf.variable_scope sets `{keyword.arg}` for everything inside of it"
                 raise Refused(module, keyword.value, text, "give it to the layers themselves")

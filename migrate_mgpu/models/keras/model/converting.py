@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import names_in, walk
 from migrate_mgpu.analysis.split_texts import split_lists
 from migrate_mgpu.api.feature_columns import (
@@ -60,6 +61,7 @@ from migrate_mgpu.models.ir import (
     SharedColumns,
     Training,
     Variation,
+    Weight,
 )
 from migrate_mgpu.models.keras.losses import definitions, written_nodes
 from migrate_mgpu.models.keras.metrics import metric_classes, own_classes
@@ -75,7 +77,7 @@ from migrate_mgpu.models.keras.model.first_values import (
 )
 from migrate_mgpu.models.keras.model.predictions import PredictStep
 from migrate_mgpu.models.keras.model.replicas import AVERAGE_STATISTICS
-from migrate_mgpu.models.keras.model.steps import Steps
+from migrate_mgpu.models.keras.model.steps import AVERAGE_NAMES, AVERAGES, Steps
 from migrate_mgpu.models.keras.network.cells import class_edits
 from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses, PlainFunctions
@@ -233,6 +235,8 @@ class _Conversion:
         if self.broadcasts is not None:
             return False
         self.training = TrainingReader(self.reading, graph).read()
+        if self.training.averages is not None:
+            return False
         self.results = read_results(self.reading, read_metrics(self.reading))
         if not all(result_fits_compile(result) for result in self.results.values()):
             return False
@@ -271,6 +275,7 @@ class _Conversion:
                 self.distributed,
                 self.uncounted,
             )
+        self._check_averages(outputs)
         if tested is not None:
             self.loss.terms |= tested.terms
         if self.reading.reported is not None:
@@ -280,6 +285,58 @@ class _Conversion:
         self.outputs = outputs
         self.network = outputs.network | outputs.settings
         self.predictions = read_predictions(self.reading, outputs) if self.predicts else None
+
+    def _check_averages(self, outputs: Outputs) -> None:
+        """The averages that a step moves, and that the model is asked for, are of all it has.
+
+        Raises:
+            Refused: they are not, or nothing moves them.
+        """
+        averages = self.training.averages
+        if averages is None:
+            asked = {**outputs.averaged, **outputs.averaged_weights}
+            if asked:
+                text = "averages are read that no training step moves"
+                raise Refused(self.module, self.node, text)
+            return
+        node, module = averages.made, self.module
+        if self.steps is None or self.distributed or self.reading.twins is not None:
+            raise Refused(module, node, "averages of variables on several replicas")
+        if any(
+            outputs.makes_layers(s) and s.lineno > averages.asked.lineno for s in outputs.network
+        ):
+            raise Refused(module, node, "averages of some of the variables only")
+        taken = {*outputs.names, *self.reading.settings} & AVERAGE_NAMES
+        if taken:
+            text = f"`{min(taken)}` beside averages of variables"
+            raise Refused(module, node, text, "give it another name")
+        if not self._is_known(averages.decay):
+            raise Refused(module, averages.decay, "the decay of an average cannot be determined")
+        self.steps.averages = averages
+
+    @property
+    def _averages_values(self) -> bool:
+        """Whether the program asks for the network's values with averages of its variables."""
+        return self.outputs is not None and bool(self.outputs.averaged)
+
+    def _check_averaged(self) -> None:
+        """A second network has the averages: what is not averaged is the same in both.
+
+        Raises:
+            Refused: it is not known to be.
+        """
+        averages = self.training.averages
+        if averages is None:
+            return
+        text = ""
+        if self.normalizes:
+            text = "averages of variables beside those of batch normalization"
+        elif self.first is not None or self.warm:
+            text = "averages of variables that begin with a checkpoint's values"
+        elif any(_may_stay(found, self._averages_values) for _, found in self.layers):
+            text = "averages of variables beside others that are not trained"
+        if text:
+            raise Refused(self.module, averages.made, text)
 
     def _check_reported(self, tested: Objective | None, outputs: Outputs) -> None:
         """What training reports beside what it minimizes is what an evaluation reports.
@@ -322,6 +379,7 @@ class _Conversion:
         )
         builder = compiling.write()
         self._check_columns()
+        self._check_averaged()
         share_columns(plan, self._shared())
         if self.lookup is not None:
             check_lookups(self.training.optimizers.values())
@@ -495,6 +553,13 @@ class _Conversion:
                 "or the next one's by chance; Keras takes this step's"
             )
             found.append(Note(self.module, self.training.beside, text))
+        averages = self.training.averages
+        if averages is not None and not averages.waited:
+            text = (
+                "TF1 moves an average by what its variable is before a step, now and then by what "
+                "it is after, by chance; the Keras model always by what it is before"
+            )
+            found.append(Note(self.module, averages.made, text))
         if self.broadcasts is not None and self.distributed and EVAL in self.reading.specs:
             text = (
                 "where labels have one dimension and the output is a column, TF1 compares each "
@@ -556,6 +621,8 @@ class _Conversion:
             saved=True,
         )
         network = Network(plan, self.style, self.classes)
+        if outputs is not None:
+            network.averaged = outputs.averaged_weights
         self.layers += ((name, found) for found in network.layers.values())
         self.applied += network.applied
         self.normalizes |= network.normalizes
@@ -596,7 +663,10 @@ class _Conversion:
             raise Refused(self.module, self.node, "the network reads the RunConfig")
 
         def instance(body: Block, variable: str) -> list[str]:
-            body.line(f"{variable} = {name}({', '.join(network.parameters)})", 1)
+            made = f"{name}({', '.join(network.parameters)})"
+            body.line(f"{variable} = {made}", 1)
+            if self.training.averages is not None:
+                body.line(f"{variable}.{AVERAGES} = {made}  # of its variables", 1)
             return network.parameters
 
         return text, instance
@@ -729,6 +799,19 @@ class _Conversion:
                 plan.gone.add(made_by.node)
 
     # -- predictions ----------------------------------------------------------
+
+
+def _may_stay(found: Found, again: bool) -> bool:
+    """Whether a layer has variables that are no averages in a second network of these.
+
+    Those that are not trained are others there, and those of `tf.Variable`, where TF1 made the
+    network ``again``.
+    """
+    layer = found.layer
+    if layer is None or "trainable" not in layer.arguments:
+        return again and isinstance(layer, Weight) and layer.kind == "Variable"
+    array = isinstance(layer, Weight) and layer.first is not None and layer.first.array
+    return not array and constant(layer.arguments["trainable"]) is not True
 
 
 def _with_inner(units: set[ast.stmt]) -> set[ast.stmt]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate_mgpu.analysis.dataflow import stored
+from migrate_mgpu.analysis.dataflow import loaded, stored
 from migrate_mgpu.models.front.model_fn.outputs import Outputs
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.ir import Predictions
@@ -46,6 +46,10 @@ class PredictStep:
         block.line(f"features, _, _ = {unpack}(data)", 1)
         block.line(f"{output} = self(features, training=False)", 1)
         value, units = self.predictions.value, list(self.predictions.units)
+        if outputs is not None:
+            averaged = outputs.averages_of(n.id for s in (*units, value) for n in loaded(s))
+            if averaged:
+                block.line(f"{averaged} = self.averages(features, training=False)", 1)
         last = units[-1] if units else None
         if isinstance(value, ast.Name) and isinstance(last, ast.Assign):
             if value.id in stored(last)[0]:

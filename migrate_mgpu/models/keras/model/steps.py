@@ -21,7 +21,7 @@ from migrate_mgpu.models.front.model_fn.metrics import read_metrics
 from migrate_mgpu.models.front.model_fn.outputs import Outputs, Place
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.network.reserved import RESERVED
-from migrate_mgpu.models.ir import ClippedBy, Clipping, Metric, Objective
+from migrate_mgpu.models.ir import ClippedBy, Clipping, Metric, MovedAverages, Objective
 from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.metrics import metric_object
@@ -29,11 +29,15 @@ from migrate_mgpu.models.keras.network.network import Network
 from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
+AVERAGES = "averages"
+# The names that a training step has beside averages.
+AVERAGE_NAMES = {AVERAGES, "average", "known", "moved", "v", "variable", "variables"}
+_JOINED = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda)
 LOSS, TESTED, MEAN = "batch_loss", "test_loss", "mean_loss"
 # Metrics that are means over all elements.
 _MEANS = ("accuracy", "mean")
 _LONGEST = 100  # columns of a statement that is left on one line
-_METHODS = {LOSS, TESTED, MEAN, "predict_step", "test_step", "train_step"}
+_METHODS = {AVERAGES, LOSS, TESTED, MEAN, "predict_step", "test_step", "train_step"}
 
 
 @record(frozen=True)
@@ -78,6 +82,7 @@ class Steps:
         # What is known of the rows that a step looks up before it is written.
         self.sums_rows = False
         self.clipping: Clipping | None = None
+        self.averages: MovedAverages | None = None
         if distributed and not averages(reading, loss.value, loss.unit):
             # An evaluation's batches are shared out, and the replicas' losses averaged.
             text = (
@@ -265,20 +270,43 @@ class Steps:
             block.line("# The replicas' gradients are summed up.", 2)
             block.line("share = loss / self.distribute_strategy.num_replicas_in_sync", 2)
             target = "share"
-        block.line(f"gradients = tape.gradient({target}, self.trainable_variables)", 1)
+        variables = "self.trainable_variables"
+        if self.averages is not None:
+            block.line(f"if not self.{AVERAGES}.built:", 1)
+            block.line(f"self.{AVERAGES}(features)", 2)
+            block.line(f"averages = self.{AVERAGES}.trainable_variables", 1)
+            block.line("known = {id(average) for average in averages}", 1)
+            rest = "v for v in self.trainable_variables if id(v) not in known"
+            self._listed(block, f"variables = [{rest}]", [rest])
+            variables = "variables"
+        block.line(f"gradients = tape.gradient({target}, {variables})", 1)
         if self.clipping is not None:
             block.line(self._clipped(network, self.clipping), 1)
         if self.sums_rows:
             block.line("# TF1 added up what a step looked up of a row, Keras 3 does not.", 1)
             each = f"None if g is None else {self.tf}.convert_to_tensor(g) for g in gradients"
             self._listed(block, f"gradients = [{each}]", [each])
-        pairs = "zip(gradients, self.trainable_variables)"
+        if self.averages is not None:
+            self._moved(network, block, self.averages)
+        pairs = f"zip(gradients, {variables})"
         block.line(f"self.optimizer.apply_gradients({pairs})", 1)
         loss = self._called(TESTED) if self.reports else "loss"
         block.line(f"self.{MEAN}.update_state({loss})", 1)
         quote = self.module.source.quote
         block.line(f"return {{{quote}loss{quote}: self.{MEAN}.result()}}", 1)
         return block.text()
+
+    def _moved(self, network: Network, block: Block, moved: MovedAverages) -> None:
+        """The statements that move the averages, which begin with the variables."""
+        context = network.context({})
+        decay = context.render(moved.decay)
+        decay = f"({decay})" if isinstance(moved.decay, _JOINED) else decay
+        network.reads(context)
+        block.line("# The averages move before the variables do.", 1)
+        block.line("for average, variable in zip(averages, variables):", 1)
+        block.line(f"moved = average - (average - variable) * (1.0 - {decay})", 2)
+        first = "self.optimizer.iterations == 0"
+        block.line(f"average.assign({self.tf}.where({first}, variable, moved))", 2)
 
     def _clipped(self, network: Network, clipping: Clipping) -> str:
         """The statement that clips gradients, of rows one by one as in TF1."""
@@ -360,6 +388,9 @@ class Steps:
             head_block.line(self._forward(True), 1)
         if twins is None or flat:
             head_block.line(self._forward(False), 1)
+        averaged = self.outputs.averages_of(n.id for s in (*units, *flat) for n in loaded(s))
+        if averaged:
+            head_block.line(f"{averaged} = self.{AVERAGES}(features, training=False)", 1)
         loss = self._called(called)
         if self.uncounted:
             unit = self.module.source.indent_unit

@@ -30,7 +30,7 @@ from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, h
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.network.tables import tables
-from migrate_mgpu.models.normalize.obstacles import CHANGED_SETTING
+from migrate_mgpu.models.normalize.obstacles import CHANGED_SETTING, COMPUTED_SIZE
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -82,6 +82,8 @@ class Network:
         self.made: list[tuple[str, str]] = []  # more attributes, and their values
         self.members: list[Member] = []
         self.making: dict[ast.Call, Making] = {}  # of layers that are no class of Keras's own
+        # Names of averages of weights, with the weights' own, and what has the averages.
+        self.averaged: dict[str, str] = {}
         self.losses: dict[ast.AST, Replacement] = {}  # that are computed in it
         self._reads: set[str] = set()
         self.parameters: list[str] = []
@@ -336,6 +338,12 @@ class Network:
             if name not in self.times.in_loops
         }
         owned.update({n: f"self.{self.attributes[c]}" for n, c in self.weights.items()})
+        owned.update(
+            {
+                n: f"self.averages.{self.attributes[self.weights[w]]}"
+                for n, w in self.averaged.items()
+            }
+        )
         replaced = {**self.tables, **replaced}
         return Context(self.module, self.style, self.plan.modes, owned, replaced)
 
@@ -426,7 +434,8 @@ class Network:
         for name in ("body", "orelse"):
             members = getattr(node, name, [])
             stays = [s for s in members if s in self.plan.kept or holds(s, self.plan.kept)]
-            stays = [s for s in stays if self._looped(s) or not self.is_weight(s)]
+            gone = self._goes if isinstance(node, ast.With) else self.is_weight
+            stays = [s for s in stays if self._looped(s) or not gone(s)]
             if members and not stays:
                 if name == "body":
                     text = "what the network does without this branch stands in its `else`"
@@ -437,6 +446,10 @@ class Network:
                 continue
             found += [Layout(self.module.source, s).replace([]) for s in members if s not in stays]
         return found
+
+    def _goes(self, statement: ast.stmt) -> bool:
+        """Whether nothing of a statement stays in `call`."""
+        return self._moves_to_init(statement) or self.tells_mode(statement)
 
     def _settings_out(self, node: ast.If | ast.For | ast.With) -> list[Edit]:
         """Settings inside a block that stays in `call`, where they hold once for all."""
@@ -552,7 +565,7 @@ class Network:
             text = f"a layer's size or setting depends on the tensor `{bad[0]}`"
             asked = () if self.built else asked_shapes(plan, self.classes.helpers.target)
             kind = NeedsShape if asked else Refused
-            raise kind(self.module, node, text, "use a Python number instead")
+            raise kind(self.module, node, text, "use a Python number instead", COMPUTED_SIZE)
         self.has_layer_lists = bool(self.loop_names) or any(
             is_collection(node.value)
             for statement in plan.statements

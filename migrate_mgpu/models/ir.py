@@ -355,6 +355,7 @@ class Training:
     run with a step; ``scope`` says which of them, where that are not all. ``beside`` is what
     counts the steps, where it may do so before the optimizer reads the step, or after it.
     ``averages`` are those of all trained variables that a step moves, by what they are before it.
+    ``condition`` says whether the update operations run with a step, where a setting does.
 
     Without a ``value`` nothing trains the model.
     """
@@ -368,6 +369,7 @@ class Training:
     optimizers: dict[ast.Call, Optimizer] = field(default_factory=dict)
     beside: ast.expr | None = None
     averages: MovedAverages | None = None
+    condition: ast.expr | None = None
 
 
 # -- losses -------------------------------------------------------------------

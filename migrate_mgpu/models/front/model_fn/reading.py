@@ -18,6 +18,7 @@ from migrate_mgpu.analysis.modes import (
     path,
 )
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.model_fn.twins import find_twins
 from migrate_mgpu.models.front.network.layer_calls import LayerCalls
@@ -69,6 +70,8 @@ class Reading:
         self.layers = LayerCalls(texts)
         # Metrics that are the larger one of a mean and what it lacks to one: read as that mean.
         self.baselines: set[str] = set()
+        # Settings by which there is a metric, and where they are asked for.
+        self.conditions: dict[str, ast.If] = {}
         arguments = function.args
         self.parameters = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
         known = {*_ROLES, *bound, *with_default(function)}
@@ -192,7 +195,22 @@ class Reading:
                     assert resolved is not None
                     self.baselines.add(str(key))
                 found[str(key)] = (resolved, where)
+                if isinstance(place, ast.If):
+                    self._condition(str(key), place)
         return found
+
+    def _condition(self, name: str, statement: ast.If) -> None:
+        """Notes the setting by which there is a metric.
+
+        Raises:
+            Refused: it is asked of a batch, or by a call.
+        """
+        test, flow = statement.test, self.flows[EVAL]
+        asked = any(flow.depends(test, statement, one) for one in _GIVEN)
+        if asked or any(isinstance(part, ast.Call) for part in walk(test)):
+            text = f"when there is a metric {name!r} cannot be determined"
+            raise Refused(self.module, test, text, "let a setting say so")
+        self.conditions[name] = statement
 
     def _parts(
         self, value: ast.expr, unit: ast.stmt | None
@@ -299,7 +317,11 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def _added(statement: ast.stmt) -> ast.expr | None:
-    """The dictionary that a statement makes, or adds to one."""
+    """The dictionary that a statement makes, or adds to one, under a condition as well."""
+    if isinstance(statement, ast.If) and len(statement.body) == 1 and not statement.orelse:
+        inner = statement.body[0]
+        sets = isinstance(inner, ast.Assign) and isinstance(inner.targets[0], ast.Subscript)
+        return _added(inner) if sets else None
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target = statement.targets[0]
         if isinstance(target, ast.Subscript):

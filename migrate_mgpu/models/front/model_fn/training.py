@@ -72,6 +72,7 @@ class TrainingReader:
         self.clipping: Clipping | None = None
         self.beside: ast.expr | None = None  # what counts in a group with the step
         self.averages: MovedAverages | None = None
+        self.condition: ast.expr | None = None  # by which the update operations run
         self.counted = 0  # how often a step adds one to the global step
 
     def read(self) -> Training:
@@ -99,6 +100,7 @@ class TrainingReader:
             self.scope,
             beside=self.beside,
             averages=self.averages,
+            condition=self.condition,
         )
 
     def _operation(self, node: ast.expr, unit: ast.stmt | None) -> Made:
@@ -107,6 +109,11 @@ class TrainingReader:
         if where is not None:
             self.gone.add(where)
         self._dependencies(where)
+        if isinstance(value, ast.Name):
+            chosen = self._chosen(value, where)
+            if chosen is not None:
+                value, where = chosen
+                self._dependencies(where)
         name = name_of(self.module, value)
         if isinstance(value, ast.Call) and name == "group":
             return self._group(value, where)
@@ -123,6 +130,23 @@ class TrainingReader:
             self.module, value, "the optimizer of this train_op cannot be determined",
             "make it by a class of tf.train in the model_fn, and minimize the loss there",
         )  # fmt: skip
+
+    def _chosen(self, name: ast.Name, unit: ast.stmt | None) -> Made | None:
+        """A step that a setting has wait for the update operations, or not: the one that waits."""
+        statement = self.flow.single(name.id, unit)
+        if not isinstance(statement, ast.If) or len(statement.orelse) != 1:
+            return None
+        waits, plain = statement.body[-1], statement.orelse[0]
+        if not isinstance(waits, ast.With) or len(statement.body) != 1 or len(waits.body) != 1:
+            return None
+        inner = waits.body[0]
+        if not isinstance(inner, ast.Assign) or ast.dump(inner) != ast.dump(plain):
+            return None
+        if any(isinstance(part, ast.Call) for part in ast.walk(statement.test)):
+            return None
+        self.gone |= {statement, inner, waits, plain}
+        self.condition = statement.test
+        return inner.value, inner
 
     def _group(self, call: ast.Call, unit: ast.stmt | None) -> Made:
         members: list[ast.expr] = []

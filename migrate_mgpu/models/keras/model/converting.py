@@ -235,7 +235,7 @@ class _Conversion:
         if self.broadcasts is not None:
             return False
         self.training = TrainingReader(self.reading, graph).read()
-        if self.training.averages is not None:
+        if self.training.averages is not None or (self.reading.metrics and self.reading.conditions):
             return False
         self.results = read_results(self.reading, read_metrics(self.reading))
         if not all(result_fits_compile(result) for result in self.results.values()):
@@ -420,6 +420,8 @@ class _Conversion:
         for node in self._new_code(compiling):
             self.plain.visit(module, node)
         self._finish_classes(plan)
+        written = dict.fromkeys(self.plain.summaries)
+        plan.notes += [Note(where, statement, LEFT_OUT) for where, statement in written]
         plan.tells, plan.never = self.helpers.tells, self.helpers.never
         plan.has_layer_lists = self.has_layer_lists
         plan.tables = self.tables
@@ -537,6 +539,10 @@ class _Conversion:
     def _warnings(self) -> list[Note]:
         """What TF1 itself did otherwise than its author may have meant."""
         found: list[Note] = []
+        condition = self.training.condition
+        if self.normalizes and condition is not None and not self._normalizes_by(condition):
+            text = "when the update operations run with a step cannot be determined"
+            raise Refused(self.module, condition, text, "let each step run them")
         if self.normalizes and self.training.scope is not None:
             text = "the update operations of one scope only run with a step"
             raise Refused(self.module, self.training.scope, text, "ask for all of them")
@@ -575,6 +581,28 @@ class _Conversion:
             )
             found.append(Note(self.module, self.node, text))
         return found
+
+    def _normalizes_by(self, condition: ast.expr) -> bool:
+        """Whether there is batch normalization by a condition alone, which has no other meaning.
+
+        It asks a setting of the program's `params`, which other functions call the same.
+        """
+        names = {name.id for name in names_in(condition)}
+        if names != {"params"} or any(isinstance(part, ast.Call) for part in walk(condition)):
+            return False
+        if self.applied or self.helpers.networks:
+            return False
+        told = ast.dump(condition)
+        return all(
+            any(
+                isinstance(parent, ast.If)
+                and ast.dump(parent.test) == told
+                and any(found.call in walk(statement) for statement in parent.body)
+                for parent in found.module.names.ancestors(found.call)
+            )
+            for _, found in self.layers
+            if found.normalizes
+        )
 
     def _at(self, indent: str, text: str) -> str:
         """Lines of a class at an indentation, with the file's line ends."""

@@ -145,9 +145,34 @@ class Steps:
         block = self._block(indent)
         block.line("@property")
         block.line("def metrics(self):")
+        if self.reading.conditions:
+            self._chosen(network, block)
+            return block.text()
         names = [f"self.{name}" for name in (MEAN, *(m.attribute for m in self.metrics))]
         self._listed(block, f"return [{', '.join(names)}]", [f"{name}," for name in names])
         return block.text()
+
+    def _condition(self, network: Network, kept: _Kept) -> str:
+        """What says whether there is a metric; empty where there always is."""
+        statement = self.reading.conditions.get(kept.name)
+        if statement is None:
+            return ""
+        context = network.context({})
+        text = context.render(statement.test)
+        self._done(network, context, statement.test)
+        return f"if {text}:"
+
+    def _chosen(self, network: Network, block: Block) -> None:
+        """The metrics, where there are some by settings alone."""
+        always = [m for m in self.metrics if m.name not in self.reading.conditions]
+        names = [f"self.{name}" for name in (MEAN, *(m.attribute for m in always))]
+        self._listed(block, f"metrics = [{', '.join(names)}]", [f"{name}," for name in names])
+        for kept in self.metrics:
+            condition = self._condition(network, kept)
+            if condition:
+                block.line(condition, 1)
+                block.line(f"metrics.append(self.{kept.attribute})", 2)
+        block.line("return metrics", 1)
 
     def _listed(self, block: Block, line: str, parts: Sequence[str]) -> None:
         """A statement that ends in a list, whose parts get lines of their own where it is long."""
@@ -373,7 +398,10 @@ class Steps:
                 line = f"{line[:-1]}, sample_weight={weight[0]})"
             if weight or len(base + line) > _LONGEST:
                 line = self.style.fitted(line, base, len(base), nested=True)
-            block.line(line, 1)
+            condition = self._condition(network, kept)
+            if condition:
+                block.line(condition, 1)
+            block.line(line, 2 if condition else 1)
         if flat:
             self._done(network, context, flat[0])
         called = LOSS if self.tested is None else TESTED

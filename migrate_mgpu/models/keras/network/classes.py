@@ -15,10 +15,12 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.network.functions import Helper, Helpers
 from migrate_mgpu.models.front.network.layers import class_name
 from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
-from migrate_mgpu.models.front.network.summaries import only_writes_summaries
+from migrate_mgpu.models.front.network.summaries import only_writes_summaries, without_summaries
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.source.blocks import outermost
 from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
 # Packages whose functions make no variables of TensorFlow.
@@ -144,6 +146,10 @@ def _is_from(statement: ast.ImportFrom, module: Module) -> bool:
     return (statement.module or "").rpartition(".")[2] == own
 
 
+def _nothing(context: Context) -> str:
+    return ""
+
+
 class PlainFunctions:
     """Functions without layers that the new code calls: TF2 must know what they use."""
 
@@ -153,6 +159,7 @@ class PlainFunctions:
         self.helpers = helpers
         self.edits: dict[Module, list[Edit]] = {}
         self.functions: list[Function] = []
+        self.summaries: list[tuple[Module, ast.stmt]] = []  # that go
         self.known: set[ast.AST] = set()  # calls of what is read apart
         self._seen: set[ast.AST] = set()
 
@@ -178,7 +185,11 @@ class PlainFunctions:
             style = FileStyle.of(function.module.source, self.style.tensorflow)
             context = Context(function.module, style, Modes(function.module, function.node, same))
             self.functions.append(function)
+            gone = self._summaries(function)
+            context.replaced.update(dict.fromkeys(gone, _nothing))
             edits = [e for statement in function.node.body for e in context.edits(statement)]
+            source = function.module.source
+            edits = outermost([*(Layout(source, s).replace([]) for s in gone), *edits])
             inside = function.module.names.ancestors(function.node)
             if edits and any(isinstance(parent, ast.FunctionDef) for parent in inside):
                 text = f"{function.name} needs TF2's names, inside of another function"
@@ -189,6 +200,20 @@ class PlainFunctions:
             self.edits.setdefault(function.module, []).extend(edits)
             for statement in function.node.body:
                 self.visit(function.module, statement)
+
+    def _summaries(self, function: Function) -> list[ast.stmt]:
+        """The statements of a function that only write summaries, beside others."""
+        inside = {part for part in walk(function.node) if isinstance(part, ast.stmt)}
+        inside.discard(function.node)
+        _, gone = without_summaries(function.module, inside, self.graph)
+        names = function.module.names
+        gone = [
+            s
+            for s in gone
+            if len(names.block(s)) > 1 and Layout(function.module.source, s).owns_lines
+        ]
+        self.summaries += [(function.module, statement) for statement in gone]
+        return gone
 
     def _check_unknown(self, module: Module, call: ast.Call) -> None:
         """A call that leads out of the run may make variables that nobody would find."""

@@ -425,6 +425,8 @@ class _Conversion:
         plan.tells, plan.never = self.helpers.tells, self.helpers.never
         plan.has_layer_lists = self.has_layer_lists
         plan.tables = self.tables
+        if self.training.averages is not None:  # a model of its own has them
+            plan.tables += tuple(f"{AVERAGES}.{name}" for name in self.tables)
         newline = module.source.newline
         start, end = module.source.span(self.node)
         gap = (

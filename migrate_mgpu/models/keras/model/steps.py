@@ -31,7 +31,7 @@ from migrate_mgpu.source.style import FileStyle
 
 AVERAGES = "averages"
 # The names that a training step has beside averages.
-AVERAGE_NAMES = {AVERAGES, "average", "known", "moved", "v", "variable", "variables"}
+AVERAGE_NAMES = {AVERAGES, "average", "moved", "variable"}
 _JOINED = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda)
 LOSS, TESTED, MEAN = "batch_loss", "test_loss", "mean_loss"
 # Metrics that are means over all elements.
@@ -128,6 +128,8 @@ class Steps:
             made = metric_object(kept.metric, kept.name, self.style, settings.render)
             network.made.append((f"self.{kept.attribute}", made))
         network.reads(settings)
+        if self.averages is not None:
+            network.members.append(self._trained)
         network.members += [self._property, self._loss]
         if self.tested is not None and self.reports:
             network.members.append(self._tested)
@@ -150,6 +152,19 @@ class Steps:
             return block.text()
         names = [f"self.{name}" for name in (MEAN, *(m.attribute for m in self.metrics))]
         self._listed(block, f"return [{', '.join(names)}]", [f"{name}," for name in names])
+        return block.text()
+
+    def _trained(self, network: Network, indent: str) -> str:
+        """The property that leaves the averages out of what an optimizer has."""
+        block = self._block(indent)
+        block.line("@property")
+        block.line("def trainable_variables(self):")
+        block.line("# Of the averages none: an optimizer keeps nothing for them.", 1)
+        block.line(f"averages = getattr(self, {self.style.string(AVERAGES)}, None)", 1)
+        every = "[] if averages is None else averages.trainable_variables"
+        block.line(f"known = {{id(v) for v in ({every})}}", 1)
+        rest = "v for v in super().trainable_variables if id(v) not in known"
+        block.line(f"return [{rest}]", 1)
         return block.text()
 
     def _condition(self, network: Network, kept: _Kept) -> str:
@@ -295,16 +310,7 @@ class Steps:
             block.line("# The replicas' gradients are summed up.", 2)
             block.line("share = loss / self.distribute_strategy.num_replicas_in_sync", 2)
             target = "share"
-        variables = "self.trainable_variables"
-        if self.averages is not None:
-            block.line(f"if not self.{AVERAGES}.built:", 1)
-            block.line(f"self.{AVERAGES}(features)", 2)
-            block.line(f"averages = self.{AVERAGES}.trainable_variables", 1)
-            block.line("known = {id(average) for average in averages}", 1)
-            rest = "v for v in self.trainable_variables if id(v) not in known"
-            self._listed(block, f"variables = [{rest}]", [rest])
-            variables = "variables"
-        block.line(f"gradients = tape.gradient({target}, {variables})", 1)
+        block.line(f"gradients = tape.gradient({target}, self.trainable_variables)", 1)
         if self.clipping is not None:
             block.line(self._clipped(network, self.clipping), 1)
         if self.sums_rows:
@@ -313,7 +319,7 @@ class Steps:
             self._listed(block, f"gradients = [{each}]", [each])
         if self.averages is not None:
             self._moved(network, block, self.averages)
-        pairs = f"zip(gradients, {variables})"
+        pairs = "zip(gradients, self.trainable_variables)"
         block.line(f"self.optimizer.apply_gradients({pairs})", 1)
         loss = self._called(TESTED) if self.reports else "loss"
         block.line(f"self.{MEAN}.update_state({loss})", 1)
@@ -327,8 +333,11 @@ class Steps:
         decay = context.render(moved.decay)
         decay = f"({decay})" if isinstance(moved.decay, _JOINED) else decay
         network.reads(context)
+        block.line(f"if not self.{AVERAGES}.built:", 1)
+        block.line(f"self.{AVERAGES}(features)", 2)
         block.line("# The averages move before the variables do.", 1)
-        block.line("for average, variable in zip(averages, variables):", 1)
+        pairs = f"zip(self.{AVERAGES}.trainable_variables, self.trainable_variables)"
+        block.line(f"for average, variable in {pairs}:", 1)
         block.line(f"moved = average - (average - variable) * (1.0 - {decay})", 2)
         first = "self.optimizer.iterations == 0"
         block.line(f"average.assign({self.tf}.where({first}, variable, moved))", 2)

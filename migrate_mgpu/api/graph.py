@@ -121,6 +121,12 @@ def {name}(logits, targets, weights):
     **distributions.FUNCTIONS,
     **random_fields.FUNCTIONS,
 }
+# Those of one tensor that TF2 has by the same name: a program may give one a name of its own.
+OF_ONE_TENSOR = frozenset(
+    ["abs", "cos", "exp", "identity", "nn.elu", "nn.leaky_relu", "nn.relu", "nn.relu6", "nn.selu",
+     "nn.sigmoid", "nn.softmax", "nn.softplus", "nn.softsign", "nn.tanh", "sigmoid", "sin",
+     "square", "tanh"]
+)  # fmt: skip
 # Those that are given functions, with the parameters that are the same in TF2.
 CONTROL: Mapping[str, tuple[str, ...]] = {
     "cond": ("pred", "true_fn", "false_fn"),

@@ -42,6 +42,7 @@ from migrate_mgpu.models.normalize import (
     fed_datasets,
     fed_dropout,
     feedable_iterators,
+    fetched_states,
     graph_functions,
     graph_names,
     graph_objects,
@@ -51,6 +52,7 @@ from migrate_mgpu.models.normalize import (
     graphs_in_turn,
     idle_sessions,
     late_parts,
+    late_savers,
     later_graphs,
     layer_loops,
     layer_objects,
@@ -65,6 +67,7 @@ from migrate_mgpu.models.normalize import (
     named_tensors,
     optimizer_choices,
     parsed_summaries,
+    partial_calls,
     placeholder_lists,
     printed_parts,
     public_keras,
@@ -78,6 +81,7 @@ from migrate_mgpu.models.normalize import (
     script_savers,
     script_statements,
     session_blocks,
+    session_functions,
     session_loops,
     shape_products,
     shared_initializers,
@@ -565,13 +569,16 @@ def _with_builders_written(
     modules: Sequence[Module],
     graph: CallGraph,
     plan: Callable[[Files], Planned],
+    settled: bool = False,
 ) -> Texts | None:
     """A program whose builders are written where they are called, if it is native only so.
 
     One after the other, each that the program stays for. ``named`` is what the program is with
-    names for the parts of its graph.
+    names for the parts of its graph. ``settled``: a function that needs no more stays, without what
+    no call of it asks for.
     """
-    found = dict(named)
+    found, again = dict(named), False
+    stays = modules, graph
     for _ in range(_BUILDERS):
         planned, result = _planned_parts(own, found, plan)
         if entry in _native(result):
@@ -580,15 +587,17 @@ def _with_builders_written(
         refused = state.session.refused if state is not None and state.session else None
         part = next((one for one in planned.parts if state in one.states), None)
         if state is None or refused is None or part is None:
-            return None
+            break
         if state.session is not None and state.session.towers is not None:
             return None  # what each tower shares is read of the functions that all of them call
         modules = state.program.modules
         theirs = {module for module in modules if module.path in free}
-        edits = builders_in_place.normalize(refused, modules, part.graph.within(modules), theirs)
+        graph = part.graph.within(modules)
+        again = again or (not settled and builders_in_place.settles(refused, graph, theirs))
+        edits = builders_in_place.normalize(refused, modules, graph, theirs, settled)
         new = rewritten(edits)
         if not new:
-            return None
+            break
         data = {path: found[path][0] if path in found else one for path, one in own.items()}
         layers = {path: list(one[1].get(path, ())) for path, one in found.items()}
         for module, one in new.items():
@@ -600,7 +609,9 @@ def _with_builders_written(
             data[path] = text
             layers.setdefault(path, []).extend(later[path])
         found = {path: (data[path], {path: one}) for path, one in layers.items()}
-    return None
+    if not again:
+        return None
+    return _with_builders_written(entry, own, free, named, *stays, plan, settled=True)
 
 
 def _state_of(planned: Planned, entry: Path) -> State | None:
@@ -835,6 +846,7 @@ def _named(
                 or _each(own_modules, module_aliases.normalize)
                 or _each(own_modules, partial(arg_scopes.normalize, graph=graph))
                 or _each(own_modules, arg_scopes.normalizers_apart)
+                or _each(own_modules, partial_calls.normalize)
                 or _each(own_modules, partial(shared_initializers.normalize, modules=modules))
                 or _each(own_modules, public_keras.of_module)
                 or _each(own_modules, shape_products.normalize)
@@ -847,6 +859,7 @@ def _named(
                 or _each(own_modules, attention_cells.normalize)
                 or _each(own_modules, decoders.normalize)
                 or _each(own_modules, partial(unread_states.normalize, modules=modules))
+                or _each(own_modules, fetched_states.normalize)
                 or _each(own_modules, recurrent_dropout.normalize)
                 or _each(own_modules, recurrent_inputs.normalize)
                 or _each(own_modules, partial(script_statements.normalize, graph=graph))
@@ -854,7 +867,9 @@ def _named(
                 or _each(own_modules, session_blocks.normalize)
                 or _each(own_modules, closed_sessions.normalize)
                 or _each(own_modules, partial(script_savers.normalize, graph=graph))
+                or _each(own_modules, partial(session_functions.normalize, graph=graph))
                 or _each(own_modules, repeated_savers.normalize)
+                or _each(own_modules, late_savers.normalize)
                 or _each(own_modules, partial(session_loops.normalize, graph=graph))
                 or _each(own_modules, partial(returned_collections.normalize, graph=graph))
                 or _each(own_modules, fed_dropout.normalize)

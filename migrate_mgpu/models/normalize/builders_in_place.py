@@ -20,6 +20,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.scope import is_session, scopes_of
+from migrate_mgpu.models.normalize import settled_arms
 from migrate_mgpu.models.normalize.collection_lists import CALLS
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.models.normalize.single_calls import without_imports
@@ -34,18 +35,31 @@ _LATE = (ast.Lambda, ast.IfExp, ast.BoolOp, *COMPREHENSIONS)
 
 
 def normalize(
-    why: Diagnostic, modules: Sequence[Module], graph: CallGraph, own: Set[Module]
+    why: Diagnostic,
+    modules: Sequence[Module],
+    graph: CallGraph,
+    own: Set[Module],
+    settled: bool = False,
 ) -> dict[Module, list[Edit]]:
     """The edits for the function that a program stays for; none where there is none.
 
-    ``own`` are the modules that no other program has.
+    ``own`` are the modules that no other program has. ``settled``: what all calls decide alike goes
+    first, and the function stays if that is enough.
     """
     for function in _candidates(why, graph):
         if function.module in own:
-            edits = _named(function, graph) or _written(function, modules, graph)
+            edits = settled_arms.normalize(function, graph) if settled else {}
+            edits = edits or _named(function, graph) or _written(function, modules, graph)
             if edits and edits.keys() <= own:
                 return edits
     return {}
+
+
+def settles(why: Diagnostic, graph: CallGraph, own: Set[Module]) -> bool:
+    """Whether the calls of a function that a program stays for decide some of its conditions."""
+    return any(
+        settled_arms.normalize(one, graph) for one in _candidates(why, graph) if one.module in own
+    )
 
 
 def _candidates(why: Diagnostic, graph: CallGraph) -> list[Function]:

@@ -125,28 +125,36 @@ def resolved(module: Module, choice: Choice, value: bool) -> list[Edit]:
         if isinstance(node, ast.If) and choice.holds_for(node.test):
             if is_inside(module, node, set(gone)):
                 return []
-            layout = Layout(module.source, node)
-            if not layout.owns_lines or module.source.code(node).startswith("elif"):
+            edit = taken_arm(module, node, value)
+            if edit is None:
                 return []
             gone.append(node)
-            block = Block(module.source, module.source.indent_of(node))
-            for line in _told(module, node, value):
-                block.line(line)
-            taken = node.body if value else node.orelse
-            for statement in taken:
-                changes = []
-                if module.source.code(statement).startswith("elif"):
-                    start, _ = module.source.span(statement)
-                    changes.append(Edit(start, start + len("elif"), "if"))
-                block.statement(statement, changes)
-            if not taken and len(module.names.block(node)) == 1:
-                block.line("pass")
-            text, end = block.text() if block.lines else "", layout.next_line
-            if taken and isinstance(taken[-1], (ast.Return, ast.Raise)):
-                last = module.names.block(node)[-1]  # what stands behind it is never reached
-                end = Layout(module.source, last).next_line
-            found.append(Edit(layout.line_start, end, text))
+            found.append(edit)
     return found
+
+
+def taken_arm(module: Module, node: ast.If, value: bool) -> Edit | None:
+    """What stands for a condition that has one value; None where that cannot be written."""
+    layout = Layout(module.source, node)
+    if not layout.owns_lines or module.source.code(node).startswith("elif"):
+        return None
+    block = Block(module.source, module.source.indent_of(node))
+    for line in _told(module, node, value):
+        block.line(line)
+    taken = node.body if value else node.orelse
+    for statement in taken:
+        changes = []
+        if module.source.code(statement).startswith("elif"):
+            start, _ = module.source.span(statement)
+            changes.append(Edit(start, start + len("elif"), "if"))
+        block.statement(statement, changes)
+    if not taken and len(module.names.block(node)) == 1:
+        block.line("pass")
+    text, end = block.text() if block.lines else "", layout.next_line
+    if taken and isinstance(taken[-1], (ast.Return, ast.Raise)):
+        last = module.names.block(node)[-1]  # what stands behind it is never reached
+        end = Layout(module.source, last).next_line
+    return Edit(layout.line_start, end, text)
 
 
 def _told(module: Module, node: ast.If, value: bool) -> Iterator[str]:

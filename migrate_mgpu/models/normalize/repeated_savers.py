@@ -44,7 +44,7 @@ def normalize(module: Module) -> list[Edit]:
         whole = _alone(module, later)
         layout = Layout(module.source, whole) if whole is not None else None
         if layout is not None and _only_restores(module, name, later, savers) and layout.owns_lines:
-            if not any(_may_build(module, one) for one in between):
+            if not any(may_build(module, one) for one in between):
                 return [layout.replace([])]
     return []
 
@@ -89,7 +89,7 @@ def _only_restores(module: Module, name: str, saver: ast.stmt, savers: list[ast.
     return True
 
 
-def _may_build(module: Module, statement: ast.stmt) -> bool:
+def may_build(module: Module, statement: ast.stmt) -> bool:
     """Whether a statement may make variables, itself or by what it calls of the module's."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return False

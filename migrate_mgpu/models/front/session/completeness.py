@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, position, walk
-from migrate_mgpu.api.graph import DEVICE_OPTIONS, SAME, SETTINGS
+from migrate_mgpu.api.graph import DEVICE_OPTIONS, OF_ONE_TENSOR, SAME, SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.data_functions import is_thrown_away, only_makes_data
@@ -71,6 +71,8 @@ class CompletenessCheck(StatementReader):
             if isinstance(use.node, (ast.Import, ast.ImportFrom)) or is_inside(
                 self.module, use.node, known
             ):
+                continue
+            if self._is_named_function(use):
                 continue
             if use.symbol.name.startswith(SETTINGS) or not use.symbol.name or self._option(use):
                 if not use.symbol.name.startswith(SAME):
@@ -137,6 +139,28 @@ class CompletenessCheck(StatementReader):
         for place, role in enumerate(self.found.roles):
             if role in (Role.OPTIMIZER, Role.SCHEDULE, Role.UPDATE):
                 self.found.roles[place] = Role.GONE
+
+    def _is_named_function(self, use: Use) -> bool:
+        """`activation = tf.nn.tanh`, whose name is only called, with one tensor."""
+        if use.symbol.name not in OF_ONE_TENSOR:
+            return False
+        names, statement = self.names, self.names.parents.get(use.node)
+        if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+            return False
+        target = statement.targets[0]
+        home = names.scope_of_name.get(target) if isinstance(target, ast.Name) else None
+        if not isinstance(target, ast.Name) or home is None or len(home.bindings[target.id]) > 1:
+            return False
+        for mention in names.mentions(target.id, home):
+            call = names.parents.get(mention)
+            if mention is target:
+                continue
+            if not isinstance(call, ast.Call) or call.func is not mention:
+                return False
+            if len(call.args) != 1 or isinstance(call.args[0], ast.Starred) or call.keywords:
+                return False
+        imported = any(self.module in one.imported for one in self.graph.modules)
+        return not imported
 
     def _option(self, use: Use) -> bool:
         """Whether it sets options of devices, before the graph is built."""

@@ -541,13 +541,19 @@ class Expressions:
                 raise Refused(self.module, part, text, "return what it computes alone")
 
     def _is_named(self, statement: ast.stmt) -> bool:
-        """`with tf.name_scope("layer"):`, in a function that computes."""
+        """`with tf.name_scope("layer"):`, in a function that computes.
+
+        A scope of variables is no more where none are made in it.
+        """
         if not isinstance(statement, ast.With):
             return False
+        calls = [part for part in walk(statement) if isinstance(part, ast.Call)]
+        made = any(self.layers.of(call) is not None for call in calls)
+        kinds = ("name_scope",) if made else ("name_scope", "variable_scope")
         return all(
             item.optional_vars is None
             and isinstance(item.context_expr, ast.Call)
-            and name_of(self.module, item.context_expr) == "name_scope"
+            and name_of(self.module, item.context_expr) in kinds
             and len(item.context_expr.args) == 1
             and not item.context_expr.keywords
             and (

@@ -19,13 +19,16 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import without_function
+
+_TRAINS = ("minimize", "apply_gradients")
 
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
@@ -35,7 +38,7 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     node = homes.pop() if len(homes) == 1 else None
     if not isinstance(node, ast.FunctionDef) or node not in module.tree.body:
         return []
-    if not _begins(module):
+    if not _begins(module) or not _builds(module, node):
         return []
     references = list(graph.references(Function(module, node)))
     if len(references) != 1 or references[0].module is not module:
@@ -55,3 +58,13 @@ def _begins(module: Module) -> bool:
     known = calls_of_names(module)
     made = (call for name in (*PLACEHOLDERS, *VARIABLES.by_name) for call in known.get(name, ()))
     return any(module.names.scope_at(call).is_module for call in made)
+
+
+def _builds(module: Module, node: ast.FunctionDef) -> bool:
+    """Whether a function makes what trains, or variables: another one may only run the graph."""
+    calls = (part for part in walk(node) if isinstance(part, ast.Call))
+    return any(
+        name_of(module, one) in VARIABLES.by_name
+        or (isinstance(one.func, ast.Attribute) and one.func.attr in _TRAINS)
+        for one in calls
+    )

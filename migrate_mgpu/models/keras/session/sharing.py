@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -30,7 +30,8 @@ class Part:
     """Units that the same steps have, in order: what they take and what they give, by name.
 
     ``builds`` is the first that needs the variables of their layers: an update that trains them,
-    or a unit that gives them the values of others. Where a saver does, it is the last of the units.
+    or a unit that gives them the values of others. Where a saver does, made above that, it is the
+    last of the units.
     ``sizes`` are what variables below are shaped by, as follows from the shapes of what it gives.
     """
 
@@ -106,8 +107,11 @@ class Sharing:
             new = [u for u in closure([update.unit]) if {*_layers(u)} - built]
             if new:
                 units = [unit for unit in closure(new) if unit.stage is update.unit.stage]
-                built.update(v for unit in units for v in _layers(unit))
-                found.append(replaced(self._part(units), builds=update))
+                layers = [v for unit in units for v in _layers(unit)]
+                part = self._part(units)
+                above = self._saves_above(update, layers, part)
+                built.update(layers)
+                found.append(replaced(part, builds=units[-1] if above else update))
         copies = [unit for unit in self._units if unit.node in self.program.copies]
         needs = [({*_layers(one)}, one) for one in sorted(copies, key=lambda unit: unit.place)]
         saved = {one.variables for saver in self.program.savers for _, one in saver.saved}
@@ -125,6 +129,28 @@ class Sharing:
             text = "it saves variables of layers that nothing here runs"
             raise Refused(self.program.scope.module, saver, text, "save those that something uses")
         return found
+
+    def _saves_above(self, update: Update, layers: Collection[Variables], part: Part) -> bool:
+        """Whether a saver that stands above an update needs the variables of layers.
+
+        Raises:
+            Refused: something of their function stands below it.
+        """
+        entries = [entry.statement for entry in self.program.scope.entries]
+        places = {statement: place for place, statement in enumerate(entries)}
+        for saver in self.program.savers:
+            place = places.get(saver.statement)
+            if place is None or place > places[update.statement]:
+                continue
+            if not any(one.variables in layers for _, one in saver.saved):
+                continue
+            statements = (unit.node for unit in part.units if isinstance(unit.node, ast.stmt))
+            below = any(places.get(one, 0) > place for one in statements)
+            if below or self.program.scope.towers is not None:
+                text = "a saver of layers stands above what builds them"
+                raise Refused(self.program.scope.module, saver.statement, text, "make it below")
+            return True
+        return False
 
     def _parts(self, networks: list[Part]) -> list[Part]:
         steps: dict[Unit, set[Step]] = {}

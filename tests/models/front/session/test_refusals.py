@@ -1261,6 +1261,15 @@ REFUSED = {
         ),
         "the name of a variable's scope cannot be determined",
     ),
+    "a saver of layers between those that are trained": (
+        "import numpy as np\nimport tensorflow as tf\n"
+        "x = tf.placeholder(tf.float32, [None, 2])\nrows = np.ones([2, 2])\n"
+        "hidden = tf.layers.dense(x, 3)\nsaver = tf.train.Saver()\n"
+        "loss = tf.reduce_mean(tf.layers.dense(hidden, 1))\n"
+        "train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)\n"
+        f"{START}sess.run(train, {{x: rows}})\nsaver.save(sess, 'a')\n",
+        "a saver of layers stands above what builds them",
+    ),
     "a saver of what is not seen": (
         program(before="saver = tf.train.Saver(tf.global_variables()[1:])\n"),
         "what a saver saves cannot be determined",

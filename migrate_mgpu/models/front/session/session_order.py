@@ -56,7 +56,10 @@ class SessionOrder(StatementReader):
         """Whether the code at a node of the module runs at most once, for each graph."""
         around = self.scope.session_node
         if self.scope.own and self.scope.owner is not None and isinstance(around, ast.FunctionDef):
-            return runs_in_line(self.module, node, around)
+            if runs_in_line(self.module, node, around):
+                return True
+            if not self._runs_once(self.module, around.body[0]):
+                return False  # there may be several objects
         return self._runs_once(self.module, node)
 
     # -- calls of functions and methods ------------------------------------------------

@@ -1,0 +1,68 @@
+"""An object that makes its session, and a method that gives the variables their first values."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.migration import changed, run, said
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        self.w = tf.Variable(tf.zeros([2, 1]), name="w")
+        self.loss = tf.reduce_mean(tf.square(tf.matmul(self.x, self.w) - 1.0))
+        self.step = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+        self.saver = tf.train.Saver()
+        self.sess = tf.Session()
+
+    def load(self):
+        self.saver.restore(self.sess, "m.ckpt")
+
+    def fit(self, rows):
+        self.sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            print(self.sess.run([self.step, self.loss], {self.x: rows})[1])
+        self.saver.save(self.sess, "m.ckpt")
+
+
+def main():
+    model = Model()
+    model.fit(np.ones([4, 2]))
+
+
+if __name__ == "__main__":
+    main()
+"""
+PLAIN = changed(
+    PROGRAM,
+    ('    def load(self):\n        self.saver.restore(self.sess, "m.ckpt")\n\n', ""),
+)
+
+
+def test_a_method_that_is_called_once_may_begin() -> None:
+    result = run(PLAIN, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    after = str(result.files[0].after)
+    assert "initializer" not in after and "self.train_step(rows)" in after, after
+
+
+FIT = "    model.fit(np.ones([4, 2]))\n"
+STAYS = {
+    "it is called twice": changed(PLAIN, (FIT, FIT * 2)),
+    "it is called in a loop": changed(PLAIN, (FIT, f"    for _ in range(2):\n    {FIT}")),
+    "there are two objects": changed(PLAIN, ("model = Model()", "model, _ = Model(), Model()")),
+    "what calls it is called twice": PLAIN + "    main()\n",
+    "it is handed on": changed(PLAIN, (FIT, f"{FIT}    print(model.fit)\n")),
+    "something is restored before": changed(PROGRAM, (FIT, f"    model.load()\n{FIT}")),
+}
+
+
+@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
+def test_one_that_may_begin_again_stays(text: str) -> None:
+    result = run(text, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

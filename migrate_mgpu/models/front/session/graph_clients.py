@@ -283,6 +283,9 @@ class GraphClientReader(StatementReader):
             target = statement.targets[0]
             if isinstance(target, ast.Attribute) and self.origins.kept_in(target) is statement:
                 return Role.GONE
+            if isinstance(target, ast.Name) and self.origins.of(target) is Whole.SESSION:
+                if isinstance(client.node, ast.FunctionDef):
+                    return Role.GONE  # `sess = self.sess`, one more name of it
         if statement in self.found.dropped:
             return Role.HOST
         if makes_graph(self.module, statement):

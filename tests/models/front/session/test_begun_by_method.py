@@ -66,3 +66,40 @@ STAYS = {
 def test_one_that_may_begin_again_stays(text: str) -> None:
     result = run(text, native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+ALIAS = changed(
+    PLAIN,
+    (
+        "        self.sess.run(tf.global",
+        "        sess = self.sess\n        self.sess.run(tf.global",
+    ),
+    ("self.sess.run(", "sess.run("),
+    ("save(self.sess,", "save(sess,"),
+)
+
+
+def test_a_session_may_get_one_more_name() -> None:
+    result = run(ALIAS, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert "sess" not in str(result.files[0].after)
+
+
+OTHERWISE = {
+    "it is printed": changed(ALIAS, ("        for _", "        print(sess)\n        for _")),
+    "it is handed on": changed(ALIAS, ("        for _", "        vars(sess)\n        for _")),
+    "it is another session later": changed(
+        ALIAS, ("        for _", "        sess = tf.Session()\n        for _")
+    ),
+    "it is given to a function that runs it": changed(
+        ALIAS,
+        ("class Model", "def show(sess, loss):\n    print(sess.run(loss))\n\n\nclass Model"),
+        ("        for _", "        show(sess, 'loss:0')\n        for _"),
+    ),
+}
+
+
+@pytest.mark.parametrize("text", OTHERWISE.values(), ids=OTHERWISE)
+def test_a_name_that_is_used_otherwise_stays(text: str) -> None:
+    result = run(text, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

@@ -152,10 +152,14 @@ of those of the other 29, 54 % become native:
 | programs | native | bridge | refused |
 | --- | --- | --- | --- |
 | straight scripts | 125 | 19 | 8 |
-| functions or classes that build, and one scope that runs | 205 | 247 | 9 |
-| sessions in objects, or handed to functions | 53 | 212 | 2 |
-| all that train | 383 (44 %) | 478 | 19 |
-| only apply | 22 | 99 | 2 |
+| functions or classes that build, and one scope that runs | 210 | 243 | 8 |
+| sessions in objects, or handed to functions | 59 | 206 | 2 |
+| all that train | 394 (45 %) | 468 | 18 |
+| only apply | 22 | 100 | 1 |
+
+The tool was built on these. Of 30 repositories that nobody had looked at, 36 of 164 programs that
+train were native at first sight (22 %; 23 of 37 straight scripts), and 42 once some obstacles were
+taken away; of 26 such repositories before them 37 of 170 (22 %), and then 51.
 
 Among 318 repositories that were gathered for other parts of the tool as well (Estimators, towers,
 configurations), 261 have programs with sessions that train: 483 of 1,814 were native, 27 %, before

@@ -1,4 +1,4 @@
-"""A session that its block closes where the program leaves it: the block closes it.
+"""A session that is closed where the program leaves it: its block, or the end, closes it.
 
 with tf.Session() as sess:
     if ckpt:
@@ -24,21 +24,31 @@ def normalize(module: Module) -> list[Edit]:
     """The edits for all such calls."""
     names, found = module.names, list[Edit]()
     for call in session_calls(module):
-        block = names.statement(call)
-        if not isinstance(block, ast.With) or len(block.items) != 1:
-            continue
-        target = block.items[0].optional_vars
-        if not isinstance(target, ast.Name) or names.only_binding(target) is None:
+        made = names.statement(call)
+        target = _named(made)
+        if target is None or names.only_binding(target) is None:
             continue
         for mention in names.mentions(target.id, names.scope_of_name[target]):
-            statement = names.statement(mention) if isinstance(mention.ctx, ast.Load) else block
-            own = names.scope_at(mention) is names.scope_at(block)
-            if own and _closes(statement, mention) and block in names.ancestors(statement):
+            statement = names.statement(mention) if isinstance(mention.ctx, ast.Load) else made
+            own = names.scope_at(mention) is names.scope_at(made)
+            inside = made in names.ancestors(statement) or isinstance(
+                names.parents.get(statement), ast.If
+            )
+            if own and inside and _closes(statement, mention):
                 below = names.block(statement)
                 rest = below[below.index(statement) + 1 :]
                 if rest and _leaves(module, rest[0]):
                     found.append(without_paragraph(module.source, statement))
     return found
+
+
+def _named(made: ast.stmt) -> ast.Name | None:
+    """The name of a session: of a block of its own, or an assignment."""
+    if isinstance(made, ast.With):
+        target = made.items[0].optional_vars if len(made.items) == 1 else None
+    else:
+        target = made.targets[0] if isinstance(made, ast.Assign) else None
+    return target if isinstance(target, ast.Name) else None
 
 
 def _closes(statement: ast.stmt, mention: ast.Name) -> bool:

@@ -5,8 +5,7 @@
             saver = tf.train.Saver()
             saver.restore(sess, path)
 
-The variables are the same in both places where nothing below the session builds any. A session that
-a branch closes last, or right before the program ends, ends there anyway.
+The variables are the same in both places where nothing below the session builds any.
 """
 
 from __future__ import annotations
@@ -14,27 +13,23 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
-from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.api.tables import calls_of_names
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.normalize.repeated_savers import may_build
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
-_ENDS = ("sys.exit", "builtins.exit", "builtins.quit", "os._exit")
-
 
 @fact_of_text
 def normalize(module: Module) -> list[Edit]:
-    """The edits for the savers of one session, and for one that closes it; none without these."""
+    """The edits for the savers of one session; none without these."""
     calls = session_calls(module)
     if len(calls) != 1:
         return []
     session = module.names.statement(calls[0])
     below = _below(module, session)
     other = len(calls[0].args) > 1 or any(one.arg == "graph" for one in calls[0].keywords)
-    above = [] if other else _made_above(module, session, below)  # another graph, another saver
-    return above or _closed(module, session, calls[0], below)
+    return [] if other else _made_above(module, session, below)  # another graph, another saver
 
 
 def _below(module: Module, session: ast.stmt) -> list[ast.stmt]:
@@ -91,33 +86,3 @@ def _exclude_each_other(module: Module, made: list[ast.stmt], below: list[ast.st
             return False
         arms.append(found)
     return len({id(node) for node, _ in arms}) == 1 and len({*arms}) == len(arms)
-
-
-def _closed(module: Module, session: ast.stmt, call: ast.Call, below: list[ast.stmt]) -> list[Edit]:
-    """The edit that takes out `sess.close()` of a branch behind which nothing runs."""
-    names = module.names
-    for mention in names.attributes.get("close", ()):
-        closes, name = names.parents.get(mention), mention.value
-        statement = names.parents.get(closes) if closes is not None else None
-        if not isinstance(closes, ast.Call) or closes.args or not isinstance(name, ast.Name):
-            continue
-        if not isinstance(statement, ast.Expr) or not isinstance(names.parents[statement], ast.If):
-            continue
-        binding = names.only_binding(name)
-        if binding is None or names.statement(binding.node) is not session:
-            continue
-        block = names.block(statement)
-        behind = block[block.index(statement) + 1 :]
-        if len(behind) == 1 and _ends(module, behind[0]) and statement not in below:
-            layout = Layout(module.source, statement)
-            return [layout.replace([])] if layout.owns_lines else []
-    return []
-
-
-def _ends(module: Module, statement: ast.stmt) -> bool:
-    """Whether a statement ends the program, or the function that has the session."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return module.names.qualname(statement.value.func) in _ENDS
-    return isinstance(statement, ast.Return) and not any(
-        isinstance(one, ast.Call) and name_of(module, one) for one in walk(statement)
-    )

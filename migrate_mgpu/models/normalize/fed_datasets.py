@@ -7,7 +7,8 @@
     sess.run(iterator.initializer, feed_dict={features: values})
 
 becomes `from_tensor_slices(tf.cast(values, tf.float32))` and `sess.run(iterator.initializer)`,
-where the values are there before the dataset is made, and the iterator begins once.
+where the values are there before the dataset is made, and no other run begins the iterator: one in
+a loop begins it with the same values each time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import ast
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import changes_in_place
@@ -30,12 +31,14 @@ _SLICES = "data.Dataset.from_tensor_slices"
 
 
 def normalize(module: Module) -> list[Edit]:
-    """The edits for one run that is fed so, in a script; none where there is none."""
-    line = list(in_line(module.tree.body))
+    """The edits for one run that is fed so, in a script or a function; none where there is none."""
     runs = [call for call in module.names.calls if _begins(call)]
     begun = [ast.dump(call.args[0]) for call in runs]
     for call in runs:
-        edits = _edits(module, call, line) if begun.count(ast.dump(call.args[0])) == 1 else []
+        home = module.names.scope_at(call)
+        if not isinstance(home.node, (ast.Module, ast.FunctionDef)):
+            continue
+        edits = _edits(module, call, home) if begun.count(ast.dump(call.args[0])) == 1 else []
         if edits:
             return edits
     return []
@@ -49,11 +52,11 @@ def _begins(call: ast.Call) -> bool:
     return isinstance(fetched, ast.Attribute) and fetched.attr == "initializer"
 
 
-def _edits(module: Module, call: ast.Call, line: list[ast.stmt]) -> list[Edit]:
+def _edits(module: Module, call: ast.Call, home: Scope) -> list[Edit]:
     names, source = module.names, module.source
     told = by_parameter(call, _RUN)
     feeds, statement = told.get("feed_dict"), names.statement(call)
-    if not isinstance(feeds, ast.Dict) or told.keys() != {*_RUN} or statement not in line:
+    if not isinstance(feeds, ast.Dict) or told.keys() != {*_RUN}:
         return []
     if not isinstance(statement, ast.Expr) or statement.value is not call:
         return []
@@ -61,7 +64,7 @@ def _edits(module: Module, call: ast.Call, line: list[ast.stmt]) -> list[Edit]:
     for key, value in zip(feeds.keys, feeds.values):
         if not isinstance(key, ast.Name) or not isinstance(value, ast.Name):
             return []
-        edits = _of_placeholder(module, key, value, line)
+        edits = _of_placeholder(module, key, value, home)
         if edits is None:
             return []
         found += edits
@@ -70,10 +73,12 @@ def _edits(module: Module, call: ast.Call, line: list[ast.stmt]) -> list[Edit]:
 
 
 def _of_placeholder(
-    module: Module, key: ast.Name, value: ast.Name, line: list[ast.stmt]
+    module: Module, key: ast.Name, value: ast.Name, home: Scope
 ) -> list[Edit] | None:
     """What becomes of a placeholder that a dataset is made of; None where it is more."""
     names, source = module.names, module.source
+    assert isinstance(home.node, (ast.Module, ast.FunctionDef))
+    line = list(in_line(home.node.body))
     made, known = names.only_binding(key), names.only_binding(value)
     if made is None or known is None or name_of(module, made.value) != "placeholder":
         return None
@@ -82,7 +87,7 @@ def _of_placeholder(
     own = names.statement(made.node)
     if dtype is None or own not in line or not Layout(source, own).owns_lines:
         return None
-    reads = [one for one in names.mentions(key.id, names.module_scope) if one is not made.node]
+    reads = [one for one in names.mentions(key.id, home) if one is not made.node]
     given = [one for one in reads if one is not key]
     if len(given) != 1 or changes_in_place(module, value):
         return None

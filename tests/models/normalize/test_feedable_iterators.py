@@ -110,7 +110,6 @@ def test_layers_below_which_an_iterator_feeds_others_stay() -> None:
 BEGUN = "sess.run(shown_iterator.initializer, feed_dict={shown_text: padded, shown_marks: marks})\n"
 FED = {
     "it begins again": (BEGUN, BEGUN + BEGUN),
-    "it begins in a loop": (BEGUN, f"for _ in range(2):\n    {BEGUN}"),
     "what it is fed is computed there": ("shown_text: padded", "shown_text: padded[1:]"),
     "what it is fed changes": (BEGUN, f"padded[0] = 0\n{BEGUN}"),
     "something else is made of a placeholder": (

@@ -51,6 +51,7 @@ from migrate_mgpu.models.normalize import (
     graph_statements,
     graphs_in_turn,
     idle_sessions,
+    late_builders,
     late_parts,
     late_savers,
     later_graphs,
@@ -830,7 +831,9 @@ def _named(
                 partial(_sizes, graph=graph),
             )
         if objects and not edits:
-            edits = _each([module for module in modules if module in own], class_names.normalize)
+            edits = late_builders.normalize(modules, graph, own) or _each(
+                [module for module in modules if module in own], class_names.normalize
+            )
         if functions and not edits:
             edits = graph_functions.normalize(modules, graph, own)
         home = next((module for module in modules if module.path == at), None)

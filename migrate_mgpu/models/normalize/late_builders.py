@@ -4,21 +4,24 @@
     model.build()
 
 The constructor builds it: `self.build()` is the last that it does, and the call goes. So it is
-where the program makes one object, and calls the method once, with nothing.
+where the program makes one object, and calls the method once, with nothing. What the constructor
+sets to None for it (`self.sess = None`), and the method first sets, it no longer sets.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.scopes import position, statement_value, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import constructor_of, session_calls, trains
 from migrate_mgpu.models.normalize.constructor_ends import at_the_end, may_be_added_to
+from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
 
@@ -104,11 +107,91 @@ def _moved(
     if not isinstance(func.value, ast.Name) or func.value.id != target.id:
         return {}
     mentions = [one for m in graph.modules for one in m.names.attributes.get(method.name, ())]
-    if mentions != [func] or not Layout(caller.source, call).owns_lines:
-        return {}
     assert after is not None
-    me = constructor.args.args[0].arg
+    if mentions != [func] or not Layout(caller.source, after).owns_lines:
+        return {}
+    lines = [f"{constructor.args.args[0].arg}.{method.name}()"]
     edits = {caller: [without_paragraph(caller.source, after)]}
-    edit = at_the_end(module, constructor, [f"{me}.{method.name}()"])
-    edits.setdefault(module, []).append(edit)
+    own, last = edits.setdefault(module, []), constructor.body[-1]
+    nones = list(_nones(module, constructor, method))
+    own += (without_paragraph(module.source, one) for one in nones if one is not last)
+    if last in nones:
+        own.append(Layout(module.source, last).replace(lines))
+    else:
+        own.append(at_the_end(module, constructor, lines))
     return edits
+
+
+def _nones(
+    module: Module, constructor: ast.FunctionDef, method: ast.FunctionDef
+) -> Iterator[ast.stmt]:
+    """The constructor's `self.sess = None`, where the method sets that before anything reads it."""
+    owner = module.names.parents[constructor]
+    assert isinstance(owner, ast.ClassDef)
+    methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
+    reached = list(_reached(method, methods))
+    for statement in constructor.body:
+        name = _set(constructor, statement)
+        if name is None or not is_none(statement_value(statement)):
+            continue
+        inside = [n for one in reached for n in _of_object(one, name)]
+        sets = [
+            target
+            for one in reached
+            for line in in_line(one.body)
+            for target in (line.targets if isinstance(line, ast.Assign) else [])
+            if target in inside
+        ]
+        others = [n for n in _of_object(constructor, name) if n not in _targets(statement)]
+        reads = [n for n in inside if isinstance(n.ctx, ast.Load)]
+        if len(sets) == 1 and not others and all(_is_behind(module, sets[0], n) for n in reads):
+            yield statement
+
+
+def _reached(
+    method: ast.FunctionDef, methods: Mapping[str, ast.FunctionDef]
+) -> Iterator[ast.FunctionDef]:
+    """A method, and those that it surely calls, each once."""
+    found = {method.name: method}
+    waiting = [method]
+    while waiting:
+        for line in in_line(waiting.pop().body):
+            call = line.value if isinstance(line, (ast.Expr, ast.Assign)) else None
+            func = call.func if isinstance(call, ast.Call) else None
+            if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+                inner = methods.get(func.attr)
+                if inner is not None and func.attr not in found:
+                    found[func.attr] = inner
+                    waiting.append(inner)
+    yield from found.values()
+
+
+def _set(constructor: ast.FunctionDef, statement: ast.stmt) -> str | None:
+    """The attribute of the object that a statement sets, alone."""
+    (target,) = _targets(statement) if len(_targets(statement)) == 1 else (None,)
+    if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+        return None
+    return target.attr if target.value.id == constructor.args.args[0].arg else None
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    return statement.targets if isinstance(statement, ast.Assign) else []
+
+
+def _of_object(method: ast.FunctionDef, name: str) -> list[ast.Attribute]:
+    """The mentions of an attribute of the object in one of its methods."""
+    me = method.args.args[0].arg if method.args.args else ""
+    return [
+        part
+        for part in walk(method)
+        if isinstance(part, ast.Attribute)
+        and part.attr == name
+        and isinstance(part.value, ast.Name)
+        and part.value.id == me
+    ]
+
+
+def _is_behind(module: Module, first: ast.AST, node: ast.AST) -> bool:
+    """Whether a node stands behind another one in the same method."""
+    same = module.names.scope_at(first) is module.names.scope_at(node)
+    return same and position(node) > position(first)

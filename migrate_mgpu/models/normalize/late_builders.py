@@ -4,8 +4,9 @@
     model.build()
 
 The constructor builds it: `self.build()` is the last that it does, and the call goes. So it is
-where the program makes one object, and calls the method once, with nothing. What the constructor
-sets to None for it (`self.sess = None`), and the method first sets, it no longer sets.
+where the method makes the session, the program makes one object, and calls the method once, with
+nothing. What the constructor sets to None for it (`self.sess = None`), and the method first sets,
+it no longer sets.
 """
 
 from __future__ import annotations
@@ -17,9 +18,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import position, statement_value, walk
-from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
-from migrate_mgpu.models.front.session.scope import constructor_of, session_calls, trains
+from migrate_mgpu.models.front.session.scope import constructor_of, session_calls
 from migrate_mgpu.models.normalize.constructor_ends import at_the_end, may_be_added_to
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
@@ -50,30 +49,19 @@ def normalize(
 def _builders(
     module: Module, owner: ast.ClassDef, constructor: ast.FunctionDef
 ) -> Iterator[ast.FunctionDef]:
-    """The methods that build a graph, themselves or by others, and take nothing."""
+    """The methods that make the session of the object's graph, or surely call one that does.
+
+    One whose object is given a session builds a graph behind it, which is read where it is.
+    """
     methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
     sessions = session_calls(module)
-
-    def builds(node: ast.FunctionDef, seen: frozenset[str]) -> bool:
-        for part in walk(node):
-            if isinstance(part, ast.Call):
-                if part in sessions or trains(module, part):
-                    return True
-                if name_of(module, part) in PLACEHOLDERS:
-                    return True
-                func = part.func
-                if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-                    inner = methods.get(func.attr) if func.attr not in seen else None
-                    if inner is not None and builds(inner, seen | {func.attr}):
-                        return True
-        return False
-
-    for name, method in methods.items():
+    for method in methods.values():
         arguments = method.args
         plain = len(arguments.args) == 1 and not arguments.vararg and not arguments.kwarg
         plain = plain and not arguments.kwonlyargs and not arguments.posonlyargs
         if method is not constructor and plain and not method.decorator_list:
-            if builds(method, frozenset({name})):
+            reached = _reached(method, methods)
+            if any(part in sessions for one in reached for part in walk(one)):
                 yield method
 
 

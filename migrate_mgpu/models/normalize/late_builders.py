@@ -122,7 +122,7 @@ def _nones(
         name = _set(constructor, statement)
         if name is None or not is_none(statement_value(statement)):
             continue
-        inside = [n for one in reached for n in _of_object(one, name)]
+        inside = [n for one in _named(method, methods) for n in _of_object(one, name)]
         sets = [
             target
             for one in reached
@@ -151,6 +151,21 @@ def _reached(
                 if inner is not None and func.attr not in found:
                     found[func.attr] = inner
                     waiting.append(inner)
+    yield from found.values()
+
+
+def _named(
+    method: ast.FunctionDef, methods: Mapping[str, ast.FunctionDef]
+) -> Iterator[ast.FunctionDef]:
+    """A method, and all that it, or one of them, may call, each once."""
+    found = {method.name: method}
+    waiting = [method]
+    while waiting:
+        one = waiting.pop()
+        for name in methods.keys() - found.keys():
+            if _of_object(one, name):
+                found[name] = methods[name]
+                waiting.append(methods[name])
     yield from found.values()
 
 

@@ -66,3 +66,4 @@ def test_what_may_be_something_else_stays(text: str) -> None:
     for one in (text, in_function(text)):
         result = run(one, native_sessions=True, bridge=True)
         assert [one.state for one in result.programs] == ["bridge"], said(result)
+        assert any("a dataset is made of `x`" in message for message in said(result))

@@ -84,6 +84,14 @@ STAYS = {
         NONES,
         ("        self.start()\n", "        if self.sess is None:\n            self.start()\n"),
     ),
+    "what may be called asks for what is open": changed(
+        NONES,
+        (
+            "    def build(self):\n",
+            "    def build(self):\n        if self.rate:\n            self.show()\n",
+        ),
+        ("    def fit", "    def show(self):\n        print(self.sess)\n\n    def fit"),
+    ),
     "it is another object's": changed(
         PROGRAM,
         (CALL, "    build(model)\n"),
@@ -96,3 +104,4 @@ STAYS = {
 def test_what_may_be_something_else_stays(text: str) -> None:
     result = run(text, native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert any("its session is not assigned to a name" in one for one in said(result))

@@ -24,79 +24,14 @@ from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
-    arg_scopes,
-    attention_cells,
-    batches_before_towers,
-    bidirectional,
-    branch_parts,
     builders_in_place,
-    built_again,
-    called_feeds,
-    called_initializers,
-    carried_sizes,
-    class_names,
-    closed_sessions,
-    crf_transitions,
-    decoders,
-    early_constants,
-    fed_datasets,
-    fed_dropout,
-    feedable_iterators,
-    fetched_states,
-    graph_functions,
-    graph_names,
-    graph_objects,
-    graph_parameters,
     graph_settings,
-    graph_statements,
-    graphs_in_turn,
-    idle_sessions,
-    late_builders,
-    late_parts,
-    late_savers,
-    later_graphs,
-    layer_loops,
-    layer_objects,
-    loaded_graphs,
-    loop_collections,
-    loop_parts,
-    lower_triangles,
-    made_before_towers,
-    mixed_indents,
-    module_aliases,
     monitored_sessions,
-    named_tensors,
-    optimizer_choices,
-    parsed_summaries,
-    partial_calls,
-    placeholder_lists,
     printed_parts,
-    public_keras,
-    recurrent_dropout,
-    recurrent_inputs,
-    repeated_savers,
-    returned_collections,
-    reused_names,
-    run_names,
-    script_collections,
-    script_savers,
-    script_statements,
-    session_blocks,
-    session_functions,
-    session_loops,
-    shape_products,
-    shared_initializers,
-    static_shapes,
-    static_sizes,
-    templates,
-    tower_lists,
-    tower_sums,
-    tried_initializers,
-    turned_lists,
     unread_functions,
     unread_states,
-    variable_names,
 )
+from migrate_mgpu.models.normalize.session_passes import Program, edits_of
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.joined_modules import Joined, candidates, has_trained_class, joined
 from migrate_mgpu.run.plan import Planned
@@ -105,7 +40,6 @@ from migrate_mgpu.run.shared_classes import Alone, Sharing, agreed, sharings
 from migrate_mgpu.run.states import State
 from migrate_mgpu.source.history import History, place
 from migrate_mgpu.source.notebook import Notebook
-from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.two_texts import Unlike, one_text
 
 _CHOICES = 3  # settings of a program that are tried, each with both of its values
@@ -719,37 +653,6 @@ def _together(
     return {}
 
 
-def _renamed(modules: Sequence[Module]) -> dict[Module, list[Edit]]:
-    """Names of parts of the graph that are values of Python's later, in modules of their own."""
-    found: dict[Module, list[Edit]] = {}
-    for module in modules:
-        own = reused_names.renamed(module)
-        shared = any(module in other.imported for other in modules)
-        if own and not shared:
-            found[module] = own
-    return found
-
-
-def _each(
-    modules: Sequence[Module], normalize: Callable[[Module], list[Edit]]
-) -> dict[Module, list[Edit]]:
-    """The edits of the first module that has some."""
-    for module in modules:
-        own = normalize(module)
-        if own:
-            return {module: own}
-    return {}
-
-
-def _sizes(module: Module, graph: CallGraph) -> list[Edit]:
-    """Sizes of variables that are asked of tensors, as numbers of Python's."""
-    return (
-        static_sizes.normalize(module)
-        or carried_sizes.normalize(module)
-        or static_shapes.normalize(module, graph)
-    )
-
-
 def _planned(
     data: Mapping[Path, bytes],
     named: Texts,
@@ -820,112 +723,16 @@ def _named(
         if layers:
             project = graph.project.again(list(contents.items()))
             modules, graph = list(project.modules.values()), CallGraph(project)
-        own = {module for module in modules if module.path in free}
-        edits = _each(
-            [module for module in modules if module in own],
-            partial(monitored_sessions.normalize, graph=graph),
+        of_program = Program(
+            modules=modules,
+            graph=graph,
+            own=[module for module in modules if module.path in free],
+            home=next((module for module in modules if module.path == at), None),
+            has_objects=objects,
+            makes_parts=functions,
+            shared=shared,
         )
-        if not edits:
-            edits = printed_parts.normalize(modules, graph, own) or _each(
-                [module for module in modules if module in own],
-                partial(_sizes, graph=graph),
-            )
-        if objects and not edits:
-            edits = late_builders.normalize(modules, graph, own) or _each(
-                [module for module in modules if module in own], class_names.normalize
-            )
-        if functions and not edits:
-            edits = graph_functions.normalize(modules, graph, own)
-        home = next((module for module in modules if module.path == at), None)
-        if objects and not edits and home is not None:
-            of_objects = graph_objects.normalize(home, graph, shared)
-            edits = {home: of_objects} if of_objects else {}
-        if not edits:
-            own_modules = [module for module in modules if module in own]
-            edits = (
-                idle_sessions.normalize(modules, graph, own)
-                or _each(own_modules, mixed_indents.normalize)
-                or _each(own_modules, tried_initializers.normalize)
-                or _each(own_modules, module_aliases.normalize)
-                or _each(own_modules, partial(arg_scopes.normalize, graph=graph))
-                or _each(own_modules, arg_scopes.normalizers_apart)
-                or _each(own_modules, partial_calls.normalize)
-                or _each(own_modules, partial(shared_initializers.normalize, modules=modules))
-                or _each(own_modules, public_keras.of_module)
-                or _each(own_modules, shape_products.normalize)
-                or _each(own_modules, lower_triangles.normalize)
-                or _each(own_modules, partial(graph_names.normalize, modules=modules))
-                or _each(own_modules, crf_transitions.normalize)
-                or _each(own_modules, partial(feedable_iterators.normalize, graph=graph))
-                or _each(own_modules, fed_datasets.normalize)
-                or _each(own_modules, bidirectional.parted)
-                or _each(own_modules, attention_cells.normalize)
-                or _each(own_modules, decoders.normalize)
-                or _each(own_modules, partial(unread_states.normalize, modules=modules))
-                or _each(own_modules, fetched_states.normalize)
-                or _each(own_modules, recurrent_dropout.normalize)
-                or _each(own_modules, recurrent_inputs.normalize)
-                or _each(own_modules, partial(script_statements.normalize, graph=graph))
-                or _each(own_modules, optimizer_choices.normalize)
-                or _each(own_modules, session_blocks.normalize)
-                or _each(own_modules, closed_sessions.normalize)
-                or _each(own_modules, partial(script_savers.normalize, graph=graph))
-                or _each(own_modules, partial(session_functions.normalize, graph=graph))
-                or _each(own_modules, repeated_savers.normalize)
-                or _each(own_modules, late_savers.normalize)
-                or _each(own_modules, partial(session_loops.normalize, graph=graph))
-                or _each(own_modules, partial(returned_collections.normalize, graph=graph))
-                or _each(own_modules, fed_dropout.normalize)
-                or _each(own_modules, partial(called_feeds.normalize, graph=graph))
-                or _each(own_modules, run_names.normalize)
-                or _each(own_modules, parsed_summaries.normalize)
-                or _each(own_modules, early_constants.normalize)
-                or _each(own_modules, called_initializers.normalize)
-                or _each(own_modules, layer_objects.normalize)
-                or _each(own_modules, layer_objects.flattened)
-                or _each(own_modules, late_parts.normalize)
-                or _each(own_modules, partial(branch_parts.normalize, graph=graph))
-                or _each(own_modules, loop_parts.normalize)
-                or _each(own_modules, partial(loop_collections.normalize, modules=modules))
-                or _each(own_modules, partial(script_collections.normalize, modules=modules))
-                or _each(own_modules, partial(layer_loops.normalize, graph=graph))
-                or _each(own_modules, loaded_graphs.normalize)
-                or _each(own_modules, partial(named_tensors.normalize, graph=graph))
-                or _each(own_modules, turned_lists.normalize)
-                or _each(own_modules, graphs_in_turn.normalize)
-                or _each(own_modules, later_graphs.normalize)
-                or _renamed(own_modules)
-                or _each(own_modules, reused_names.variables_apart)
-                or _each(own_modules, reused_names.states_apart)
-                or _each(own_modules, partial(variable_names.parted, graph=graph))
-                or _each(own_modules, reused_names.renamed_in_towers)
-                or _each(own_modules, partial(built_again.variables_of_towers, graph=graph))
-                or _each(own_modules, partial(graph_statements.named_in_towers, graph=graph))
-                or _each(own_modules, partial(graph_statements.chosen_in_towers, graph=graph))
-                or _each(own_modules, partial(graph_statements.iterators_of_towers, graph=graph))
-                or _each(own_modules, partial(tower_lists.normalize, graph=graph))
-                or _each(own_modules, tower_lists.shared_below)
-                or _each(own_modules, tower_lists.one_loop)
-                or _each(own_modules, tower_lists.gradients_in_loop)
-                or _each(own_modules, partial(tower_lists.lists_of_objects, modules=modules))
-                or _each(own_modules, partial(tower_sums.normalize, graph=graph))
-                or _each(own_modules, partial(placeholder_lists.normalize, graph=graph))
-                or _each(own_modules, partial(templates.normalize, graph=graph))
-                or _each(own_modules, partial(graph_statements.splits_apart, graph=graph))
-                or _each(own_modules, partial(graph_statements.without_averages, modules=modules))
-                or _each(
-                    own_modules,
-                    partial(made_before_towers.settings_before, graph=graph, modules=modules),
-                )
-                or _each(own_modules, partial(made_before_towers.unpacked_before, graph=graph))
-                or _each(
-                    own_modules,
-                    partial(made_before_towers.shapes_before, graph=graph, modules=modules),
-                )
-                or _each(own_modules, partial(batches_before_towers.normalize, graph=graph))
-                or _each(own_modules, partial(graph_parameters.given, graph=graph))
-            )
-        new = rewritten(edits)
+        new = rewritten(edits_of(of_program))
         if not new:
             break
         for module, one in new.items():

@@ -1,0 +1,278 @@
+"""The passes that bring a session program into a form that the session reader knows, in order.
+
+Each is equal TF1 code. ``run/named_graphs.py`` applies them until none has an edit left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.ir import SharedGraph
+from migrate_mgpu.models.normalize import (
+    arg_scopes,
+    attention_cells,
+    batches_before_towers,
+    bidirectional,
+    branch_parts,
+    built_again,
+    called_feeds,
+    called_initializers,
+    carried_sizes,
+    class_names,
+    closed_sessions,
+    crf_transitions,
+    decoders,
+    early_constants,
+    fed_datasets,
+    fed_dropout,
+    feedable_iterators,
+    fetched_states,
+    graph_functions,
+    graph_names,
+    graph_objects,
+    graph_parameters,
+    graph_statements,
+    graphs_in_turn,
+    idle_sessions,
+    late_builders,
+    late_parts,
+    late_savers,
+    later_graphs,
+    layer_loops,
+    layer_objects,
+    loaded_graphs,
+    loop_collections,
+    loop_parts,
+    lower_triangles,
+    made_before_towers,
+    mixed_indents,
+    module_aliases,
+    monitored_sessions,
+    named_tensors,
+    optimizer_choices,
+    parsed_summaries,
+    partial_calls,
+    placeholder_lists,
+    printed_parts,
+    public_keras,
+    recurrent_dropout,
+    recurrent_inputs,
+    repeated_savers,
+    returned_collections,
+    reused_names,
+    run_names,
+    script_collections,
+    script_savers,
+    script_statements,
+    session_blocks,
+    session_functions,
+    session_loops,
+    shape_products,
+    shared_initializers,
+    static_shapes,
+    static_sizes,
+    templates,
+    tower_lists,
+    tower_sums,
+    tried_initializers,
+    turned_lists,
+    unread_states,
+    variable_names,
+)
+from migrate_mgpu.source.source import Edit
+
+Edits = Mapping[Module, list[Edit]]
+
+
+@record(frozen=True, eq=False)
+class Program:
+    """What a pass sees of a program.
+
+    ``modules`` are all of its modules, ``own`` those that no other program has: only they change.
+    ``home`` is the module of the class that makes the session, if one does. ``shared``: what
+    several programs want of that class. ``makes_parts``: a function leaves something in the graph.
+    """
+
+    modules: Sequence[Module]
+    graph: CallGraph
+    own: Sequence[Module]
+    home: Module | None
+    has_objects: bool
+    makes_parts: bool
+    shared: SharedGraph | None
+
+
+Pass = Callable[[Program], Edits]
+
+
+def _first(program: Program, normalize: Callable[[Module], list[Edit]]) -> Edits:
+    """The edits of the first module that has some."""
+    for module in program.own:
+        edits = normalize(module)
+        if edits:
+            return {module: edits}
+    return {}
+
+
+def _alone(normalize: Callable[[Module], list[Edit]]) -> Pass:
+    """A pass that reads each module by itself."""
+    return lambda program: _first(program, normalize)
+
+
+def _with_calls(normalize: Callable[[Module, CallGraph], list[Edit]]) -> Pass:
+    """A pass that reads each module and who calls what."""
+    return lambda program: _first(program, lambda one: normalize(one, program.graph))
+
+
+def _among(normalize: Callable[[Module, Sequence[Module]], list[Edit]]) -> Pass:
+    """A pass that reads each module beside the others of its program."""
+    return lambda program: _first(program, lambda one: normalize(one, program.modules))
+
+
+def _among_calls(normalize: Callable[[Module, CallGraph, Sequence[Module]], list[Edit]]) -> Pass:
+    """A pass that reads each module beside the others, and who calls what."""
+    return lambda program: _first(
+        program, lambda one: normalize(one, program.graph, program.modules)
+    )
+
+
+def _whole(
+    normalize: Callable[[Sequence[Module], CallGraph, Set[Module]], dict[Module, list[Edit]]],
+) -> Pass:
+    """A pass that reads the modules of a program together."""
+    return lambda program: normalize(program.modules, program.graph, set(program.own))
+
+
+def _of_objects(of: Pass) -> Pass:
+    """A pass for programs of which a class makes the session."""
+    return lambda program: of(program) if program.has_objects else {}
+
+
+def _of_functions(of: Pass) -> Pass:
+    """A pass for programs whose functions leave something in the graph."""
+    return lambda program: of(program) if program.makes_parts else {}
+
+
+def _sizes(module: Module, graph: CallGraph) -> list[Edit]:
+    """Sizes of variables that are asked of tensors, as numbers of Python's."""
+    return (
+        static_sizes.normalize(module)
+        or carried_sizes.normalize(module)
+        or static_shapes.normalize(module, graph)
+    )
+
+
+def _names_of_parts(program: Program) -> Edits:
+    """Names for the parts of the graph that a constructor builds."""
+    if program.home is None:
+        return {}
+    found = graph_objects.normalize(program.home, program.graph, program.shared)
+    return {program.home: found} if found else {}
+
+
+def _renamed(program: Program) -> Edits:
+    """Names of parts of the graph that are values of Python's later, in modules of their own."""
+    found: dict[Module, list[Edit]] = {}
+    for module in program.own:
+        edits = reused_names.renamed(module)
+        if edits and not any(module in other.imported for other in program.modules):
+            found[module] = edits
+    return found
+
+
+PASSES: tuple[Pass, ...] = (
+    _with_calls(monitored_sessions.normalize),
+    _whole(printed_parts.normalize),
+    _with_calls(_sizes),
+    _of_objects(_whole(late_builders.normalize)),
+    _of_objects(_alone(class_names.normalize)),
+    _of_functions(_whole(graph_functions.normalize)),
+    _of_objects(_names_of_parts),
+    _whole(idle_sessions.normalize),
+    _alone(mixed_indents.normalize),
+    _alone(tried_initializers.normalize),
+    _alone(module_aliases.normalize),
+    _with_calls(arg_scopes.normalize),
+    _alone(arg_scopes.normalizers_apart),
+    _alone(partial_calls.normalize),
+    _among(shared_initializers.normalize),
+    _alone(public_keras.of_module),
+    _alone(shape_products.normalize),
+    _alone(lower_triangles.normalize),
+    _among(graph_names.normalize),
+    _alone(crf_transitions.normalize),
+    _with_calls(feedable_iterators.normalize),
+    _alone(fed_datasets.normalize),
+    _alone(bidirectional.parted),
+    _alone(attention_cells.normalize),
+    _alone(decoders.normalize),
+    _among(unread_states.normalize),
+    _alone(fetched_states.normalize),
+    _alone(recurrent_dropout.normalize),
+    _alone(recurrent_inputs.normalize),
+    _with_calls(script_statements.normalize),
+    _alone(optimizer_choices.normalize),
+    _alone(session_blocks.normalize),
+    _alone(closed_sessions.normalize),
+    _with_calls(script_savers.normalize),
+    _with_calls(session_functions.normalize),
+    _alone(repeated_savers.normalize),
+    _alone(late_savers.normalize),
+    _with_calls(session_loops.normalize),
+    _with_calls(returned_collections.normalize),
+    _alone(fed_dropout.normalize),
+    _with_calls(called_feeds.normalize),
+    _alone(run_names.normalize),
+    _alone(parsed_summaries.normalize),
+    _alone(early_constants.normalize),
+    _alone(called_initializers.normalize),
+    _alone(layer_objects.normalize),
+    _alone(layer_objects.flattened),
+    _alone(late_parts.normalize),
+    _with_calls(branch_parts.normalize),
+    _alone(loop_parts.normalize),
+    _among(loop_collections.normalize),
+    _among(script_collections.normalize),
+    _with_calls(layer_loops.normalize),
+    _alone(loaded_graphs.normalize),
+    _with_calls(named_tensors.normalize),
+    _alone(turned_lists.normalize),
+    _alone(graphs_in_turn.normalize),
+    _alone(later_graphs.normalize),
+    _renamed,
+    _alone(reused_names.variables_apart),
+    _alone(reused_names.states_apart),
+    _with_calls(variable_names.parted),
+    _alone(reused_names.renamed_in_towers),
+    _with_calls(built_again.variables_of_towers),
+    _with_calls(graph_statements.named_in_towers),
+    _with_calls(graph_statements.chosen_in_towers),
+    _with_calls(graph_statements.iterators_of_towers),
+    _with_calls(tower_lists.normalize),
+    _alone(tower_lists.shared_below),
+    _alone(tower_lists.one_loop),
+    _alone(tower_lists.gradients_in_loop),
+    _among(tower_lists.lists_of_objects),
+    _with_calls(tower_sums.normalize),
+    _with_calls(placeholder_lists.normalize),
+    _with_calls(templates.normalize),
+    _with_calls(graph_statements.splits_apart),
+    _among(graph_statements.without_averages),
+    _among_calls(made_before_towers.settings_before),
+    _with_calls(made_before_towers.unpacked_before),
+    _among_calls(made_before_towers.shapes_before),
+    _with_calls(batches_before_towers.normalize),
+    _with_calls(graph_parameters.given),
+)
+
+
+def edits_of(program: Program) -> Edits:
+    """What the first pass changes that has something to do; nothing where none has."""
+    for normalize in PASSES:
+        found = normalize(program)
+        if found:
+            return found
+    return {}

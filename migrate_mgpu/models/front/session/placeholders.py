@@ -171,10 +171,12 @@ class PlaceholderReader(StatementReader):
             given = self.names.parents[key]
             if fed is placeholder and isinstance(given, ast.Dict):
                 values.append(constant(given.values[given.keys.index(key)]))
-            elif fed is placeholder and given in self.found.fed_items:
+            elif fed is placeholder and isinstance(given, ast.Subscript):
                 statement = self.names.statement(key)
                 assert isinstance(statement, ast.Assign)
                 values.append(constant(statement.value))
+            elif fed is placeholder:
+                values.append(None)  # one of several, `dict(zip([x, y], batch))`
         return bool(values) and all(isinstance(value, (bool, int, float)) for value in values)
 
     def _is_dropped_by(self, placeholder: Placeholder) -> bool:

@@ -338,6 +338,15 @@ class GraphClient:
     unpacked: list[ast.Assign] = field(default_factory=list)  # they name what the scope returns
 
 
+@record(frozen=True)
+class FedItem:
+    """`feed_dict[keep_prob] = 1.0`, or `feed_dict.update({keep_prob: 1.0})`."""
+
+    statement: ast.stmt
+    name: ast.Name
+    pairs: tuple[tuple[ast.expr, ast.expr], ...]
+
+
 @record(eq=False)
 class SessionProgram:
     """A program that builds one graph and runs steps of it in one session."""
@@ -393,7 +402,7 @@ class SessionProgram:
     runs: list[Run] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     dictionaries: list[ast.Assign] = field(default_factory=list)  # a `feed_dict` with a name
-    fed_items: list[ast.Subscript] = field(default_factory=list)  # such, as they change later
+    fed_items: list[FedItem] = field(default_factory=list)  # such, as they change later
     fed: dict[ast.expr, Placeholder] = field(default_factory=dict)  # by the keys of feeds
     folded: set[ast.expr] = field(default_factory=set)  # values fed that steps know themselves
     dropped: list[ast.stmt] = field(default_factory=list)  # in blocks that only initialize
@@ -483,6 +492,15 @@ class SessionProgram:
         if merge is None:
             return []
         return [value for one in merge.summaries for value in one.taken]
+
+
+def fed_pairs(value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
+    """The keys of a dictionary that a `feed_dict` is, with their values where these are written."""
+    if isinstance(value, ast.Dict):
+        return [(k, one) for k, one in zip(value.keys, value.values) if k is not None]
+    pairs = value.args[0] if isinstance(value, ast.Call) and value.args else None
+    keys = pairs.args[0] if isinstance(pairs, ast.Call) else None
+    return [(key, None) for key in keys.elts] if isinstance(keys, (ast.List, ast.Tuple)) else []
 
 
 def closure(units: Iterable[Unit]) -> list[Unit]:

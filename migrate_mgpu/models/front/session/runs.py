@@ -683,6 +683,13 @@ class RunReader:
             raise Refused(self.module, node, f"what `{node.id}` fetches cannot be determined")
         if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Starred, ast.Constant)):
             raise Refused(self.module, node, "what is fetched is not a list of parts of the graph")
+        if isinstance(meaning, Placeholder) and meaning.count is None and not self.is_home(node):
+            statements = [entry.statement for entry in self.scope.entries]
+            named = self.named(node)
+            if isinstance(named, ast.Name) and meaning.unit in statements:
+                same = self._computed_before(self.unit(named, statements.index(meaning.unit)))
+                units.append(same)
+                return Fetch(node, value=named)
         if not self.is_home(node):
             text = f"what `{self.module.source.code(node)}` fetches cannot be determined"
             raise Refused(self.module, node, text, "name it where the graph is built")

@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.session.program import (
     Role,
     SessionProgram,
     closure,
+    fed_pairs,
     given_by,
     is_late,
 )
@@ -236,12 +237,12 @@ class _Writer:
                 advice = "give that placeholder a shape"
                 raise Refused(self.module, placeholder.node, text, advice)
 
-    def _fed(self, key: ast.expr, value: ast.expr) -> None:
+    def _fed(self, key: ast.expr, value: ast.expr | None) -> None:
         """A placeholder in a dictionary of feeds is its name; numbers become what feeds made."""
         placeholder = self.program.fed[key]
         self.edits.edit(Edit(*self.source.span(key), self.style.string(placeholder.name)))
-        cast = cast_of(self.module, placeholder, value)
-        if cast:
+        cast = cast_of(self.module, placeholder, value) if value is not None else ""
+        if cast and value is not None:
             start, end = self.source.span(value)
             self.edits.edit(Edit(start, start, f"{cast}("))
             self.edits.edit(Edit(end, end, ")"))
@@ -255,17 +256,15 @@ class _Writer:
         self.classes += (text for text in self.updates.classes if text not in self.classes)
         self._globals()
         for statement in self.program.dictionaries:
-            assert isinstance(statement.value, ast.Dict)
-            for key, value in zip(statement.value.keys, statement.value.values):
-                assert key is not None
-                if value in self.program.folded:
-                    self.edits.edit(self._without(statement.value, value))
+            made = statement.value
+            for key, value in fed_pairs(made):
+                if isinstance(made, ast.Dict) and value in self.program.folded:
+                    self.edits.edit(self._without(made, value))
                     continue
                 self._fed(key, value)
         for item in self.program.fed_items:
-            assigned = self.module.names.statement(item)
-            assert isinstance(assigned, ast.Assign)
-            self._fed(item.slice, assigned.value)
+            for key, value in item.pairs:
+                self._fed(key, value)
         parameters = self.parameters
         for edit in parameters.edits():
             self.edits.edit(edit)

@@ -81,8 +81,9 @@ def test_numbers_in_dictionaries_become_what_a_feed_made_of_them() -> None:
     ("old", "new", "why"),
     [
         ("    feed_dict[rate] = 1.0\n", "    print(feed_dict)\n", "has another use as well"),
-        ("    feed_dict[rate] = 1.0\n", "    feed_dict.update({x: 1})\n", "is used outside of"),
-        ("rate: scale}", "}", "is added to a dictionary"),
+        ("    feed_dict[rate] = 1.0\n", "    feed_dict.update(x=1)\n", "has another use as well"),
+        ("    feed_dict[rate] = 1.0\n", "    feed_dict.update({loss: 1})\n", "used outside of"),
+        ("rate: scale}", "}", "`rate` is not fed here, and is needed"),
         ("    return feeds", "    return feeds if scale else {}", "cannot be determined"),
         ("    return feeds", "    print(feeds)\n    return feeds", "has another use as well"),
         (
@@ -92,7 +93,7 @@ def test_numbers_in_dictionaries_become_what_a_feed_made_of_them() -> None:
         ),
         ("{x: rows, rate: scale}", "{x: rows, rate: loss}", "is used outside of"),
         ("feeds_of(np.ones([4, 2]), 0.5)", "feeds_of(loss, 0.5)", "is used outside of"),
-        ("feeds_of(np.ones([4, 2]), 0.5)\n", "{x: np.ones([4, 2])}\n", "is added to a dictionary"),
+        ("feeds_of(np.ones([4, 2]), 0.5)\n", "{x: np.ones([4, 2])}\n", "`rate` is not fed here"),
     ],
 )
 def test_others_stay(old: str, new: str, why: str) -> None:
@@ -130,20 +131,16 @@ print(count, sess.run(out, feed_dict=feed_dict))
 
 
 def test_a_call_decides_what_a_function_adds_to_a_dictionary() -> None:
-    after = native(
-        OPTIONAL.replace("feed_dict, count", "asked, count").replace(
-            "sess.run(out, feed_dict=feed_dict)", "sess.run(out, feed_dict=asked)"
-        )
-    )
-    assert "        feeds['y'] = labels\n    return feeds, len(rows)\n" in after
-    assert "def train_step(x, y):" in after and "def compute_out(x):" in after
+    for name in ("asked", "feed_dict"):
+        text = OPTIONAL.replace("feed_dict, count", f"{name}, count")
+        after = native(text.replace("run(out, feed_dict=feed_dict)", f"run(out, feed_dict={name})"))
+        assert "        feeds['y'] = labels\n    return feeds, len(rows)\n" in after
+        assert "def train_step(x, y):" in after and "def compute_out(x):" in after
 
 
 @pytest.mark.parametrize(
     ("pairs", "why"),
     [
-        # one name has what two calls gave
-        ((), "what is fed cannot be determined"),
         # a step that does not need the labels may be given them, and takes no more than it needs
         (
             (
@@ -184,3 +181,226 @@ def test_a_list_of_arrays_of_floats_becomes_one_array_of_integers() -> None:
     # These are what the step takes.
     assert "train_step(rows)" in native(ROWS.replace("np.eye(2)", "np.eye(2, dtype=int)"))
     assert "train_step(rows)" in native(ROWS.replace("tf.int32", "tf.float32"))
+
+
+MODEL = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        self.y = tf.placeholder(tf.float32, [None, 1])
+        self.out = tf.layers.dense(self.x, 1)
+        self.loss = tf.reduce_mean(tf.square(self.out - self.y))
+        self.train = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+
+    def feeds(self, training, batch):
+        feed_dict = {self.x: batch[0]}
+        if training:
+            feed_dict[self.y] = batch[1]
+        return feed_dict
+
+    def step(self, sess, training, batch):
+        feed_dict = self.feeds(training, batch)
+        if training:
+            return sess.run([self.train, self.loss], feed_dict)[1]
+        else:
+            return sess.run(self.out, feed_dict)
+
+
+model = Model()
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+print(model.step(sess, True, np.ones([2, 4, 2])))
+print(model.step(sess, False, np.ones([1, 4, 2])))
+"""
+
+
+BEGUN = "feed_dict = {self.x: batch[0]}\n"
+ADDED = "        if training:\n            feed_dict[self.y] = batch[1]\n"
+ASKED = "        if training:\n            return"
+CALLED = "        feed_dict = self.feeds(training, batch)\n"
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        (),
+        (("self.feeds(training, batch)", "self.feeds(batch=batch, training=training)"),),
+        (("            return sess.run(self.out", "            return 1 * sess.run(self.out"),),
+        (
+            (CALLED, ""),
+            ("self.loss], feed_dict)", "self.loss], self.feeds(True, batch))"),
+            ("self.out, feed_dict)", "self.out, feed_dict=self.feeds(False, batch))"),
+        ),
+        (
+            ("{self.x: batch[0]}", "{}"),
+            (ADDED, f"        feed_dict[self.x] = batch[0]\n{ADDED}"),
+        ),
+        (
+            ("{self.x: batch[0]}", "dict()"),
+            (ADDED, f"        feed_dict.update({{self.x: batch[0]}})\n{ADDED}"),
+        ),
+        (
+            (BEGUN, "if not training:\n            return {self.x: batch[0]}\n"),
+            (ADDED, "        feed_dict = {self.x: batch[0], self.y: batch[1]}\n"),
+        ),
+        (
+            (
+                BEGUN,
+                "if training:\n"
+                "            feed_dict = dict(zip([self.x, self.y], batch))\n"
+                "        else:\n"
+                f"            {BEGUN}",
+            ),
+            (ADDED, ""),
+        ),
+    ],
+)
+def test_methods_give_what_is_fed(pairs: tuple[tuple[str, str], ...]) -> None:
+    after = native(changed(MODEL, *pairs))
+    assert "def train_step(x, y):" in after and "def compute_out(x):" in after
+
+
+OTHER = "\n\n    def other(self):\n        return self.feeds(False, [1])"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "why"),
+    [
+        # whether it trains is asked otherwise than where the feeds are made
+        (
+            ((ASKED, "        if len(batch) > 1:\n            return"),),
+            "whether `y` is fed here cannot be determined",
+        ),
+        # the condition's name has another value below
+        (
+            ((ASKED, f"        training = len(batch) > 1\n{ASKED}"),),
+            "whether `y` is fed here cannot be determined",
+        ),
+        (((BEGUN, f"{BEGUN}        print(feed_dict)\n"),), "has another use as well"),
+        ((("dict[self.y] = batch[1]", "dict.update(batch[1])"),), "`y` is not fed here"),
+        (
+            (
+                ("        return feed_dict", f"        return feed_dict, 1{OTHER}"),
+                (CALLED, CALLED.replace("feed_dict", "feed_dict, _")),
+            ),
+            "has another use as well",
+        ),
+        ((("{self.x: batch[0]}", "dict(zip([self.x], batch), a=1)"),), "cannot be determined"),
+    ],
+)
+def test_methods_that_give_something_else_stay(
+    pairs: tuple[tuple[str, str], ...], why: str
+) -> None:
+    result = run(changed(MODEL, *pairs), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in one and why in one for one in said(result)), said(result)
+
+
+TURNS = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 2])
+y = tf.placeholder(tf.float32, [None, 1])
+out = tf.layers.dense(x, 1)
+loss = tf.reduce_mean(tf.square(out - y))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+sess = tf.Session()
+sess.run(tf.global_variables_initializer())
+for turn in range(3):
+    feed_dict = {x: np.ones([4, 2])}
+    print(sess.run(out, feed_dict))
+    feed_dict[y] = np.ones([4, 1])
+    sess.run(train, feed_dict)
+"""
+
+
+def test_a_dictionary_has_what_it_is_given_above() -> None:
+    after = native(TURNS)
+    assert "def compute_out(x):" in after and "def train_step(x, y):" in after
+    loop, made = "for turn in range(3):\n", "feed_dict = {x: np.ones([4, 2])}\n"
+    outside = changed(TURNS, (f"{loop}    {made}", f"{made}{loop}"))
+    result = run(outside, bridge=True, native_sessions=True)
+    why = "whether `y` is fed here cannot be determined"  # from the second turn on it is
+    assert any("the session stays" in one and why in one for one in said(result)), said(result)
+
+
+GIVEN = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Net(object):
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        self.y = tf.placeholder(tf.float32, [None, 1])
+        self.out = tf.layers.dense(self.x, 1)
+        self.loss = tf.reduce_mean(tf.square(self.out - self.y))
+        self.step = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+
+    def train(self, sess, feed_dict):
+        return sess.run([self.step, self.loss], feed_dict)
+
+    def apply(self, sess, feed_dict):
+        return sess.run([self.y, self.out], feed_dict)
+
+
+def feeds(net, rows):
+    feed_dict = dict()
+    feed_dict[net.x] = rows
+    feed_dict[net.y] = np.ones([len(rows), 1])
+    return feed_dict
+
+
+net = Net()
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    print(net.train(sess, feeds(net, np.ones([4, 2])))[1])
+    print(net.apply(sess, {net.y: [[1]], net.x: [[1, 2]]}))
+"""
+
+
+def test_functions_are_given_what_is_fed() -> None:
+    after = native(GIVEN)
+    assert "net.train(feeds(net, np.ones([4, 2])))" in after
+    assert "fed = {'y': [[1]], 'x': [[1, 2]]}" in after and ".apply(fed)" in after
+
+
+APPLIED = "    print(net.apply"
+TRAINED = "        return sess.run([self.step"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (APPLIED, f"    net.train(sess, {{net.x: [[1, 2]]}})\n{APPLIED}", "cannot be determined"),
+        (APPLIED, f"    print(feeds(net, [[1, 2]]))\n{APPLIED}", "has another use as well"),
+        (TRAINED, f"        feed_dict[self.y] = 1\n{TRAINED}", "cannot be determined"),
+    ],
+)
+def test_functions_that_are_given_different_feeds_stay(old: str, new: str, why: str) -> None:
+    result = run(changed(GIVEN, (old, new)), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("the session stays" in one and why in one for one in said(result)), said(result)
+
+
+AGAIN = """\
+def again(sess, feed_dict, left):
+    print(sess.run(net.loss, feed_dict))
+    if left:
+        again(sess, feed_dict, left - 1)
+
+
+net = Net()
+"""
+
+
+def test_a_function_that_calls_itself_with_its_feeds_stays() -> None:
+    called = f"    again(sess, feeds(net, np.ones([4, 2])), 2)\n{APPLIED}"
+    text = changed(GIVEN, ("net = Net()\n", AGAIN), (APPLIED, called))
+    result = run(text, bridge=True, native_sessions=True)
+    assert any("what is fed cannot be determined" in one for one in said(result)), said(result)

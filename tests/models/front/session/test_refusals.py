@@ -837,8 +837,8 @@ REFUSED = {
         "what is fed cannot be determined",
     ),
     "feeds that are updated": (
-        program(run="feeds = {x: rows}\nfeeds.update({x: rows})\nsess.run(train, feeds)\n"),
-        "a part of the graph, is used outside",
+        program(run="feeds = {x: rows}\nfeeds.update(x=rows)\nsess.run(train, feeds)\n"),
+        "has another use as well",
     ),
     "a range is fed": (program(run="sess.run(train, {x: range(2)})\n"), "takes no `range`"),
     "an operation's value": (

@@ -389,10 +389,10 @@ def test_functions_that_are_given_different_feeds_stay(old: str, new: str, why: 
 
 
 AGAIN = """\
-def again(sess, feed_dict, left):
+def again(feed_dict, left):
     print(sess.run(net.loss, feed_dict))
     if left:
-        again(sess, feed_dict, left - 1)
+        again(feed_dict, left - 1)
 
 
 net = Net()
@@ -400,7 +400,7 @@ net = Net()
 
 
 def test_a_function_that_calls_itself_with_its_feeds_stays() -> None:
-    called = f"    again(sess, feeds(net, np.ones([4, 2])), 2)\n{APPLIED}"
+    called = f"    again(feeds(net, np.ones([4, 2])), 2)\n{APPLIED}"
     text = changed(GIVEN, ("net = Net()\n", AGAIN), (APPLIED, called))
     result = run(text, bridge=True, native_sessions=True)
     assert any("what is fed cannot be determined" in one for one in said(result)), said(result)

@@ -51,6 +51,11 @@ class Joined:
     same: frozenset[ast.stmt]
     name: str
 
+    @property
+    def origins(self) -> tuple[Path, ...]:
+        """The files that are read as a part of another one."""
+        return (self.origin.path,)
+
     def parted(self, after: str) -> dict[Path, str] | None:
         """The texts of both files, of what became of the joined one; None where that is one."""
         return _Parted(self, after).texts()
@@ -102,12 +107,25 @@ def candidates(home: Module, graph: CallGraph) -> Iterator[Module]:
         known = graph.class_of(home, call.func)
         if known is not None:
             found[known[0]] = None
+    found.update(dict.fromkeys(modules_of_bases(home, graph)))
+    found.pop(home, None)
+    yield from (one for one in found if _matters(one, graph) and one in home.imported)
+
+
+def modules_of_bases(home: Module, graph: CallGraph) -> Iterator[Module]:
+    """The other modules whose classes a module derives its own from."""
     for node in home.tree.body:
         for base in node.bases if isinstance(node, ast.ClassDef) else ():
             known = graph.class_of(home, base)
-            if known is not None:
-                found[known[0]] = None
-    yield from (one for one in found if one is not home and one.uses and one in home.imported)
+            if known is not None and known[0] is not home and known[0] in home.imported:
+                yield known[0]
+
+
+def _matters(module: Module, graph: CallGraph) -> bool:
+    """Whether a module uses TensorFlow, or a class of it a session by what it inherits."""
+    return bool(module.uses) or (
+        "run" in module.names.attributes or any(o.uses for o in modules_of_bases(module, graph))
+    )
 
 
 def has_trained_class(module: Module) -> bool:

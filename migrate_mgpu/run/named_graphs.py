@@ -33,7 +33,14 @@ from migrate_mgpu.models.normalize import (
 )
 from migrate_mgpu.models.normalize.session_passes import Program, edits_of
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
-from migrate_mgpu.run.joined_modules import Joined, candidates, has_trained_class, joined
+from migrate_mgpu.run.joined_modules import (
+    Joined,
+    candidates,
+    has_trained_class,
+    joined,
+    modules_of_bases,
+)
+from migrate_mgpu.run.merged_classes import Merged, merged, module_of_derived
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.shared_classes import Alone, Sharing, agreed, sharings
@@ -43,6 +50,7 @@ from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.two_texts import Unlike, one_text
 
 _CHOICES = 3  # settings of a program that are tried, each with both of its values
+_CLASSES = 4  # classes that are read with what they inherit
 _JOINS = 3  # modules that are read as one with the one that makes the session
 _ROUNDS = 24  # methods of a class, or functions, that are written where they are called
 _BUILDERS = 12  # functions of a program that are written where they are called
@@ -325,7 +333,7 @@ class _AsOne:
     ``result`` is what becomes of it alone, ``wanted`` what it wants of the class that builds.
     """
 
-    joins: tuple[Joined, ...]
+    joins: tuple[Joined | Merged, ...]
     texts: Texts
     result: RunResult
     wanted: SharedGraph | None
@@ -335,7 +343,8 @@ class _AsOne:
         found = dict(data)
         for one in self.joins:
             found[one.home.path] = one.data
-            del found[one.origin.path]
+            for path in one.origins:
+                del found[path]
         return found
 
     def relocated(self, result: RunResult) -> bool:
@@ -364,34 +373,75 @@ def _as_one(
     ``home`` is the module that makes the session, ``shared`` what several programs want of the
     class. Otherwise what stands in the way then.
     """
-    data, joins = dict(own), list[Joined]()
+    data, joins, rounds = dict(own), list[Joined](), 0
     left: Finding | None = None
-    while len(joins) < _JOINS and home.path in free:
-        project = graph.project
-        found = (
-            joined(home, origin, project, project.modules.values())
-            for origin in candidates(home, graph)
-            if origin.path in free
-        )
-        one = next((one for one in found if one is not None), None)
-        if one is None:
-            break
-        joins.append(one)
-        data[home.path] = one.data
-        del data[one.origin.path]
-        project = graph.project.again(list(data.items()))
-        graph = CallGraph(project)
-        modules = list(project.modules.values())
-        home = next(module for module in modules if module.path == home.path)
+    derived = module_of_derived(home, graph)
+    if derived is not None and derived.path in free:
+        home = derived
+
+    def tried(classes: Sequence[Merged], graph: CallGraph) -> _AsOne:
+        files = {**data, home.path: classes[-1].data} if classes else data
+        modules = [one for one in graph.project.modules.values() if one.path in files]
         makers = [module.path for module in modules if session_calls(module)]
         several = len(makers) > 1 and entry not in makers  # names do not help then
-        texts = {} if several else _named(entry, data, free, modules, graph, shared)
-        planned, result = _planned_parts(data, texts, plan)
-        as_one = _AsOne(tuple(joins), texts, result, _wanted(planned, entry))
-        if entry in _native(result) and as_one.relocated(result):
-            return as_one, None
-        left = next(map(as_one.moved, _kept(result, data.keys(), codes)), left)
+        texts = {} if several else _named(entry, files, free, modules, graph, shared)
+        planned, result = _planned_parts(files, texts, plan)
+        return _AsOne((*joins, *classes), texts, result, _wanted(planned, entry))
+
+    while home.path in free:
+        classes, inside = _merged_classes(home, data, graph)
+        attempts = [(classes, inside)] if classes else []
+        attempts += [([], graph)] if joins else []
+        for number, (some, read) in enumerate(attempts):
+            as_one = tried(some, read)
+            if entry in _native(as_one.result) and as_one.relocated(as_one.result):
+                return as_one, None
+            kept = _kept(as_one.result, {entry, *data}, codes)
+            if not number:
+                left = next(map(as_one.moved, kept), left)
+        if rounds == _JOINS:
+            break
+        rounds, origins = rounds + 1, list(candidates(home, graph))
+        size = len(joins)
+        while origins:
+            project = graph.project
+            found = (
+                joined(home, origin, project, project.modules.values())
+                for origin in origins
+                if origin.path in free
+            )
+            one = next((one for one in found if one is not None), None)
+            if one is None:
+                break
+            joins.append(one)
+            data[home.path] = one.data
+            del data[one.origin.path]
+            project = graph.project.again(list(data.items()))
+            graph = CallGraph(project)
+            home = next(module for module in project.modules.values() if module.path == home.path)
+            # What a class inherits comes with it.
+            origins = [origin for origin in modules_of_bases(home, graph) if origin.uses]
+        if len(joins) == size:
+            break
     return None, left
+
+
+def _merged_classes(
+    home: Module, data: Mapping[Path, bytes], graph: CallGraph
+) -> tuple[list[Merged], CallGraph]:
+    """A module's classes with what they inherit from others of it, one after the other."""
+    found: list[Merged] = []
+    files = dict(data)
+    for _ in range(_CLASSES):
+        one = merged(home, graph)
+        if one is None:
+            break
+        found.append(one)
+        files[home.path] = one.data
+        project = graph.project.again(list(files.items()))
+        graph = CallGraph(project)
+        home = next(module for module in project.modules.values() if module.path == home.path)
+    return found, graph
 
 
 @record(frozen=True, eq=False)

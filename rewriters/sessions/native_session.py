@@ -21,7 +21,8 @@ graph, and whatever runs them (methods, functions that are given the object, a `
 these. A constructor that is given the session is given none. So is that of another class, which
 keeps the session, or the object, and runs steps in its methods (``Trainer(sess, model)``). The
 class may stand in a module of its own, which the program imports, and several programs may. It
-must be the only object of its class, which nothing inherits from.
+must be the only object of its class, which nothing inherits from. It may inherit from other
+classes of the program that nothing else has to do with: each method stays in its class.
 
 A program that trains nothing becomes native as well: one that restores a model and applies it, or
 only computes with what it is fed. Where it builds what would train the model, as the program that

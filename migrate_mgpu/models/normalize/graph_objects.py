@@ -14,6 +14,7 @@ import builtins
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import COMPUTES, SETTINGS
 from migrate_mgpu.api.tables import name_of
@@ -40,7 +41,7 @@ from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.models.normalize.optimizer_choices import gives_always, statements_of_arms
 from migrate_mgpu.models.normalize.reused_names import asks_for_names, is_written
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_paragraph
 
 
 def normalize(module: Module, graph: CallGraph, shared: SharedGraph | None = None) -> list[Edit]:
@@ -156,6 +157,7 @@ class _GraphObject:
             or self._of_functions()
             or graph_methods.as_function(self.module, self.graph, self.owner, node)
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
+            or self._left_open()
             or merged_summaries.kept(self.module, self.graph, self.owner, node, self.shared)
             or saver_methods.kept(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
@@ -181,6 +183,28 @@ class _GraphObject:
                         while not text[end : (line := text.find("\n", end) + 1)].strip() and line:
                             end = line
                         return [Edit(layout.line_start, end, "")]
+        return []
+
+    def _left_open(self) -> list[Edit]:
+        """What is None first, and set below before anything reads it: `self.sess = None` goes."""
+        body = self.constructor.body
+        for place, one in enumerate(body):
+            target = one.targets[0] if isinstance(one, ast.Assign) else None
+            name = self._attribute(target) if target is not None else None
+            if not isinstance(one, ast.Assign) or name is None or len(one.targets) > 1:
+                continue
+            if not is_none(one.value) or not Layout(self.source, one).owns_lines:
+                continue
+            for later in body[place + 1 :]:
+                if self._is_used(later):
+                    break
+                mentions = [n for n in walk(later) if self._attribute(n) == name]
+                if isinstance(later, ast.Assign) and mentions and mentions[0] in later.targets:
+                    if len(mentions) > 1:
+                        break
+                    return [without_paragraph(self.source, one)]
+                if mentions:
+                    break
         return []
 
     def _given_again(self) -> list[Edit]:

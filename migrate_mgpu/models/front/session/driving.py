@@ -134,7 +134,7 @@ class DrivingReader:
                 self._calls.append(found)
                 self.runs.known |= {*walk(receiver), *walk(found.session)}
                 if found.step is not None:
-                    self.runs.known.add(found.step)
+                    self.runs.known |= {*walk(found.step)}
 
     def writer(self, node: ast.Name | ast.Attribute) -> EventWriter | None:
         """The writer of summaries that a name or an attribute stands for."""

@@ -62,6 +62,7 @@ class GraphOwnerReader(StatementReader):
         assert isinstance(scope.node, ast.FunctionDef)
         for reference in self.graph.references(Function(self.module, scope.node)):
             if reference.call is None and not is_annotation(reference.module, reference.node):
+                self._check_bases()
                 text = "the class that builds the graph is more than called"
                 raise Refused(reference.module, reference.node, text)
         if self._is_made_nowhere():
@@ -79,6 +80,20 @@ class GraphOwnerReader(StatementReader):
                 if shares:
                     text = "several objects build graphs, which may have the same variables"
                     raise Refused(module, node, text, _ADVICE)
+
+    def _check_bases(self) -> None:
+        """Refuses a class that inherits from others of the run: they were not read with it.
+
+        Raises:
+            Refused: it does.
+        """
+        owner = self.scope.owner
+        for base in owner.bases if isinstance(owner, ast.ClassDef) else ():
+            known = self.graph.class_of(self.module, base)
+            if known is not None:
+                name = known[1].name
+                text = f"what the class that builds the graph inherits from `{name}` is not read"
+                raise Refused(self.module, base, text, "let no other class have to do with it")
 
     def _is_made_nowhere(self) -> bool:
         """Whether nothing of the run makes an object: there are no several then."""

@@ -83,7 +83,7 @@ class SaverCall:
     kind: str
     session: ast.expr | None
     gone: tuple[str, ...] = ()
-    step: ast.Name | None = None
+    step: ast.expr | None = None
 
 
 @record(frozen=True, eq=False)

@@ -130,6 +130,7 @@ class _Reader(StatementReader):
         self.clients.driving = self.driving
         self.eager_values = self.clients.eager_values = EagerValueReader(state)
         self.runs.is_eager = self.eager_values.is_eager
+        self.runs.comes_later = self.clients.order.comes_later
         self.expressions.takes = self.driving.summaries.takes
         self.copies = VariableCopyReader(
             state, self.updates.scoped, self.variables, self.driving.summaries.takes

@@ -100,6 +100,7 @@ class RunReader:
         self.made: dict[tuple[object, str], Saver] = {}  # by names and attributes elsewhere
         self._asked: set[tuple[object, str]] = set()  # parameters whose savers are looked for
         self.is_eager: Callable[[ast.expr], bool] = lambda node: False
+        self.comes_later: Callable[[ast.AST, ast.AST], bool] = lambda first, node: False
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
         self.feeds = FeedReader(self.module, origins, found, self.meaning, self.known)
@@ -335,8 +336,15 @@ class RunReader:
             if not isinstance(own, ast.Expr) or own.value is not call:
                 text = "variables are initialized together with something else"
                 raise Refused(self.module, call, text)
+            restored = [
+                one.call
+                for one in self.found.saver_calls
+                if one.kind == "restore" and not self._restores_later(call, one.call, statement)
+            ]
+            # What runs elsewhere comes behind it: no variable has a value before.
+            begun = restored or self._begun is not None
             ran = (self.found.runs[self._earlier :] or self.assigned) and (
-                self.initialized or self.is_home(statement)
+                begun or self.is_home(statement)
             )
             if ran or min(calls, key=_position) not in first:
                 text = "variables are initialized after something has run"
@@ -344,13 +352,9 @@ class RunReader:
             if own is not statement and not self._only_under_conditions(own, statement):
                 text = "variables are initialized in a loop or a block"
                 raise Refused(self.module, call, text)
-            inside = {*walk(statement)}
-            for restored in self.found.saver_calls:
-                if restored.call in inside and _position(restored.call) > _position(call):
-                    continue  # below it in a block that runs once
-                if restored.kind == "restore" and not self._excludes(restored.call, call):
-                    text = "variables are initialized after they were restored"
-                    raise Refused(self.module, call, text)
+            if any(not self._excludes(one, call) for one in restored):
+                text = "variables are initialized after they were restored"
+                raise Refused(self.module, call, text)
             if self._begun is not None and self._acts_between(self._begun, statement):
                 text = "variables are initialized again, after something may have run"
                 raise Refused(self.module, call, text)
@@ -363,6 +367,15 @@ class RunReader:
         if first:
             self._begun = statement
         return first
+
+    def _restores_later(self, call: ast.Call, restored: ast.Call, statement: ast.stmt) -> bool:
+        """Whether variables are restored only behind a call that initializes them."""
+        if restored in {*walk(statement)} and _position(restored) > _position(call):
+            return True  # below it in a block that runs once
+        elsewhere = self.names.scope_at(restored).function()
+        if elsewhere is None or elsewhere is self.names.scope_at(call).function():
+            return False
+        return not self.is_home(restored) and self.comes_later(call, restored)
 
     def _adds_beginning(self, statement: ast.Expr, call: ast.Call, place: int) -> Beginning:
         known: list[Variables] = []
@@ -480,10 +493,12 @@ class RunReader:
     def _run(self, call: ast.Call, place: int) -> None:
         func = call.func
         assert isinstance(func, ast.Attribute)
-        parameters = _RUN if self.is_session(func.value) else _EVAL
+        parameters: tuple[str, ...] = _RUN if self.is_session(func.value) else _EVAL
         given: dict[str, ast.expr] = {}
         if parameters is _EVAL:
             given["fetches"] = func.value
+            if func.attr == "eval" and isinstance(self.meaning(func.value), Variables):
+                parameters = ("session",)  # `variable.eval(sess)`
         for index, argument in enumerate(call.args):
             if isinstance(argument, ast.Starred) or index >= len(parameters):
                 raise Refused(

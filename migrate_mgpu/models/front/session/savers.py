@@ -239,7 +239,7 @@ class SaverReader:
         gone = tuple(n for n in given if n not in ("sess", "save_path", "global_step"))
         step = given.get("global_step")
         counter = self.meaning(step) if step is not None else None
-        if not isinstance(step, ast.Name) or not isinstance(counter, Variables):
+        if not isinstance(step, (ast.Name, ast.Attribute)) or not isinstance(counter, Variables):
             step = None
         return SaverCall(call, saver, kind, given["sess"], gone, step)
 

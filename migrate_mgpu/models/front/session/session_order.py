@@ -7,6 +7,7 @@ and must be made once; others begin with a checkpoint's, and are no part of each
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -22,7 +23,7 @@ _ADVICE = "restore a checkpoint first, in the session that comes later"
 class SessionOrder(StatementReader):
     """Checks it, before anything is known of what the sessions run."""
 
-    _first: list[tuple[Module, ast.AST]]
+    _first: Sequence[tuple[Module, ast.AST]] = ()
 
     def check(self) -> None:
         """Each session has the values in TF2 that it had in TF1.
@@ -61,6 +62,14 @@ class SessionOrder(StatementReader):
             if not self._runs_once(self.module, around.body[0]):
                 return False  # there may be several objects
         return self._runs_once(self.module, node)
+
+    def comes_later(self, first: ast.AST, node: ast.AST) -> bool:
+        """Whether what runs once has run wherever a node is reached, or never does then."""
+        kept, way = self._first, self._way(_around(self.module, first))
+        self._first = [(self.module, first), *way]
+        later = self._is_later(self.module, node, set())
+        self._first = kept
+        return later
 
     # -- calls of functions and methods ------------------------------------------------
 
@@ -161,14 +170,20 @@ def _around(module: Module, node: ast.AST) -> Home:
 
 
 def _is_behind(module: Module, first: ast.AST, node: ast.AST) -> bool | None:
-    """Whether a node stands behind another one; None where no block has both."""
-    above = {first, *module.names.ancestors(first)}
-    for statement in (node, *module.names.ancestors(node)):
+    """Whether a node stands behind another one; None where no block that runs has both."""
+    above = {*_inside(module, first)}
+    for statement in _inside(module, node):
         if not isinstance(statement, ast.stmt):
             continue
         for other in module.names.block(statement):
             if other in above:
                 return statement.lineno > other.lineno
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            break
     return None
+
+
+def _inside(module: Module, node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what it is a part of, within its function: when that runs, its place is silent."""
+    for one in (node, *module.names.ancestors(node)):
+        if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
+            return
+        yield one

@@ -341,3 +341,85 @@ def test_random_numbers_of_several_sessions_stay() -> None:
         assert [one.state for one in result.programs] == ["bridge"]
         reason = "in several sessions, each of which begins it anew"
         assert any(reason in message for message in said(result)), said(result)
+
+
+METHODS = """\
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 1])
+        self.w = tf.Variable([[1.0]])
+        self.loss = tf.reduce_mean(tf.matmul(self.x, self.w))
+        self.train_op = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+        self.saver = tf.train.Saver()
+        self.sess = tf.Session()
+
+    def load(self):
+        self.saver.restore(self.sess, "model")
+
+    def fit(self, x):
+        _, loss = self.sess.run([self.train_op, self.loss], {self.x: x})
+        print(loss)
+
+    def start(self):
+        self.sess.run(tf.global_variables_initializer())
+
+
+model = Model()
+"""
+
+
+def test_methods_run_in_the_order_of_their_calls() -> None:
+    first = "model.start()\nmodel.fit([[1.0]])\nmodel.load()\n"
+    result = run(METHODS + first, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+
+
+def test_a_checkpoint_before_the_first_values_stays() -> None:
+    for calls in (
+        "model.load()\nmodel.start()\nmodel.fit([[1.0]])\n",
+        "def go():\n    model.load()\n\n\ngo()\nmodel.start()\n",
+    ):
+        result = run(METHODS + calls, native_sessions=True, bridge=True)
+        assert [one.state for one in result.programs] == ["bridge"], said(result)
+        assert any("initialized after" in one for one in said(result)), said(result)
+
+
+IN_FUNCTIONS = """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 1])
+w = tf.Variable([[1.0]])
+loss = tf.reduce_mean(tf.matmul(x, w))
+train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+saver = tf.train.Saver()
+
+
+def train():
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        print(sess.run([train_op, loss], {x: [[1.0]]})[1])
+
+
+def test():
+    with tf.Session() as sess:
+        saver.restore(sess, "model")
+        print(sess.run(loss, {x: [[1.0]]}))
+
+
+def main():
+    train()
+
+
+"""
+
+
+@pytest.mark.parametrize(("calls", "state"), [("main()\ntest()\n", "native"),
+                                              ("test()\nmain()\n", "bridge")])  # fmt: skip
+def test_where_a_function_stands_says_nothing_of_when_it_runs(calls: str, state: str) -> None:
+    result = run(IN_FUNCTIONS + calls, native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == [state], said(result)
+    early = any("this session may begin before" in one for one in said(result))
+    assert early is (state == "bridge"), said(result)

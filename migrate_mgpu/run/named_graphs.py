@@ -293,8 +293,8 @@ class _Attempts:
         if result is not None and entry in _native(result):
             self.alone[entry] = found
             return set()
-        unread = _without_unread(entry, own, free, modules, inside, plan)
-        if unread is not None:
+        unread = _without_unread(entry, own, free, modules, inside)
+        if unread and entry in _native(_planned(own, unread, plan)):
             self.alone[entry] = unread
             self.lost += ((entry, one) for one in _of_unread(modules, free, inside))
             return set()
@@ -311,6 +311,12 @@ class _Attempts:
         written = _with_builders_written(entry, own, free, found, modules, inside, plan)
         if written is not None:
             self.alone[entry] = written
+            return set()
+        if unread:
+            written = _with_builders_written(entry, own, free, unread, modules, inside, plan)
+        if written is not None:
+            self.alone[entry] = written
+            self.lost += ((entry, one) for one in _of_unread(modules, free, inside))
             return set()
         here = _kept(first.result, {entry, *free}, codes)
         if left is not None and here:
@@ -527,15 +533,14 @@ def _without_unread(
     free: Set[Path],
     modules: Sequence[Module],
     graph: CallGraph,
-    plan: Callable[[Files], Planned],
-) -> Texts | None:
-    """A program without the functions that nothing calls, if it is native only so."""
+) -> Texts:
+    """A program without the functions and classes that nothing calls; nothing where it has none."""
     edits = unread_functions.normalize(
         modules, graph, {module for module in modules if module.path in free}
     )
     new = rewritten(edits)
     if not new:
-        return None
+        return {}
     data = {**own, **{module.path: one.data for module, one in new.items()}}
     project = graph.project.again(list(data.items()))
     found = _named(entry, data, free, list(project.modules.values()), CallGraph(project))
@@ -543,7 +548,7 @@ def _without_unread(
         text, layers = found.get(module.path, (one.data, {}))
         first = module.source, one.edits
         found[module.path] = text, {module.path: [first, *layers.get(module.path, [])]}
-    return found if entry in _native(_planned(own, found, plan)) else None
+    return found
 
 
 def _with_builders_written(

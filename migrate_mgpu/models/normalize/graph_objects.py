@@ -35,7 +35,6 @@ from migrate_mgpu.models.normalize import (
     graph_methods,
     graph_statements,
     merged_summaries,
-    saver_methods,
 )
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.models.normalize.optimizer_choices import gives_always, statements_of_arms
@@ -159,7 +158,6 @@ class _GraphObject:
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or self._left_open()
             or merged_summaries.kept(self.module, self.graph, self.owner, node, self.shared)
-            or saver_methods.kept(self.module, self.graph, self.owner, node)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._known()
             or self._named()

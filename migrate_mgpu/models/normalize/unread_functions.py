@@ -1,4 +1,4 @@
-"""Functions that nothing calls, and that build a part of TF1's graph: they go.
+"""Functions and classes that nothing calls, and that build a part of TF1's graph: they go.
 
     def test_accuracy(images, labels):
         logits = network.scores(images, training=False)
@@ -6,7 +6,7 @@
 
 of a program that only trains would be left without its graph: its network becomes a class, whose
 variables the training makes. A function that makes a session is a program's other half, and stays;
-what only computes is TF2's as well.
+what only computes is TF2's as well. So is a class of a base, which may know those that inherit it.
 """
 
 from __future__ import annotations
@@ -49,11 +49,14 @@ def normalize(
     return found
 
 
-def unread(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module, ast.FunctionDef]]:
-    """The functions of a program that go, each with its module."""
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+def unread(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module, Definition]]:
+    """What goes of a program, each with its module."""
     if any(map(_is_dynamic, modules)):
         return
-    left = [(module, node) for module in modules for node in _functions(module)]
+    left = [(module, node) for module in modules for node in _definitions(module)]
     gone: set[ast.AST] = set()
     while left:
         found = [one for one in left if not _is_mentioned(*one, modules, gone)]
@@ -67,28 +70,40 @@ def unread(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module
 
 
 def _is_mentioned(
-    module: Module, node: ast.FunctionDef, modules: Sequence[Module], gone: Set[ast.AST]
+    module: Module, node: Definition, modules: Sequence[Module], gone: Set[ast.AST]
 ) -> bool:
-    """Whether something may call a function, besides functions that go."""
+    """Whether something may call a function or a class, besides what goes."""
     left = gone | {node}
     if not _own_mentions(module).get(node.name, set()) <= left:
         return True
     return any(not _mentions(other).get(node.name, set()) <= left for other in modules)
 
 
-def _functions(module: Module) -> Iterator[ast.FunctionDef]:
-    """The functions of a module that a call alone may reach."""
+def _definitions(module: Module) -> Iterator[Definition]:
+    """The functions and classes of a module that a call alone may reach."""
     if isinstance(module.source, Notebook) or _TESTS.fullmatch(module.path.stem):
         return
     sessions = {id(call) for call in session_calls(module)}
     for node in module.tree.body:
-        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.decorator_list:
+            continue
+        if isinstance(node, ast.ClassDef) and not _is_plain(node):
             continue
         if node.name == "main" or node.name.startswith("__"):
             continue
         alone = len(module.names.module_scope.bindings.get(node.name, ())) == 1
         if alone and not any(id(part) in sessions for part in walk(node)):
             yield node
+
+
+def _is_plain(node: ast.ClassDef) -> bool:
+    """Whether a class only has methods, and constants, and inherits nothing."""
+    bases = all(isinstance(base, ast.Name) and base.id == "object" for base in node.bases)
+    return bases and not node.keywords and all(
+        isinstance(one, (ast.FunctionDef, ast.Pass))
+        or isinstance(getattr(one, "value", None), ast.Constant)
+        for one in node.body
+    )  # fmt: skip
 
 
 @fact_of_text
@@ -131,7 +146,8 @@ def _mentions(module: Module) -> dict[str, set[ast.AST]]:
             told: list[str] = []
             if isinstance(part, ast.Name) and part in names.scope_of_name:
                 known = names.defining_scope(part.id, names.scope_of_name[part])
-                told = [part.id] if known is None else []
+                found_here = known.bindings.get(part.id, ()) if known is not None else ()
+                told = [part.id] if all(one.kind == "import" for one in found_here) else []
             elif isinstance(part, ast.Attribute):
                 dotted = names.qualname(part) or ""
                 told = [] if dotted.startswith("tensorflow.") else [part.attr]
@@ -144,8 +160,8 @@ def _mentions(module: Module) -> dict[str, set[ast.AST]]:
     return found
 
 
-def _builds(module: Module, node: ast.FunctionDef, graph: CallGraph) -> bool:
-    """Whether a function does more with TensorFlow than compute, itself or where it calls."""
+def _builds(module: Module, node: Definition, graph: CallGraph) -> bool:
+    """Whether one does more with TensorFlow than compute, itself or what it calls."""
     if _uses(module, node):
         return True
     for call in (part for part in walk(node) if isinstance(part, ast.Call)):

@@ -61,13 +61,62 @@ def test_they_are_methods_of_tf2() -> None:
     for line in (
         "def answers(self, x):",
         "def save(self, path):",
-        "self.saver.save(path)",
-        "}, max_to_keep=None)",
+        "saver = Saver(self.checkpoint_variables)",
+        "        saver.save(path)",
         "print(model.eval(np.ones([4, 3])))",
         "weights_tensor = tf.constant(weights, tf.float32)",
     ):
         assert line in after, after
     assert "sess" not in after
+
+
+LOOP = """\
+import numpy as np
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 3])
+        self.w = tf.get_variable('w', [3, 1])
+        self.loss = tf.reduce_mean(tf.square(tf.matmul(self.x, self.w)))
+        self.train_op = tf.train.GradientDescentOptimizer(0.1).minimize(self.loss)
+
+    def train(self, sess, x):
+        saver = tf.train.Saver({keeps})
+        for step in range(9):
+            print(sess.run([self.loss, self.train_op], {{self.x: x}})[0])
+            saver.save(sess, 'model', global_step=step)
+
+    def save(self, sess):
+        {other}
+
+
+with tf.Session() as sess:
+    model = Model()
+    sess.run(tf.global_variables_initializer())
+    model.train(sess, np.ones([4, 3]))
+    {again}
+"""
+OTHER = "saver = tf.train.Saver()\n        saver.save(sess, 'other')"
+
+
+@pytest.mark.parametrize(
+    ("keeps", "written"),
+    [("", "Saver(self.checkpoint_variables)"),
+     ("max_to_keep=2", "Saver(self.checkpoint_variables, max_to_keep=2)")],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("other", "again"),
+    [("pass", ""), ("pass", "model.train(sess, np.ones([4, 3]))"), (OTHER, "model.save(sess)")],
+)
+def test_each_saver_of_a_method_deletes_its_own_files(
+    keeps: str, written: str, other: str, again: str
+) -> None:
+    """A new saver knows of no file of the one before: one saver for both would delete some."""
+    after = native(LOOP.format(keeps=keeps, other=other, again=again))
+    assert f"        saver = {written}\n        for step in range(9):\n" in after, after
+    assert after.count("Saver(self.checkpoint_variables") == 1 + (other == OTHER), after
 
 
 @pytest.mark.parametrize(

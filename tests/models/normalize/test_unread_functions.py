@@ -122,3 +122,87 @@ def test_functions_of_one_name_in_several_modules() -> None:
     assert "def train" not in after(result, files[1]) and "def train" in after(result, files[0])
     files = ("main.py", text.replace("step = tf", "step = beside.train(loss) or tf")), files[1]
     assert not told(run(*files, bridge=True, native_sessions=True))
+
+
+PARTS = '''\
+import tensorflow as tf
+
+
+class batch_norm({base}):
+    """Nothing makes one."""
+{constant}
+    def __init__(self, name="scaled"):
+        self.averages = tf.train.ExponentialMovingAverage(0.9)
+
+    def __call__(self, x):
+        return x / tf.get_variable("by", [1])
+
+
+def forgotten(x):
+    return tf.get_variable("gone", [1]) + x
+
+
+def net(x, scope=None, with_w=False):
+    with tf.variable_scope(scope or "net"):
+        w = tf.get_variable("w", [3, 1])
+        unused = tf.get_variable("unused", [1])
+        if with_w:
+            return tf.matmul(x, w), w
+        else:
+            return tf.matmul(x, w)
+'''
+MAIN = """\
+import numpy as np
+import tensorflow as tf
+from parts import *
+
+
+class Model(object):
+    def __init__(self):
+        self.x = tf.placeholder(tf.float32, [None, 3])
+        self.answer = net(self.x)
+        self.loss = tf.reduce_mean(tf.square(self.answer - 1.0))
+        self.step = tf.train.AdamOptimizer(0.01).minimize(self.loss)
+
+    def train(self, data):
+        saver = tf.train.Saver()
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(self.step, {self.x: data.train.images})
+            saver.save(sess, "model")
+
+
+model = Model()
+model.train(None)
+"""
+
+
+def of_class(base: str = "object", constant: str = "") -> RunResult:
+    files = ("main.py", MAIN), ("parts.py", PARTS.format(base=base, constant=constant))
+    return run(*files, bridge=True, native_sessions=True)
+
+
+def test_a_class_that_nothing_makes_goes_beside_functions_that_a_star_imports() -> None:
+    result = of_class()
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert told(result) == [
+        "nothing calls `batch_norm`, which builds a part of TF1's graph: it is left out",
+        "nothing calls `forgotten`, which builds a part of TF1's graph: it is left out",
+    ]
+    text = after(result, ("parts.py", ""))
+    assert "batch_norm" not in text and "class Net(tf.keras.layers.Layer):" in text
+    # What no gradient reaches has no slots in TF1.
+    text = after(result, ("main.py", ""))
+    assert '"net/unused": answer_layer.unused,' in text, text
+    assert '"net/w/Adam_1",' in text and "net/unused/Adam" not in text, text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"base": "tf.Module"}, {"constant": "    known = register()\n"}],
+    ids=["one of a base", "one whose body does something"],
+)
+def test_a_class_that_may_do_more_stays(words: dict[str, str]) -> None:
+    result = of_class(**words)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert not any("batch_norm" in one for one in told(result))

@@ -346,6 +346,8 @@ class GraphClientReader(StatementReader):
         function = Function(self.module, node) if isinstance(node, ast.FunctionDef) else None
         known = function.parameters() if function is not None else []
         owner, home = self.names.parents.get(node), self.names.scopes[node]
+        if owner is self.scope.owner and known and not getattr(node, "decorator_list", ()):
+            return known[0]  # a method of the object's own
         for kept in self._kept() if isinstance(owner, ast.ClassDef) and known else ():
             there = self.names.statement(kept)
             if not isinstance(kept.ctx, ast.Store) or class_of(self.module, kept) is not owner:

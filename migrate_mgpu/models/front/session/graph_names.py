@@ -120,7 +120,7 @@ class GraphNames:
         call = next(c for c, made in self.found.layers.items() if made.variables is variables)
         if call in self._helped:
             return [
-                NamedVariable(one.name, variables, one.key, one.trained)
+                NamedVariable(one.name, variables, one.key, one.trained, one.used)
                 for one in self._helped[call]
             ]
         found: list[NamedVariable] = []

@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.layers import LAYERS, LayerRow, LayerVariable
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
@@ -87,11 +87,15 @@ def variables_of(
 
 @record(frozen=True)
 class HelperNamed:
-    """A variable that a function makes: its name, where its class has it, whether it trains."""
+    """A variable that a function makes: its name, where its class has it, whether it trains.
+
+    ``used``: the function computes something of it.
+    """
 
     name: str
     key: HelperVariable
     trained: bool = True
+    used: bool = True
 
 
 @record(frozen=True)
@@ -195,12 +199,12 @@ class HelperNames:
                 if name_of(module, call) == "Variable" and self._operations is not None and plain:
                     scope = self._name_scopes(module, node, call, given, turn)
                     full = self._operations.unique(scope + (name or "Variable"))
-                    own.append(HelperNamed(full, key))
+                    own.append(HelperNamed(full, key, used=_is_read(module, call)))
                     continue
                 if name_of(module, call) != "get_variable" or name is None:
                     text = "the name of a variable in a checkpoint cannot be determined"
                     raise Refused(module, call, text, "write it as a constant")
-                own.append(HelperNamed(inside + name, key))
+                own.append(HelperNamed(inside + name, key, used=_is_read(module, call)))
             elif call in found:
                 inner += self._layer(found[call], given, inside, (*path, call, *turn))
             else:
@@ -338,6 +342,16 @@ def _is_in_scope(module: Module, function: ast.AST, call: ast.Call) -> bool:
         if isinstance(parent, ast.With)
         for item in parent.items
     )
+
+
+def _is_read(module: Module, call: ast.Call) -> bool:
+    """Whether something reads the variable that a call makes."""
+    statement = module.names.statement(call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Name) or statement_value(statement) is not call:
+        return True
+    mentions = module.names.mentions(target.id, module.names.scope_of_name[target])
+    return any(isinstance(one.ctx, ast.Load) for one in mentions)
 
 
 def _has_no_variables(module: Module, call: ast.Call) -> bool:
@@ -488,10 +502,20 @@ def known_value(
             return Unknown
         value = known_value(node.args[0], given, module)
         return str(value) if isinstance(value, (str, int)) else Unknown
+    if isinstance(node, ast.BoolOp):  # `scope or "linear"`
+        return _chosen_of([known_value(one, given, module) for one in node.values], node.op)
     if isinstance(node, ast.UnaryOp):  # -1
         number = constant(node)
         return Unknown if number is None else number
     return node.value if isinstance(node, ast.Constant) else Unknown
+
+
+def _chosen_of(values: Sequence[object], operator: ast.boolop) -> object:
+    """What `or`, or `and`, comes to: the first that says so, or the last."""
+    for value in values:
+        if value is Unknown or bool(value) is isinstance(operator, ast.Or):
+            return value
+    return values[-1]
 
 
 def values_in(function: Function, given: Mapping[str, object]) -> dict[str, object]:

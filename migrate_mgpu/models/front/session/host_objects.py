@@ -24,13 +24,15 @@ class HelperVariable:
 class NamedVariable:
     """A variable by its name in the graph.
 
-    ``key`` is that of a dictionary, the place in a list, or what a layer calls it.
+    ``key`` is that of a dictionary, the place in a list, or what a layer calls it. ``used``:
+    something is computed of it; TF1's optimizers keep nothing of one that no gradient reaches.
     """
 
     name: str
     variables: Variables
     key: ast.expr | HelperVariable | int | str | None = None
     trained: bool = True
+    used: bool = True
 
 
 @record(frozen=True, eq=False)

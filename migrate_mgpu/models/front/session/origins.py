@@ -118,7 +118,7 @@ class Origins:
 
         That is `self.model = model`, for an attribute of objects of another class.
         """
-        owner = class_of(self.module, node) or self._class_of_object(self.module, node.value)
+        owner = class_of(self.module, node) or class_of_object(self.graph, self.module, node.value)
         if owner is None or owner is self.owner:
             return None
         key = owner, node.attr
@@ -145,7 +145,7 @@ class Origins:
     def is_own(self, module: Module, node: ast.Attribute) -> bool:
         """Whether it is seen whose attribute one is: a class's, or that of a module."""
         plain = module is self.module and self.of(node.value) is Whole.OBJECT
-        known = class_of(module, node) or self._class_of_object(module, node.value)
+        known = class_of(module, node) or class_of_object(self.graph, module, node.value)
         return plain or bool(module.names.qualname(node)) or known is not None
 
     def given_to(self, node: ast.expr) -> Function | None:
@@ -163,18 +163,9 @@ class Origins:
 
     def is_of_another(self, module: Module, node: ast.Attribute) -> bool:
         """Whether an attribute is one of a module, or of an object of another class."""
-        if is_of_another(module, node, self.owner):
-            return True
-        known = self._class_of_object(module, node.value)
-        if known is None or known is self.owner:
-            return False
-        return all(isinstance(base, ast.Name) and base.id == "object" for base in known.bases)
-
-    def _class_of_object(self, module: Module, node: ast.expr) -> ast.ClassDef | None:
-        """The class of what a name stands for, where the name has one value that makes it."""
-        made = module.names.only_value(node) if isinstance(node, ast.Name) else None
-        known = self.graph.class_of(module, made.func) if isinstance(made, ast.Call) else None
-        return known[1] if known is not None else None
+        return is_of_another(module, node, self.owner) or is_of_other_object(
+            self.graph, module, node, self.owner
+        )
 
     def _unpacked(self, node: ast.AST) -> Origin | None:
         """One of the names of ``x, y = build()``."""
@@ -365,6 +356,43 @@ def is_of_another(module: Module, node: ast.Attribute, owner: ast.ClassDef | Non
     if module.names.qualname(node) or class_of(module, node) not in (None, owner):
         return True
     return _is_made_outside(module, node.value)
+
+
+def is_of_other_object(
+    graph: CallGraph, module: Module, node: ast.Attribute, owner: ast.ClassDef | None
+) -> bool:
+    """Whether an attribute is that of a name whose one value is made by another class."""
+    known = class_of_object(graph, module, node.value)
+    if known is None or known is owner:
+        return False
+    return all(isinstance(base, ast.Name) and base.id == "object" for base in known.bases)
+
+
+def class_of_object(graph: CallGraph, module: Module, node: ast.expr) -> ast.ClassDef | None:
+    """The class of what a name stands for, where the name has one value that makes it."""
+    made = module.names.only_value(node) if isinstance(node, ast.Name) else None
+    known = graph.class_of(module, made.func) if isinstance(made, ast.Call) else None
+    return known[1] if known is not None else None
+
+
+def method_calls(
+    graph: CallGraph, owner: ast.ClassDef, name: str
+) -> list[tuple[Module, ast.Attribute]] | None:
+    """Where a method of a class may be called; None where it may be called in another way."""
+    found: list[tuple[Module, ast.Attribute]] = []
+    for module in graph.modules:
+        for mention in module.names.attributes.get(name, ()):
+            if is_of_another(module, mention, owner):
+                continue
+            if is_of_other_object(graph, module, mention, owner):
+                continue  # `data_sets.train = DataSet(images)`, of TF's own tutorials
+            call = module.names.parents.get(mention)
+            if isinstance(call, ast.Attribute) and not call.attr.startswith("__"):
+                continue  # `data.train.images`: a method has nothing of that kind
+            if not isinstance(call, ast.Call) or call.func is not mention:
+                return None
+            found.append((module, mention))
+    return found
 
 
 def _is_made_outside(module: Module, node: ast.expr) -> bool:

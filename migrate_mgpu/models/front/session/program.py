@@ -434,7 +434,7 @@ class SessionProgram:
     summaries: list[Summary] = field(default_factory=list)
     merges: dict[ast.Call, Merge] = field(default_factory=dict)
     # The variables of gradients that summaries tell of, by what computes those.
-    differentiated: dict[ast.Call, tuple[NamedVariable, ...]] = field(default_factory=dict)
+    differentiated: dict[Update, tuple[NamedVariable, ...]] = field(default_factory=dict)
     computed_summaries: set[Summary] = field(default_factory=set)  # of Python's own values
     summarizing: set[ast.stmt] = field(default_factory=set)  # they give summaries names
     graph_files: list[ast.stmt] = field(default_factory=list)  # they write the graph, no more

@@ -189,11 +189,17 @@ class SaverReader:
             raise Refused(self.module, update.statement, text, "write the training steps out")
         scope = self.names.variable_scope(update.statement) + within
         slots: list[tuple[str, int]] = []
-        for one in update.variables:
-            for named in (n for n in self.names.of(one) if n.trained):
-                base = f"{scope}{named.name}/{name}"
-                slots.append((base, self._slots.get(base, 0)))
-                self._slots[base] = self._slots.get(base, 0) + row.slots
+        every = [n for one in update.variables for n in self.names.of(one) if n.trained]
+        reached = [named for named in every if named.used]
+        if len(reached) < len(every):  # the others have no gradient, and no slots in TF1
+            if update.averages:
+                text = "averages are saved of variables of which one is not used"
+                raise Refused(self.module, update.statement, text, "save the variables alone")
+            self.found.differentiated[update] = tuple(reached)
+        for named in reached:
+            base = f"{scope}{named.name}/{name}"
+            slots.append((base, self._slots.get(base, 0)))
+            self._slots[base] = self._slots.get(base, 0) + row.slots
         powers = ("", "")
         if optimizer.kind == "adam":
             first = self.names.fresh(update.statement, f"{within}beta1_power")
@@ -202,8 +208,7 @@ class SaverReader:
             optimizer.kind != "adam" and is_scheduled(optimizer) and update.rate is None
         )
         steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
-        trained = [n.name for one in update.variables for n in self.names.of(one) if n.trained]
-        averages = [f"{scope}{one}/{_AVERAGE}" for one in trained]
+        averages = [f"{scope}{one.name}/{_AVERAGE}" for one in every]
         return SavedState(
             update,
             optimizer,

@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
-from migrate_mgpu.models.front.session.origins import is_of_another
+from migrate_mgpu.models.front.session.origins import method_calls
 from migrate_mgpu.models.front.session.scope import Home, runs_in_line
 from migrate_mgpu.models.front.session.state import StatementReader
 
@@ -83,18 +83,8 @@ class SessionOrder(StatementReader):
             if any(one.call is None for one in found):
                 return None
             return [(one.module, one.node) for one in found]
-        calls: list[tuple[Module, ast.AST]] = []
-        for module in self.graph.modules:
-            for mention in module.names.attributes.get(node.name, ()):
-                if is_of_another(module, mention, function.owner):
-                    continue
-                call = module.names.parents.get(mention)
-                if isinstance(call, ast.Attribute) and not call.attr.startswith("__"):
-                    continue  # `data.train.images`: a method has nothing of that kind
-                if not isinstance(call, ast.Call) or call.func is not mention:
-                    return None
-                calls.append((module, mention))
-        return calls
+        calls = method_calls(self.graph, function.owner, node.name)
+        return None if calls is None else list(calls)
 
     def _runs_once(self, module: Module, node: ast.AST) -> bool:
         """Whether the code at a node runs at most once, where a method may have it."""

@@ -507,10 +507,9 @@ class SummaryReader:
         if self.found.scope.towers is not None and (update.clips or update.tower_clips):
             text = "a summary tells of the towers' gradients, which are clipped later"
             raise Refused(self.module, summary.call, text)
-        named = tuple(
-            one for some in update.variables for one in self.names.of(some) if one.trained
-        )
-        self.found.differentiated[computed] = named
+        every = (one for some in update.variables for one in self.names.of(some))
+        named = tuple(one for one in every if one.trained and one.used)
+        self.found.differentiated[update] = named
         for index, variable in enumerate(named):
             yield self._add(
                 summary.call, summary.statement, variable, None, summary.gradients, index

@@ -114,7 +114,7 @@ class LayerWriter:
         """A line that gives the variables of an update a name, as a list."""
         variables = update.variables
         source = self.program.scope.module.source
-        shown = self.program.differentiated.get(update.computed) if update.computed else None
+        shown = self.program.differentiated.get(update)
         if shown is None and len(variables) == 1 and variables[0].listed:
             return head + variables[0].name
         if shown is None and len(variables) == 1 and variables[0].collected is Collected.LAYER:

@@ -60,6 +60,7 @@ stay, and the findings say which.
 | `var_list=theta_G + theta_Q`, `weights.values()` | the lists, put together |
 | `reset_default_graph()` and one more session | steps of their own for what is built behind it |
 | a later session of other variables, in the same graph | the same: steps of their own |
+| `train()` or `test()`, which each make model and session | the model has the steps of both |
 | `train()`, `evaluate()` with a graph each | variables and steps of each its own |
 | a function that builds a graph anew at each call | the same, at each call |
 | a function that resets the graph and makes a `Model` at each call | an object at each call |

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import combinations
 from typing import Union
 
 from migrate_mgpu.analysis.idioms import is_main_guard
@@ -18,6 +19,7 @@ from migrate_mgpu.core.records import record
 Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 
 
+_MANY_CALLS = 6  # more of them are not compared, each with each
 _MAY_NOT_RUN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.If, ast.IfExp, ast.Try)
 
 
@@ -240,15 +242,48 @@ class CallGraph:
                     started = _app_run(module, parent)
                     inner = {*seen, parent}
                     return started is not None and self._runs_once(module, started, program, inner)
-                if parent in seen or len(references) != 1:
-                    return False
-                reference = references[0]
-                if reference.call is None and not _is_started(reference):
+                known = (r.call is not None or _is_started(r) for r in references)
+                places = [(r.module, r.node) for r in references]
+                if parent in seen or not all(known) or not self.one_runs(places, program):
                     return False
                 inner = {*seen, parent}
-                return self._runs_once(reference.module, reference.node, program, inner)
+                return all(self._runs_once(r.module, r.node, program, inner) for r in references)
             child = parent
         return True
+
+    def one_runs(
+        self, calls: Sequence[tuple[Module, ast.AST]], program: Collection[Module] | None = None
+    ) -> bool:
+        """Whether one of some calls runs at most, where each runs once at most.
+
+        They stand in arms of one condition, or the functions that have them are called there.
+        """
+        if len(calls) > _MANY_CALLS:
+            return False
+        ways = [[*self._way(*one, program or self.modules)] for one in calls]
+        return all(
+            any(
+                module is other and are_arms(module, node, there)
+                for module, node in first
+                for other, there in second
+            )
+            for first, second in combinations(ways, 2)
+        )
+
+    def _way(
+        self, module: Module, node: ast.AST, program: Collection[Module]
+    ) -> Iterator[tuple[Module, ast.AST]]:
+        """A call, the one call of the function around it, and so on."""
+        seen: set[ast.AST] = set()
+        while node not in seen:
+            seen.add(node)
+            yield module, node
+            around = self.enclosing(module, node)
+            calls = self.references(around) if around is not None else ()
+            calls = [one for one in calls if one.module in program]
+            if len(calls) != 1:
+                return
+            module, node = calls[0].module, calls[0].node
 
     def runs_in(
         self, program: Program, module: Module, node: ast.AST, unmentioned: bool | None = None
@@ -503,6 +538,34 @@ def _is_started(reference: Reference) -> bool:
         and isinstance(parent.func, ast.Attribute)
         and parent.func.attr == "run"
     )
+
+
+def are_arms(module: Module, first: ast.AST, second: ast.AST) -> bool:
+    """Whether one of two nodes runs at most: by an `if` that does, and leads to one of them.
+
+    What is tried runs as well as what comes of it.
+    """
+    if any(isinstance(one, ast.Try) for one in module.names.ancestors(second)):
+        return False
+    left = _is_left_before(module, first, second) or _is_left_before(module, second, first)
+    return left or module.names.exclusive(first, second)
+
+
+def _is_left_before(module: Module, first: ast.AST, second: ast.AST) -> bool:
+    """Whether a node stands in an arm that returns, and another one behind its `if`."""
+    child = first
+    behind = {second, *module.names.ancestors(second)}
+    for parent in module.names.ancestors(first):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        if isinstance(parent, ast.If) and child is not parent.test:
+            arm = parent.body if child in parent.body else parent.orelse
+            block = module.names.block(parent)
+            below = block[block.index(parent) + 1 :]
+            if isinstance(arm[-1], (ast.Return, ast.Raise)) and not behind.isdisjoint(below):
+                return True
+        child = parent
+    return False
 
 
 def _callable(module: Module, node: ast.AST) -> Function | None:

@@ -271,7 +271,10 @@ class Names(Scopes):
             if parent in arms:
                 if isinstance(parent, ast.IfExp):
                     return {arms[parent], _arm(parent, child)} == {"body", "orelse"}
-                return isinstance(parent, (ast.If, ast.Try)) and arms[parent] != _arm(parent, child)
+                other = _arm(parent, child)
+                arm = arms[parent]
+                both = bool(arm and other)  # a condition runs before each of its arms
+                return isinstance(parent, (ast.If, ast.Try)) and both and arm != other
             child = parent
         return False
 

@@ -408,14 +408,16 @@ class NativeSessions:
         config = NamedArguments(module, session, SESSION).rest.get("config")
         entry = _first_maker(read)
         lines: list[str] = []
+        modules = {other for one in self._users[module] for other in one.modules}
+        places = any(other.places_operations for other in modules)
+        if places and read.scope.apart:
+            _check_options(module, read.scope.sessions)
         if config is None or is_none(config):
             interactive = name_of(module, session) == "InteractiveSession"  # its own default
             if interactive and (read.options or read.below):
                 text = "`InteractiveSession` does not read the options that `tf.config` sets"
                 raise Refused(module, session, text)
             # A TF1 session does not place softly, TF2's eager code does.
-            modules = {other for one in self._users[module] for other in one.modules}
-            places = any(other.places_operations for other in modules)
             if places and not sets_softness(module):
                 lines.append(f"{style.tensorflow}.config.set_soft_device_placement(False)")
             lines += style.lines(_GROWTH) if interactive else []
@@ -487,6 +489,18 @@ def _check_clients(reads: Sequence[SessionProgram], graph: CallGraph) -> None:
                 if not callers or not known:
                     text = f"`{node.name}` is given parts of one graph, and is called elsewhere"
                     raise Refused(one.module, one.node, text, "give each graph its own function")
+
+
+def _check_options(module: Module, sessions: Sequence[ast.Call]) -> None:
+    """Sessions of functions have all a config, or none: TF1's default is to place strictly.
+
+    Raises:
+        Refused: some have one.
+    """
+    given = [NamedArguments(module, one, SESSION).rest.get("config") for one in sessions]
+    if len({one is None or is_none(one) for one in given}) > 1:
+        text = "one of its sessions has no options, and operations are put on devices"
+        raise Refused(module, sessions[0], text, "give all of them the same config")
 
 
 def _first_maker(read: SessionProgram) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.alternatives import always_before, never_both
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -108,6 +109,9 @@ class ConfigDecisions:
             if state.kind == BRIDGE and isinstance(point, Hoist):
                 if self.graph.runs_in(state.program, point.module, point.statement):
                     problems += map(_differs, with_other_options(flow, state.sessions))
+        for state in states if flow.sinks else ():
+            if state.kind == NATIVE:
+                problems += self._beside(flow, state, point)
         if isinstance(point, Hoist):
             problems += [_differs(one) for one, s in over if not _bears(flow, one, False, s)]
             spread += [one for one, _ in over]
@@ -124,6 +128,17 @@ class ConfigDecisions:
             places = False  # it places nothing, and Keras's own session does so softly
         move = build(flow, point, drop, native, places, self.graph.converted)
         return Outcome(flow, f.APPLIED, [], move, spread=spread)
+
+    def _beside(self, flow: Flow, state: State, point: Hoist | None) -> Iterator[Diagnostic]:
+        """The sessions of a native program that may not have a flow's options, and would."""
+        for one in with_other_options(flow, state.sessions):
+            apart = self._apart(flow, one, state)
+            if apart and point is not None:
+                where = point.module, point.statement
+                other = one.sink.module, one.sink.call
+                apart = never_both(self.graph, state.program, where, other)
+            if not apart and not _bears(flow, one, False, state):
+                yield _differs(one)
 
     def _apart(self, flow: Flow, session: Session, state: State) -> bool:
         """Whether a process that opens a session comes to nothing of a flow, by an `if`."""

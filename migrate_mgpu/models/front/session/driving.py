@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -45,6 +46,7 @@ class DrivingReader:
         self.assignments = AssignmentReader(found, runs, expressions)
         self._without_values: list[Maker] = []  # later sessions that restore nothing
         self._partly: dict[Maker, tuple[ast.Call, Saver]] = {}  # those that restore some
+        self._looked_into: dict[ast.AST, bool] = {}  # functions that only give first values
 
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Meaning | None:
         """What an assignment makes beside the graph; None where it is nothing of that.
@@ -176,6 +178,55 @@ class DrivingReader:
         if class_of(self.module, stored[0]) is not owner or not isinstance(call, ast.Call):
             return None
         return self.summaries.writer(statement, call)
+
+    def begins_alone(self, maker: ast.stmt) -> None:
+        """A session that is the only one where it is made: TF2's variables have first values."""
+        if isinstance(maker, ast.With) and isinstance(maker.items[0].optional_vars, ast.Name):
+            self._is_above_runs(maker.body)
+
+    def _is_above_runs(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether statements do nothing with a session but giving first values."""
+        for statement in body:
+            if isinstance(statement, ast.If) and not self._uses_session(statement.test):
+                arms = [self._is_above_runs(arm) for arm in (statement.body, statement.orelse)]
+                if not all(arms):
+                    return False
+            elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                ran = statement.value in self.runs.calls(statement)
+                if ran and self.runs.initializes(statement.value):
+                    self.runs.anew.add(statement.value)
+                elif self._runs_something(statement, statement.value):
+                    return False
+            elif self._runs_something(statement, getattr(statement, "value", None)):
+                return False
+        return True
+
+    def _runs_something(self, statement: ast.stmt, value: ast.expr | None) -> bool:
+        """Whether a statement does something with a session, or calls what does."""
+        if not self._uses_session(statement):
+            return False
+        target = self.runs.origins.target(value) if isinstance(value, ast.Call) else None
+        if not isinstance(value, ast.Call) or target is None or target.module is not self.module:
+            return True
+        if any(self._uses_session(one) for one in self._but_sessions(value)):
+            return True
+        key = target.node
+        if key not in self._looked_into:
+            self._looked_into[key] = False  # ends recursion
+            self._looked_into[key] = self._is_above_runs(target.node.body)
+        return not self._looked_into[key]
+
+    def _but_sessions(self, call: ast.Call) -> list[ast.expr]:
+        """What a call is given besides a session."""
+        given = (*call.args, *(keyword.value for keyword in call.keywords))
+        return [one for one in given if self.runs.origins.of(one) is not Whole.SESSION]
+
+    def _uses_session(self, node: ast.AST) -> bool:
+        """Whether something is done with a session, or with what knows its values."""
+        parts = [part for part in walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
+        known = any(self.runs.origins.of(part) is Whole.SESSION for part in parts)
+        runs = isinstance(node, ast.stmt) and bool(self.runs.calls(node))
+        return known or runs or any(getattr(part, "attr", "") == "restore" for part in parts)
 
     def begins_again(self, maker: Maker) -> None:
         """A later session has the values of a checkpoint from the first thing on that it runs.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -122,6 +123,9 @@ class GraphClientReader(StatementReader):
         for node in self._nodes():
             self.found.clients.append(self._begun(node))
         self._read_constructor()
+        if self._all_alone and not self.scope.own:
+            for maker in (self.scope.maker, *self.scope.apart):
+                self.driving.begins_alone(maker)
         for client in self.found.clients:
             for place, entry in enumerate(client.entries):
                 role = self._client_role(client, entry.statement, entry.opens, place)
@@ -176,8 +180,13 @@ class GraphClientReader(StatementReader):
             if node is not None and node is not self.scope.node:
                 found[node] = None
         # Of several sessions the one that gives the variables their values comes first.
-        first = self.scope.session_node if self.scope.apart else None
+        first = None if self._all_alone else self.scope.session_node
         return sorted(found, key=lambda node: (node is not first, line_of(node)))
+
+    @cached_property
+    def _all_alone(self) -> bool:
+        """Whether a process makes one of the sessions at most."""
+        return all(self.order.is_alone(one) for one in self.scope.apart)
 
     def _kept(self) -> Iterator[ast.Attribute]:
         """The mentions of the session, or of the object, that objects of other classes keep."""
@@ -272,7 +281,8 @@ class GraphClientReader(StatementReader):
         if isinstance(statement, (ast.With, ast.Assign)) and statement in self._later:
             for one in self.scope.inside(statement):
                 self._makes_saver(client.node, one)  # which it may restore by
-            self.driving.begins_again(statement)
+            if not self.order.is_alone(statement):
+                self.driving.begins_again(statement)
             if isinstance(statement, ast.Assign):
                 return Role.GONE
         if opens:
@@ -609,6 +619,8 @@ class GraphClientReader(StatementReader):
             return self.origins.are_objects(parent)
         if isinstance(parent, ast.Assign) and isinstance(kept := parent.targets[0], ast.Attribute):
             return self.origins.kept_in(kept) is parent
+        if isinstance(parent, ast.Return):
+            return self.origins.returns_object(self.graph.enclosing(self.module, parent))
         if isinstance(parent, (ast.Call, ast.keyword)):
             taker = self.origins.given_to(name)
             if taker is not None and taker.node not in self.state.theirs:

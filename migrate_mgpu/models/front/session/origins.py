@@ -36,6 +36,7 @@ class Named:
 
 
 Origin = Union[Whole, Named]
+_ENDS = (ast.Return, ast.Yield, ast.YieldFrom)
 
 
 class Origins:
@@ -50,6 +51,7 @@ class Origins:
         self.holders = {self.names.scopes[node]: name for node, name in scope.holders.items()}
         self.owner = scope.owner
         self.exported = _exported(scope)
+        self._returning: dict[ast.AST, bool] = {}
         self._parameters: dict[tuple[ast.AST, str], Origin | None] = {}
         self._keeping: dict[tuple[ast.ClassDef, str], ast.Assign | None] = {}
 
@@ -74,7 +76,31 @@ class Origins:
                     return Whole.OBJECT
                 one = self.exported.get(None)
                 return self.of(one) if one is not None else Whole.RETURNED
+            return Whole.OBJECT if self.returns_object(target) else None
         return None
+
+    def returns_object(self, function: Function | None) -> bool:
+        """Whether a function ends with returning the object, and is only called.
+
+        It returns nothing elsewhere, where it may not have it.
+        """
+        if function is None or function.module is not self.module or self.owner is None:
+            return False
+        if function.node not in self._returning:
+            self._returning[function.node] = False  # ends recursion
+            self._returning[function.node] = self._returns(function)
+        return self._returning[function.node]
+
+    def _returns(self, function: Function) -> bool:
+        node = function.node
+        *above, last = node.body
+        if not isinstance(node, ast.FunctionDef) or not isinstance(last, ast.Return):
+            return False
+        inner = (part for one in above for part in walk(one))
+        if node.decorator_list or any(isinstance(p, _ENDS) for p in inner):
+            return False
+        called = all(one.call is not None for one in self.graph.references(function))
+        return called and last.value is not None and self.of(last.value) is Whole.OBJECT
 
     def _export(self, key: object) -> Origin | None:
         found = self.exported.get(key) if isinstance(key, (int, str)) else None
@@ -95,7 +121,11 @@ class Origins:
                 return self._parameter(home, node.id) or Named(node.id)
             return Named(node.id)
         if len(bindings) != 1:
-            return None
+            # One object is made in each arm of a condition, by one name.
+            made = all(isinstance(one.value, ast.Call) for one in bindings)
+            values = [one.value for one in bindings if one.value is not None]
+            objects = made and all(self.of(one) is Whole.OBJECT for one in values)
+            return Whole.OBJECT if objects else None
         if bindings[0].kind == "parameter":
             return self._parameter(home, node.id)
         value = bindings[0].value

@@ -331,6 +331,9 @@ class RunReader:
         for call in first:
             own = self.names.statement(call)
             if call in self.anew:
+                if own is not statement:
+                    self.found.dropped.append(own)
+                    self.known |= set(walk(own))
                 self.gone.add(call)
                 continue
             if not isinstance(own, ast.Expr) or own.value is not call:

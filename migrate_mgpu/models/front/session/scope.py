@@ -43,6 +43,7 @@ SESSIONS = ("Session", "InteractiveSession")
 _BUILDS = ("placeholder", "Variable", "get_variable")
 _GIVEN_SESSIONS = ("save", "restore", "run", "eval")  # methods that keep none
 Header = Union[ast.With, ast.For, ast.If]
+_SEVERAL = "it makes more than one session, each with its own values of the variables"
 Maker = Union[ast.With, ast.Assign]  # of a session
 ADVICE = "give the program one `tf.Session` in the scope that builds the graph"
 
@@ -215,6 +216,8 @@ def read_scope(module: Module, graph: CallGraph, owner: Owner | None = None) -> 
     )
     if node in scope.holders and (apart or _is_method(module, node)):
         text = "what makes a session builds the graph anew each time"
+        if isinstance(node, ast.Module):
+            text = _SEVERAL
         if _is_method(module, node):
             text = "a method makes its session"
         raise Refused(module, session, text, ADVICE)
@@ -284,17 +287,21 @@ def _is_only_run(module: Module, maker: ast.Assign, call: ast.Call) -> bool:
     return True
 
 
-def _are_alike(module: Module, calls: list[ast.Call]) -> bool:
-    """Whether sessions are given nothing but one graph, and one object that is their config."""
+def _are_alike(module: Module, calls: list[ast.Call], own_configs: bool = False) -> bool:
+    """Whether sessions are given nothing but one graph, and one object that is their config.
+
+    ``own_configs``: each may have a config of its own, which moves where all agree.
+    """
     configs: set[object] = set()
     for call in calls:
         told = {one.arg: one.value for one in call.keywords}
         graph, config = told.pop("graph", None), told.pop("config", None)
         if call.args or told or (graph is not None and not _named_graph(module, graph)):
             return False
-        if config is not None:
+        if config is not None and not own_configs:
             configs.add(_stored(module, config))
-    alike = len({ast.dump(one) for call in calls for one in call.keywords}) < 2
+    given = [one for call in calls for one in call.keywords]
+    alike = len({ast.dump(one) for one in given if not own_configs or one.arg == "graph"}) < 2
     return alike and None not in configs and len(configs) < 2
 
 
@@ -603,14 +610,13 @@ def _apart(module: Module, calls: list[ast.Call]) -> tuple[ast.Call, tuple[ast.W
         Refused: some are made in another way.
     """
     found: dict[Home, ast.With] = {}
-    alike = _are_alike(module, calls)
+    alike = _are_alike(module, calls, own_configs=True)
     for call in calls:
         block = module.names.statement(call)
         around = _building_scope(module, call)
         plain = isinstance(block, ast.With) and alike
-        if not plain or around in found or isinstance(around, ast.Module):
-            text = "it makes more than one session, each with its own values of the variables"
-            raise Refused(module, calls[1], text, ADVICE)
+        if not plain or around in found:
+            raise Refused(module, calls[1], _SEVERAL, ADVICE)
         assert isinstance(block, ast.With)
         found[around] = block
     blocks = list(found.values())
@@ -704,7 +710,7 @@ class _EntryReader:
             if _goes(module, statement, self.session):
                 return found
             return self._only_names(statement, found)
-        if is_main_guard(statement) and _holds(module, statement, self.session):
+        if is_main_guard(statement) and _has_session(module, statement, self.session):
             assert isinstance(statement, ast.If)
             if statement.orelse or _one_line(statement):
                 raise Refused(module, statement, "a main guard with an `else`")
@@ -958,8 +964,13 @@ def _one_line(statement: Header) -> bool:
     return statement.body[0].lineno == statement.lineno
 
 
-def _holds(module: Module, statement: ast.stmt, node: ast.AST) -> bool:
-    return any(parent is statement for parent in module.names.ancestors(node))
+def _has_session(module: Module, guard: ast.stmt, session: ast.Call) -> bool:
+    """Whether a main guard has the session, or makes another one in a block."""
+    for call in session_calls(module):
+        if call is session or isinstance(module.names.statement(call), ast.With):
+            if any(parent is guard for parent in module.names.ancestors(call)):
+                return True
+    return False
 
 
 def _goes(module: Module, statement: ast.With, session: ast.Call) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.call_graph import Function, are_arms
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
 from migrate_mgpu.models.front.session.origins import method_calls
-from migrate_mgpu.models.front.session.scope import Home, runs_in_line
+from migrate_mgpu.models.front.session.scope import Home, Maker, runs_in_line
 from migrate_mgpu.models.front.session.state import StatementReader
 
 _ADVICE = "restore a checkpoint first, in the session that comes later"
@@ -39,15 +39,22 @@ class SessionOrder(StatementReader):
             return
         for node in self.scope.holders:
             others = {one for one in self.scope.holders if one is not node}
-            call = self._reaches(node, others, set())
+            inside: ast.AST = node
+            if isinstance(node, ast.Module):
+                makers = (self.scope.maker, *self.scope.apart)
+                inside = next(one for one in makers if self._holder(one) is node)
+            call = self._reaches(inside, others, set())
             if call is not None:
                 text = "a session may be made within another one, each with its own values"
                 raise Refused(self.module, call, text)
         self._first = self._way(first)
         for block in self.scope.apart:
-            node = next(n for n in self.scope.holders if n in self.names.ancestors(block))
-            assert isinstance(node, ast.FunctionDef)
-            calls = self._calls(node)
+            if self.is_alone(block):
+                continue
+            node = self._holder(block)
+            calls: list[tuple[Module, ast.AST]] | None = [(self.module, block)]
+            if isinstance(node, ast.FunctionDef):
+                calls = self._calls(node)
             later = calls is not None and all(self._is_later(*one, {node}) for one in calls)
             if not later:
                 text = "this session may begin before the one that gives the variables their values"
@@ -70,6 +77,32 @@ class SessionOrder(StatementReader):
         later = self._is_later(self.module, node, set())
         self._first = kept
         return later
+
+    def is_alone(self, maker: Maker) -> bool:
+        """Whether the process makes no other session where a statement makes one."""
+        if maker not in self.scope.apart or not self.runs_once(maker):
+            return False
+        others = [one for one in (self.scope.maker, *self.scope.apart) if one is not maker]
+        return all(
+            any(
+                module is other and are_arms(module, call, there)
+                for module, call in own
+                for other, there in way
+            )
+            for own in self._ways(maker)
+            for one in others
+            for way in self._ways(one)
+        )
+
+    def _ways(self, maker: ast.stmt) -> list[list[tuple[Module, ast.AST]]]:
+        """What makes a session, the call of the function that has it, and so on, for each call."""
+        node, made = self._holder(maker), (self.module, maker)
+        calls = self._calls(node) if isinstance(node, ast.FunctionDef) else []
+        return [[made, one, *self._way(_around(*one))] for one in calls or ()] or [[made]]
+
+    def _holder(self, maker: ast.stmt) -> Home:
+        """The function, or the module, that makes a session."""
+        return next(one for one in self.names.ancestors(maker) if one in self.scope.holders)
 
     # -- calls of functions and methods ------------------------------------------------
 
@@ -106,10 +139,12 @@ class SessionOrder(StatementReader):
                 break
             child = parent
         calls = self._calls(method)
-        if calls is None or len(calls) != 1:
+        if not calls or not self.graph.one_runs(calls):
             return False
-        [(other, call)] = calls
-        return method not in other.names.ancestors(call) and self._runs_once(other, call)
+        return all(
+            method not in other.names.ancestors(call) and self._runs_once(other, call)
+            for other, call in calls
+        )
 
     def _way(self, node: Home) -> list[tuple[Module, ast.AST]]:
         """The one call of a function that runs once, that of the function around it, and so on."""

@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from migrate_mgpu.parity.compare import configuration, evaluation, numeric, printed, tolerances
+from migrate_mgpu.parity.compare import (
+    checkpoints,
+    configuration,
+    evaluation,
+    numeric,
+    printed,
+    tolerances,
+)
 from migrate_mgpu.parity.compare.numeric import curve
 from migrate_mgpu.parity.compare.outcome import (
     DIFFERS,
@@ -99,6 +106,7 @@ def compare(
         return rungs
     stopped = bool(one.get("stopped") or other.get("stopped"))
     rungs[8].outputs = evaluation.records(reference, target, allowed, stopped, rounding)
+    rungs[8].outputs += checkpoints.compare(reference, target, stopped)
     if stopped:
         rungs[8].reason = "the programs were stopped after the wanted steps"
     else:

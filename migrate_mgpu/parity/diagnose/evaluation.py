@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from migrate_mgpu.parity.compare import checkpoints
 from migrate_mgpu.parity.diagnose import LIKELY, POSSIBLE, Diagnosis, network
 from migrate_mgpu.parity.diagnose.batches import distinct, same_examples
 from migrate_mgpu.parity.diagnose.evidence import ROWS, Evidence
@@ -100,6 +101,22 @@ def layers(e: Evidence) -> Iterator[Diagnosis]:
     yield from network.batch_norm(e, ("mode", "momentum", "epsilon"))
 
 
+def saved(e: Evidence) -> Iterator[Diagnosis]:
+    """What is in the files of savers."""
+    for output in e.broken:
+        if output.name == checkpoints.NAME:
+            yield Diagnosis(
+                "checkpoints",
+                "the savers save other variables, or by other names",
+                LIKELY,
+                9,
+                [output.detail],
+                "save the same variables by TF1's names, or convert old files: "
+                "migrate-mgpu checkpoint",
+            )
+            return
+
+
 def printed(e: Evidence) -> Iterator[Diagnosis]:
     if [output.name for output in e.broken] != ["printed"]:
         return
@@ -114,5 +131,5 @@ def printed(e: Evidence) -> Iterator[Diagnosis]:
     )
 
 
-CAUSES = {9: [evaluations, evaluation_data, layers]}
+CAUSES = {9: [saved, evaluations, evaluation_data, layers]}
 OTHERWISE = {9: [printed]}

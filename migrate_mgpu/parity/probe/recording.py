@@ -81,6 +81,8 @@ class Recorder:
         self._first_series: dict[frozenset[int], int] = {}  # by the variables that are trained
         self.outputs: list[dict[str, Any]] = []
         self.records: dict[str, list[tuple[int, Any]]] = {}  # name -> (step, value) of each call
+        self.saved_shapes: list[dict[str, list[int]]] = []  # what files of checkpoints have
+        self.saved: list[int] = []  # of each file that was saved, which of these it has
         self.declares: dict[str, Any] = {
             "optimizers": {},
             "dropout": [],
@@ -442,6 +444,8 @@ class Recorder:
                 "carried": self.carried,
                 "outputs": self.outputs,
                 "records": records,
+                "saved": self.saved,
+                "saved_shapes": self.saved_shapes,
                 "pins": self.pins,
                 "notes": self.notes,
                 "seconds_waited": self.seconds_waited,

@@ -42,7 +42,10 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
     )
     records = load("watch_records").RecordsWatch(recorder, eager_tools, tools.replica_id)
     pins.declared = declared
-    summaries = load("watch_summaries").SummariesWatch(recorder)
+    watch_summaries = load("watch_summaries")
+    summaries = watch_summaries.SummariesWatch(recorder)
+    watch_checkpoints = load("watch_checkpoints")
+    checkpoints = watch_checkpoints.CheckpointsWatch(recorder, watch_summaries.is_programs)
     recorder.at_exit = [results.finish, graph.finish, eager.finish, declared.finish]
     pins.seed_python()
 
@@ -119,6 +122,8 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         ".python.data.experimental.ops.shuffle_ops": pins.patch_shuffle_and_repeat,
         ".python.summary.writer.writer": summaries.patch_writer,
         ".python.ops.summary_ops_v2": summaries.patch_summary_ops,
+        ".python.training.saver": checkpoints.patch_saver,
+        "._api.v2.raw_ops": checkpoints.patch_raw_ops,
         ".python.training.input": pins.patch_queues,
         ".contrib.learn.python.learn.monitors": results.patch_monitor,
         ".contrib.learn.python.learn.learn_io.data_feeder": pins.patch_data_feeder,

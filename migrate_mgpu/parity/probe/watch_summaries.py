@@ -30,7 +30,7 @@ class SummariesWatch:
 
         @functools.wraps(original)
         def add_summary(writer: Any, summary: Any, global_step: Any = None) -> Any:
-            if _is_programs(sys._getframe(1)):
+            if is_programs(sys._getframe(1)):
                 self._keep(summary, global_step)
             return original(writer, summary, global_step)
 
@@ -44,7 +44,7 @@ class SummariesWatch:
 
         @functools.wraps(original)
         def write_raw_pb(tensor: Any, step: Any = None, name: Any = None) -> Any:
-            if _is_programs(sys._getframe(1)):
+            if is_programs(sys._getframe(1)):
                 self._keep(tensor, step)
             return original(tensor, step, name)
 
@@ -77,7 +77,7 @@ def _protos() -> Any:
     return next(sys.modules[name] for name in names if name in sys.modules)
 
 
-def _is_programs(frame: Any) -> bool:
+def is_programs(frame: Any) -> bool:
     """Whether a call stands in the program, and not in a package."""
     file = frame.f_code.co_filename
     return not any(one in file for one in _PACKAGES)

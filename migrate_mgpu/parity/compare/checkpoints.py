@@ -1,0 +1,85 @@
+"""Rung 9: which variables are in the files that programs save, by their names and shapes.
+
+Old files load in the migrated program, and its files in the old one, where these are the same.
+Their values are those of the weights that rung 8 compares.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
+from migrate_mgpu.parity.runs.sides import Side
+
+NAME = "checkpoints"
+_MOST_TOLD = 3  # names
+_SLOT = re.compile(r"(.+/[A-Z]\w*?)(?:_\d+)?")  # `w/Momentum`, `w/RMSProp_1`
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+def compare(reference: Side, target: Side, stopped: bool = False) -> list[Output]:
+    """What both save, file by file; nothing where one of them saves no such files.
+
+    Args:
+      stopped: the programs were ended in the middle: one may have saved once more.
+    """
+    before, after = _saved(reference.training), _saved(target.training)
+    if not before or not after:
+        return []
+    found: dict[str, Output] = {}
+    for number, (one, other) in enumerate(zip(before, after), start=1):
+        output = _file(one, other, number)
+        found.setdefault(output.status, output)
+    outputs = [one for status, one in found.items() if status != EQUAL]
+    if len(before) != len(after) and not (stopped and abs(len(before) - len(after)) == 1):
+        text = f"{len(before)} files became {len(after)}"
+        outputs.append(Output(NAME, DIFFERS, detail=text))
+    return outputs or [Output(NAME, EQUAL, detail=f"{len(before)} files")]
+
+
+def _saved(training: Mapping[str, Any]) -> list[Shapes]:
+    known = training.get("saved_shapes", [])
+    return [known[index] for index in training.get("saved", [])]
+
+
+def _file(one: Shapes, other: Shapes, number: int) -> Output:
+    """One file of each: their names, and the shapes of those that both have."""
+    gone = sorted(one.keys() - other.keys())
+    new = sorted(other.keys() - one.keys())
+    shapes = [n for n in sorted(one.keys() & other.keys()) if [*one[n]] != [*other[n]]]
+    kept = {name for name in gone if _is_kept_otherwise(name, new)}
+    bases = tuple(f"{_base(name)}/" for name in kept)
+    own = {name for name in new if name.startswith(bases) or name.endswith("/steps")}
+    parts = [
+        _told([n for n in gone if n not in kept], "are in the reference's alone"),
+        _told([n for n in new if n not in own], "are in the target's alone"),
+        _told(shapes, "have another shape"),
+    ]
+    detail = "; ".join(part for part in parts if part)
+    if detail:
+        return Output(NAME, DIFFERS, number, detail=f"file {number}: {detail}")
+    if kept or own:
+        text = "Keras's optimizer keeps other values than TF1's, by names of its own"
+        return Output(NAME, NOT_COMPARED, detail=text, told=True)
+    return Output(NAME, EQUAL)
+
+
+def _base(name: str) -> str:
+    found = _SLOT.fullmatch(name)
+    return found[1] if found is not None else name
+
+
+def _is_kept_otherwise(name: str, new: Sequence[str]) -> bool:
+    """Whether a slot of TF1's optimizer is `w/Momentum/velocity` in the target."""
+    return any(one.startswith(f"{_base(name)}/") for one in new)
+
+
+def _told(names: Sequence[str], text: str) -> str:
+    if not names:
+        return ""
+    shown = ", ".join(names[:_MOST_TOLD])
+    more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
+    return f"{shown}{more} {text}"

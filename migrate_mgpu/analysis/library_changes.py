@@ -139,11 +139,16 @@ METHODS = {
     "tostring": (0, "array of NumPy 2.5", "tobytes"),
     "viewitems": (0, "dict of Python 3", "items"),
 }
+# What gave lists in Python 2: methods of a dict, and functions.
+_VIEWS = ("items", "keys", "values")
+_LAZY = ("filter", "map", "zip")
 _WORDS = "|".join(sorted(_LAST | METHODS.keys() | {"fromstring", "imp"}))
 _ARGUMENTS = "|".join(sorted({argument for _, argument in _GIVEN}))
 _MAY_HAVE = re.compile(
     rf"\.(?:{_WORDS})\b|\bimport\b[^\n]*\b(?:{_WORDS})\b|\b(?:{_ARGUMENTS})\s*="
     r"|\bimport[^\n]*\bscipy\b(?!\.)|\bfrom\s+scipy\s"
+    rf"|\.(?:{'|'.join(_VIEWS)})\(\)\s*[+[]|\+\s*[^\n]*\.(?:{'|'.join(_VIEWS)})\(\)"
+    rf"|\b(?:{'|'.join(_LAZY)})\([^\n]*\)\s*[+[]|\+\s*(?:{'|'.join(_LAZY)})\("
     rf"|{MAKES_ARRAYS}".encode()
 )
 
@@ -204,6 +209,31 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
             if isinstance(call, ast.Call) and call.func is node and len(call.args) == count:
                 if f"def {method}" not in module.source.text:
                     yield method, node
+    yield from _used_as_lists(module)
+
+
+def _used_as_lists(module: Module) -> Iterator[tuple[str, ast.expr]]:
+    """What gives no list in Python 3, where it is added to something or asked for a place."""
+    names = module.names
+    for name in _VIEWS:
+        for node in names.attributes.get(name, ()):
+            call = names.parents[node]
+            asks = isinstance(call, ast.Call) and call.func is node and not call.args
+            if asks and _is_used_as_list(names.parents[call], call):
+                if f"def {name}" not in module.source.text:
+                    yield name, node
+    for call in names.calls:
+        func = call.func
+        if isinstance(func, ast.Name) and func.id in _LAZY:
+            known = names.qualname(func) == f"builtins.{func.id}"
+            if known and _is_used_as_list(names.parents[call], call):
+                yield func.id, func
+
+
+def _is_used_as_list(parent: ast.AST | None, call: ast.AST) -> bool:
+    if isinstance(parent, ast.BinOp):
+        return isinstance(parent.op, ast.Add)
+    return isinstance(parent, ast.Subscript) and parent.value is call
 
 
 def _was_numpys(name: str) -> bool:
@@ -222,7 +252,12 @@ def _gives(call: ast.Call, argument: str) -> bool:
 
 
 def _removed_name(place: Place, name: str) -> Diagnostic:
-    if name in METHODS:
+    if name in _VIEWS:
+        text = f"no dict of Python 3 gives a list by `{name}`"
+        advice = f"write list(x.{name}()), if it is a dict"
+    elif name in _LAZY:
+        text, advice = f"`{name}` gives no list in Python 3", f"write list({name}(...))"
+    elif name in METHODS:
         _, owner, instead = METHODS[name]
         text, advice = f"no {owner} has `{name}`", f"write `{instead}`"
     else:

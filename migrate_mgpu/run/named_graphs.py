@@ -52,7 +52,7 @@ from migrate_mgpu.source.two_texts import Unlike, one_text
 _CHOICES = 3  # settings of a program that are tried, each with both of its values
 _CLASSES = 4  # classes that are read with what they inherit
 _JOINS = 3  # modules that are read as one with the one that makes the session
-_ROUNDS = 24  # methods of a class, or functions, that are written where they are called
+_ROUNDS = 80  # passes over a program, one behind the other
 _BUILDERS = 12  # functions of a program that are written where they are called
 _WORDS = (b"Session", b"class ", b"__init__")
 # What a module has whose functions leave something in the graph.

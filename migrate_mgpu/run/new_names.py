@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.idioms import is_main_guard
+from migrate_mgpu.analysis.import_edits import unused_lost_imports
 from migrate_mgpu.analysis.incompatibilities import (
     GONE_LATE,
     GONE_TOLD,
@@ -29,6 +30,7 @@ class LostNames:
     def __init__(self, project: Project, rules: Selection) -> None:
         self.rules = rules
         self._may_write = project.has_files_beside
+        self._modules = project.modules.values()
         self.importers: dict[Module, list[Module]] = defaultdict(list)
         for module in project.modules.values():
             for imported in module.imported:
@@ -55,8 +57,15 @@ class LostNames:
         return self._found[module]
 
     def of_native(self, module: Module) -> list[tuple[Rule, NewNames]]:
-        """What a native program of a session writes in a module, by rule."""
-        return [(rule, new) for rule, new in self.of(module) if new.eager]
+        """What a native program of a session writes in a module, by rule.
+
+        An import that nothing uses goes there, with whatever else would be written for it.
+        """
+        found = [(rule, new) for rule, new in self.of(module) if new.eager]
+        if not found:
+            return []
+        unused = {*unused_lost_imports(module, self._modules)}
+        return [(rule, new) for rule, new in found if not new.nodes <= unused]
 
     def written(self, module: Module) -> set[ast.AST]:
         """The mentions for which a native program of a session has something else."""

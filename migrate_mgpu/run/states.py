@@ -567,7 +567,8 @@ class ProgramStates:
             return Diagnostic(_BROKEN, Place(entry, entry.tree.body[0]), text)
         for module in state.program.needed:
             imports = import_edits(module, gone | moved)
-            for statement in unused_lost_imports(module, state.program.needed):
+            unused = unused_lost_imports(module, state.program.needed)
+            for statement in (one for one in unused if one not in self.lost.written(module)):
                 imports.edit(module, Layout(module.source, statement).replace([]))
                 imports.gone.add(statement)
             gone |= imports.gone

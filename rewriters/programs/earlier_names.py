@@ -106,11 +106,29 @@ with tf.Session() as sess:
 """,
     ),
     Case(
-        "an argument that 1.0 does not have",
+        "an operation's name, which 1.0's summaries do not have beside their tag",
         """\
 import tensorflow as tf
 
 tf.scalar_summary("loss", tf.constant(1.0), name="op")
+with tf.Session() as sess:
+    print(sess.graph)
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+tf.summary.scalar("loss", tf.constant(1.0))
+with tf.Session() as sess:
+    print(sess.graph)
+""",
+    ),
+    Case(
+        "an argument that 1.0 does not have",
+        """\
+import tensorflow as tf
+
+tf.scalar_summary(["first", "second"], tf.constant([1.0, 2.0]))
 with tf.Session() as sess:
     print(sess.graph)
 """,
@@ -380,12 +398,18 @@ def _in_order(
     starred = any(isinstance(one, ast.Starred) for one in call.args)
     if starred or len(call.args) > len(row.parameters):
         return ()
-    if any(one.arg not in known for one in call.keywords):
+    # What a summary is called in the graph; its tag is what 1.0 has as `name`.
+    tagged = call.args or any(one.arg in row.keywords for one in call.keywords)
+    beside = function is not None and row.parameters[0] == "name" and tagged
+    named = [one for one in call.keywords if beside and one.arg == "name"]
+    if any(one.arg not in known and one not in named for one in call.keywords):
         return ()
     if function is not None and call.args and isinstance(call.args[0], (ast.List, ast.Tuple)):
         if row.parameters[0] == "name":
             return ()  # a tag for each value: 1.0 has one
     edit = CallEdit(module.source, call, row.parameters)
+    for one in named:
+        edit.drop_value(one.value)
     for old, name in row.keywords.items():
         edit.rename(old, name)
     edit.order(row.order)

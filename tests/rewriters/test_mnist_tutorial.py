@@ -86,6 +86,21 @@ def test_an_import_in_a_function(tmp_path: Path) -> None:
     assert "input_data.py" in after
 
 
+def test_an_import_that_nothing_uses_goes_from_a_native_program(tmp_path: Path) -> None:
+    text = (
+        "import tensorflow as tf\n"
+        "from tensorflow.examples.tutorials.mnist import input_data\n\n"
+        "x = tf.placeholder(tf.float32, [2])\n"
+        "y = x * 2.0\n"
+        "with tf.Session() as sess:\n"
+        "    print(sess.run(y, {x: [1.0, 2.0]}))\n"
+    )
+    result = migrate([(str(tmp_path / "train.py"), text.encode())], True, False)
+    assert [one.state for one in result.programs] == ["native"]
+    (file,) = result.files
+    assert "input_data" not in file.after
+
+
 def test_a_module_of_a_package(tmp_path: Path) -> None:
     home = tmp_path / "data"
     home.mkdir()

@@ -43,7 +43,7 @@ def choices(module: Module, modules: Sequence[Module]) -> list[Choice]:
             continue
         arms = {*node.body, *node.orelse}
         if any(is_inside(module, use.node, arms) for use in module.uses):
-            names = _settings(module, node.test, modules)
+            names = settings(module, node.test, modules)
             if names:
                 found.setdefault(
                     ast.dump(node.test), Choice(module.source.code(node.test), tuple(names))
@@ -55,7 +55,7 @@ def _is_of_function(module: Module, node: ast.AST) -> bool:
     return any(isinstance(one, ast.FunctionDef) for one in module.names.ancestors(node))
 
 
-def _settings(module: Module, test: ast.expr, modules: Sequence[Module]) -> list[str]:
+def settings(module: Module, test: ast.expr, modules: Sequence[Module]) -> list[str]:
     """The names of the module's that a condition asks, if nothing changes what it does; or none."""
     plain = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Compare, ast.BoolOp,
              ast.UnaryOp)  # fmt: skip

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
@@ -111,7 +111,9 @@ def check_free(
         for one in told_names:
             if one.at_home and not is_inside(module, one.call, {around}):
                 continue
-            if id(one.value) not in own and one.text in texts and runs(one.module, one.call):
+            if id(one.value) in own or one.text not in texts or not runs(one.module, one.call):
+                continue
+            if may_be_in_a_tower(modules, one.module, one.call, towers.loop):
                 why = f"TF1's tag of `{name}` cannot be determined: something has `{part}`"
                 raise Refused(module, told, why, "give the summary another name")
         around = block or around
@@ -147,6 +149,59 @@ def _told(modules: Iterable[Module], module: Module, towers: Towers) -> Iterator
                 if isinstance(text, str):
                     opens = not name_of(other, call).startswith("summary.")
                     yield _Told(other, call, value, text.lower().rstrip("/"), opens, at_home)
+
+
+def may_be_in_a_tower(
+    modules: Iterable[Module], module: Module, call: ast.Call, loop: ast.For
+) -> bool:
+    """Whether a call may run while a tower is built.
+
+    It does not where it is a statement's of a plain function that nothing calls or hands on in the
+    loop, nor in what the loop calls, by any name: that of a network which is built for itself.
+    """
+    functions = [
+        one
+        for one in module.names.ancestors(call)
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+    ]
+    function = functions[0] if len(functions) == 1 else None
+    if not isinstance(function, ast.FunctionDef):
+        return True
+    if function.decorator_list or any(
+        isinstance(one, (ast.Yield, ast.YieldFrom)) for one in walk(function)
+    ):
+        return True
+    found: set[str] = set()
+    left: list[ast.AST] = [loop]
+    while left:
+        for name in _identifiers(left.pop()) - found:
+            found.add(name)
+            left += [one for module in modules for one in _definitions(module).get(name, ())]
+    return function.name in found
+
+
+@fact_of_text
+def _definitions(module: Module) -> dict[str, list[ast.AST]]:
+    """The functions and classes of a module, at any depth, by their names."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in walk(module.tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+def _identifiers(node: ast.AST) -> set[str]:
+    """What code may call something by: names, attributes, and texts."""
+    return {
+        told
+        for one in walk(node)
+        if isinstance(
+            told := getattr(one, "id", None)
+            or getattr(one, "attr", None)
+            or getattr(one, "value", None),
+            str,
+        )
+    }
 
 
 def _names(module: Module, call: ast.Call) -> bool:

@@ -18,11 +18,18 @@ def is_flag(placeholder: Placeholder) -> bool:
 def may_fold(placeholder: Placeholder) -> bool:
     """Whether a step may know what a placeholder is."""
     alone = placeholder.count is None
-    return alone and (is_flag(placeholder) or placeholder.default is not None)
+    return alone and (is_flag(placeholder) or constant(placeholder.default) is not None)
+
+
+def is_computed(placeholder: Placeholder) -> bool:
+    """Whether a step that is not fed a placeholder computes it, of others."""
+    return placeholder.default is not None and constant(placeholder.default) is None
 
 
 def fold(placeholder: Placeholder, value: ast.expr | None) -> ast.expr | None:
     """What a placeholder is where it is fed a value, or none, if that is known: a flag."""
-    if value is None or not may_fold(placeholder):
+    if value is None:
         return placeholder.default
+    if not may_fold(placeholder):
+        return None
     return value if is_flag(placeholder) and constant(value) in (True, False) else None

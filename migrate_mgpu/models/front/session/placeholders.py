@@ -6,19 +6,25 @@ import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.host_objects import Dataset
-from migrate_mgpu.models.front.session.program import Role
+from migrate_mgpu.models.front.session.program import GRAPH, Role
 from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.front.towers.loop import COUNTS
 from migrate_mgpu.models.ir import Placeholder
 
 PLACEHOLDERS = ("placeholder", "placeholder_with_default")
+# What a placeholder may be where it is not fed: its parameters, and its type if nothing tells it.
+DEFAULTS = {
+    "zeros": (("shape", "dtype", "name"), "float32"),
+    "ones": (("shape", "dtype", "name"), "float32"),
+    "count_nonzero": (("input_tensor", "axis", "keepdims", "dtype", "name"), "int64"),
+}
 _GIVEN = ("dtype", "shape", "name")
 _DEFAULT = ("input", "shape", "name")
 _DROPOUT = ("x", "keep_prob", "noise_shape", "seed", "name", "rate")
@@ -43,13 +49,14 @@ class PlaceholderReader(StatementReader):
             given = dict(NamedArguments(self.module, call, _DEFAULT).rest)
             default = given.pop("input", None)
             known = type(constant(default)) if default is not None else None
-            if known not in _TYPES:
-                text = "the default of this placeholder is not a literal number"
-                raise Refused(self.module, default or call, text)
-            given["dtype"] = ast.Constant(_TYPES[known])
+            if known in _TYPES:
+                given["dtype"] = ast.Constant(_TYPES[known])
+            else:
+                given["dtype"] = self._computed(default or call)
         if not self._is_free_later(target):
             self.state.only_binding(target)
-        self.state.host_only(call, "the shape of a placeholder")
+        for described in given.values() if name != "placeholder" else (call,):
+            self.state.host_only(described, "the shape of a placeholder")
         self._described(call)
         made = Placeholder(
             name, self.module, call, given, target.id, statement, self.place, default
@@ -58,6 +65,32 @@ class PlaceholderReader(StatementReader):
         self.found.made.append(made)
         self.meanings[target.id] = made
         return Role.PLACEHOLDER
+
+    def _computed(self, default: ast.expr) -> ast.expr:
+        """The type of a default that follows from other placeholders, and from Python's values.
+
+        Raises:
+            Refused: it follows from more than that, or has another form.
+        """
+        name = name_of(self.module, default) if isinstance(default, ast.Call) else ""
+        if name not in DEFAULTS:
+            text = "the default of this placeholder is not a literal number"
+            raise Refused(self.module, default, text)
+        if self.scope.towers is not None:
+            raise Refused(self.module, default, "what towers take may be fed or computed")
+        assert isinstance(default, ast.Call)
+        parts = self.expressions.read(default)
+        for one in parts.names:
+            meaning = self.runs.meaning(one)
+            fed = isinstance(meaning, Placeholder) and meaning.default is meaning.count is None
+            if isinstance(meaning, GRAPH) and not fed:
+                text = f"the default of this placeholder follows from `{one.id}`"
+                raise Refused(self.module, one, text, "compute it from what is fed")
+            if not isinstance(meaning, GRAPH) and self.names.only_binding(one) is None:
+                text = f"`{one.id}`, of which the default of a placeholder is made, has two values"
+                raise Refused(self.module, one, text, "give the two different names")
+        parameters, dtype = DEFAULTS[name]
+        return by_parameter(default, parameters).get("dtype", ast.Constant(dtype))
 
     def _described(self, call: ast.Call) -> None:
         """`tf.placeholder(data.element_spec[0].dtype)`: what a dataset tells of its elements."""

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
 from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.feeds import Fed, FeedReader
-from migrate_mgpu.models.front.session.folding import fold
+from migrate_mgpu.models.front.session.folding import fold, is_computed
 from migrate_mgpu.models.front.session.host_objects import Saver
 from migrate_mgpu.models.front.session.nested_values import holds_several, is_nested
 from migrate_mgpu.models.front.session.origins import (
@@ -767,6 +767,13 @@ class RunReader:
         needed = self._needed(units, updates)
         folded = tuple(one for one in folded if one[0] in needed)
         known = [placeholder for placeholder, _ in folded]
+        needed += [
+            meaning
+            for placeholder, value in folded
+            if is_computed(placeholder)
+            for part in walk(value)
+            if isinstance(meaning := self.meaning(part), Placeholder)
+        ]
         for placeholder in dict.fromkeys(needed):
             if placeholder not in feeds and placeholder not in known:
                 text = f"`{placeholder.name}` is not fed here, and is needed"

@@ -16,6 +16,7 @@ from migrate_mgpu.api.schedules import SCHEDULES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.layers import Found
+from migrate_mgpu.models.front.session.folding import is_computed
 from migrate_mgpu.models.front.session.program import (
     MadeLayer,
     SessionProgram,
@@ -310,6 +311,7 @@ class LayerWriter:
         fed = {placeholder.name: placeholder for placeholder in step.feeds}
         given = {p.name: known_text(p, value, context) for p, value in step.folded}
         if self.program.scope.towers is None:
+            fed.update((one.name, one) for one, _ in step.folded if is_computed(one))
             given.update({name: self.names.spec(one) for name, one in fed.items()})
             iterators = self.program.restarted(part.units)
             given.update((one.name, iterator_spec(one, context.tf)) for one in iterators)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.optimizers import OWN_ROWS
-from migrate_mgpu.models.front.session.folding import is_flag
+from migrate_mgpu.models.front.session.folding import is_computed, is_flag
 from migrate_mgpu.models.front.session.host_objects import Iterator, VariableCopy
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import (
@@ -343,6 +343,8 @@ def known_text(placeholder: Placeholder, value: ast.expr, context: Context) -> s
     """What a placeholder is where it has one value: Python's own for a flag."""
     if is_flag(placeholder):
         return repr(bool(constant(value)))
+    if is_computed(placeholder):
+        return context.render(value)
     return f"{context.tf}.constant({context.render(value)})"
 
 

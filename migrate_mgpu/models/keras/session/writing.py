@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.folding import is_computed
 from migrate_mgpu.models.front.session.placeholders import is_unshaped
 from migrate_mgpu.models.front.session.program import (
     GraphClient,
@@ -485,6 +486,8 @@ class _Writer:
         """Whether a statement makes a placeholder that is never fed: steps know its value."""
         made = next((p for p in self.program.placeholders if p.unit is statement), None)
         steps = self.program.steps
+        if made is not None and is_computed(made):
+            return False
         return any(made is placeholder for step in steps for placeholder, _ in step.folded) and (
             not any(made in step.feeds for step in steps)
         )

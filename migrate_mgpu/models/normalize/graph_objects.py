@@ -34,6 +34,7 @@ from migrate_mgpu.models.normalize import (
     function_summaries,
     graph_methods,
     graph_statements,
+    kept_variables,
     merged_summaries,
 )
 from migrate_mgpu.models.normalize.graph_methods import in_line
@@ -158,6 +159,7 @@ class _GraphObject:
             or graph_methods.in_place(self.module, self.graph, self.owner, node)
             or self._left_open()
             or merged_summaries.kept(self.module, self.graph, self.owner, node, self.shared)
+            or kept_variables.kept(self.module, self.graph, self.owner, node, self.shared)
             or graph_statements.normalize(self.module, node, self.graph)
             or self._known()
             or self._named()

@@ -52,7 +52,8 @@ def kept(
         return []
     found: list[Edit] = []
     for call in merges:
-        edits = _taken(module, graph, owner, call)
+        plain = not call.args and not call.keywords
+        edits = taken(module, graph, owner, call, _NAME) if plain else []
         if not edits:
             return []
         found += edits
@@ -106,12 +107,12 @@ def _root(module: Module, call: ast.Call) -> str:
     return text[: -len(name)] if text.endswith(f".{name}") else ""
 
 
-def _taken(module: Module, graph: CallGraph, owner: ast.ClassDef, call: ast.Call) -> list[Edit]:
-    """A name for the merged summaries goes; what mentions it takes them of the object."""
+def taken(
+    module: Module, graph: CallGraph, owner: ast.ClassDef, value: ast.expr, attribute: str
+) -> list[Edit]:
+    """The name of a value goes; what mentions it takes the value of the class's one object."""
     names = module.names
-    if call.args or call.keywords:
-        return []
-    statement = names.parents.get(call)
+    statement = names.parents.get(value)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
         return []
@@ -126,7 +127,7 @@ def _taken(module: Module, graph: CallGraph, owner: ast.ClassDef, call: ast.Call
             continue
         if names.scope_at(mention) is not scope:
             return []
-        found.append(Edit(*module.source.span(mention), f"{holder}.{_NAME}"))
+        found.append(Edit(*module.source.span(mention), f"{holder}.{attribute}"))
     return found
 
 

@@ -546,12 +546,14 @@ class RunReader:
         """What a dictionary may be without is what the run needs: TF1 stops without it, as TF2.
 
         Raises:
-            Refused: it needs it not, and a function of TF2 takes no more than it has.
+            Refused: it needs it not, and a function of TF2 takes no more than it has; or it has a
+                value of its own, which TF1 takes.
         """
         updates = [fetch.update for fetch in fetches if fetch.update is not None]
         needed = self._needed(closure([*units, *(u for o in updates for u in o.made_of)]), updates)
         for one in told:
-            if not one.certain and one.placeholder not in needed:
+            own = one.placeholder not in needed or one.placeholder.default is not None
+            if not one.certain and own:
                 text = f"whether `{one.placeholder.name}` is fed here cannot be determined"
                 raise Refused(self.module, call, text, "feed what the run needs")
 

@@ -149,6 +149,17 @@ def test_a_call_decides_what_a_function_adds_to_a_dictionary() -> None:
             ),
             "whether `y` is fed here cannot be determined",
         ),
+        # what has a value where it is not fed
+        (
+            (
+                (
+                    "y = tf.placeholder(tf.float32, [None, 1])",
+                    "y = tf.placeholder_with_default(1.0, [])",
+                ),
+                ("for labels in np.ones([3, 4, 1]):", "for labels in (1.0, None):"),
+            ),
+            "whether `y` is fed here cannot be determined",
+        ),
     ],
 )
 def test_what_a_call_may_add_stays(pairs: tuple[tuple[str, str], ...], why: str) -> None:

@@ -101,7 +101,10 @@ class Joined:
 
 
 def candidates(home: Module, graph: CallGraph) -> Iterator[Module]:
-    """The modules whose classes a module makes objects of, or derives its own from."""
+    """The modules whose classes a module makes objects of, or derives its own from.
+
+    Those that use TensorFlow first.
+    """
     found: dict[Module, None] = {}
     for call in home.names.calls:
         known = graph.class_of(home, call.func)
@@ -109,7 +112,8 @@ def candidates(home: Module, graph: CallGraph) -> Iterator[Module]:
             found[known[0]] = None
     found.update(dict.fromkeys(modules_of_bases(home, graph)))
     found.pop(home, None)
-    yield from (one for one in found if _matters(one, graph) and one in home.imported)
+    matter = [one for one in found if _matters(one, graph) and one in home.imported]
+    yield from sorted(matter, key=lambda one: not one.uses)
 
 
 def modules_of_bases(home: Module, graph: CallGraph) -> Iterator[Module]:

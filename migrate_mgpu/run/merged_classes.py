@@ -25,6 +25,9 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.scope import constructor_of
+from migrate_mgpu.models.normalize.graph_methods import in_line, moved
+from migrate_mgpu.run.relocation import rewritten
+from migrate_mgpu.source.history import before
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -80,6 +83,59 @@ class Merged:
         return ()
 
 
+@record(frozen=True, eq=False)
+class Written:
+    """A merged text in which the base's constructor is a part of the class's own."""
+
+    home: Module
+    edits: list[Edit]
+    data: bytes
+
+    def relocated(self, result: RunResult) -> bool:
+        """Puts what a plan says of the text where it was before."""
+        for file in result.files:
+            if file.path == self.home.path:
+                file.findings = sorted(map(self.moved, file.findings), key=lambda o: o.position)
+        for index, program in enumerate(result.programs):
+            if self.home.path in program.paths:
+                reasons = tuple(map(self.moved, program.reasons))
+                result.programs[index] = replaced(program, reasons=reasons)
+        return True
+
+    def moved(self, finding: Finding) -> Finding:
+        """What is said of the text, of the line where it was before."""
+        if finding.path != self.home.path:
+            return finding
+        lines = self.data.decode("utf-8", "replace").split("\n")
+        offset = sum(len(line) + 1 for line in lines[: finding.line - 1])
+        was, _ = before(offset, self.edits)
+        return replaced(finding, line=self.home.source.place(was)[0])
+
+    @property
+    def origins(self) -> tuple[Path, ...]:
+        """The files that are read as a part of another one."""
+        return ()
+
+
+def with_constructor(one: Merged, module: Module, graph: CallGraph) -> Written | None:
+    """The text of a merged class, ``module``, with what the base's constructor does in its own."""
+    name = one.names.get("__init__", "__init__")
+    for owner in module.tree.body:
+        if not isinstance(owner, ast.ClassDef) or owner.name != one.derived.name:
+            continue
+        node = constructor_of(owner)
+        for statement in in_line(node.body) if node is not None else ():
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            func = call.func if isinstance(call, ast.Call) else None
+            if not isinstance(func, ast.Attribute) or func.attr != name or node is None:
+                continue
+            assert isinstance(statement, ast.Expr)
+            new = rewritten({module: moved(module, graph, owner, node, statement)})
+            if module in new and new[module].edits:
+                return Written(module, new[module].edits, new[module].data)
+    return None
+
+
 def merged(module: Module, graph: CallGraph) -> Merged | None:
     """A module with one class that has what it inherits; None where there is none to be had."""
     if not module.writable or isinstance(module.source, Notebook):
@@ -97,8 +153,11 @@ def merged(module: Module, graph: CallGraph) -> Merged | None:
     return None
 
 
-def module_of_derived(home: Module, graph: CallGraph) -> Module | None:
-    """The one module whose class inherits from a class of another one, which it imports."""
+def home_of(home: Module, graph: CallGraph) -> Module:
+    """The module of the class that has the graph, where a base of it makes the session.
+
+    That is the one module whose class inherits from one of ``home``, which it imports.
+    """
     found: dict[Module, None] = {}
     for module in graph.modules:
         if module is not home and home in module.imported:
@@ -107,7 +166,7 @@ def module_of_derived(home: Module, graph: CallGraph) -> Module | None:
                     known = graph.class_of(module, base)
                     if known is not None and known[0] is home:
                         found[module] = None
-    return next(iter(found)) if len(found) == 1 else None
+    return next(iter(found)) if len(found) == 1 else home
 
 
 def _matters(module: Module, owner: ast.ClassDef) -> bool:
@@ -381,7 +440,7 @@ class _Classes:
 
     # -- the text -------------------------------------------------------------------------
 
-    def _written(self, items: Mapping[str, ast.stmt], moved: Mapping[str, str]) -> Merged | None:
+    def _written(self, items: Mapping[str, ast.stmt], names: Mapping[str, str]) -> Merged | None:
         source = self.source
         given = self.derived.bases[0]
         start, end = source.span(given)
@@ -411,7 +470,7 @@ class _Classes:
             above = (self.derived.body[0].end_lineno or start_line) + 1
         if constructor is not None:
             above = (constructor.end_lineno or start_line) + 1
-        order = sorted(items, key=lambda name: moved[name] != "__init__")
+        order = sorted(items, key=lambda name: names[name] != "__init__")
         found: list[tuple[str, int]] = []
         newline = "\r" if source.newline == "\r\n" else ""
 
@@ -419,7 +478,7 @@ class _Classes:
             for name in order:
                 part = [row for row in self._rows(items[name]) if row not in self.gone]
                 if constructor is not None:
-                    found.append((newline, part[0]))
+                    found.append((newline, found[-1][1]))
                 found.extend((rows[row - 1], row) for row in part)
                 if constructor is None:
                     found.append((newline, part[-1]))
@@ -442,7 +501,7 @@ class _Classes:
         except (SyntaxError, ValueError):
             return None
         return Merged(
-            self.module, self.base, self.derived, encoded, dict(moved), self.calls, new,
+            self.module, self.base, self.derived, encoded, dict(names), self.calls, new,
             tuple(number for _, number in found),
         )  # fmt: skip
 
@@ -492,8 +551,8 @@ class _Parted:
         if self.lines[base.lineno - 1] != rows[one.base.lineno - 1]:
             return None
         there, kept = _items(owner), _items(base)
-        before = _items(one.base)
-        if there is None or kept is None or before is None:
+        earlier = _items(one.base)
+        if there is None or kept is None or earlier is None:
             return None
         taken: dict[str, list[str]] = {}
         gone: set[int] = set()
@@ -503,7 +562,7 @@ class _Parted:
                 continue
             part = self._part(node)
             text = [self.lines[row - 1] for row in part]
-            same = "\n".join(text) == "\n".join(self._original(before[name], name, new))
+            same = "\n".join(text) == "\n".join(self._original(earlier[name], name, new))
             if name == "__init__" and new == name and not same:
                 continue  # it makes what the methods of the other class made
             if name != new:
@@ -520,7 +579,7 @@ class _Parted:
             if again is not None:
                 taken["__init__"], rows_gone = again
                 gone |= rows_gone
-        return self._written(base, owner, taken, gone, rows, kept, before)
+        return self._written(base, owner, taken, gone, rows, kept, earlier)
 
     def _again(self, made: ast.FunctionDef) -> tuple[list[str], set[int]] | None:
         """The base's constructor, of the statements that are still the same in the other one.
@@ -704,12 +763,12 @@ class _Parted:
         gone: set[int],
         rows: list[str],
         kept: Mapping[str, ast.stmt],
-        before: Mapping[str, ast.stmt],
+        earlier: Mapping[str, ast.stmt],
     ) -> str | None:
         one = self.merged
         pieces: list[str] = []
         inside: dict[int, str] = {}
-        for name, node in before.items():
+        for name, node in earlier.items():
             inside.update((row, name) for row in self._rows_of(node))
         seen: set[str] = set()
         first, last = one.base.lineno, one.base.end_lineno or one.base.lineno

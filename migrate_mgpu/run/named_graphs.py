@@ -40,7 +40,13 @@ from migrate_mgpu.run.joined_modules import (
     joined,
     modules_of_bases,
 )
-from migrate_mgpu.run.merged_classes import Merged, merged, module_of_derived
+from migrate_mgpu.run.merged_classes import (
+    Merged,
+    Written,
+    home_of,
+    merged,
+    with_constructor,
+)
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.shared_classes import Alone, Sharing, agreed, sharings
@@ -339,7 +345,7 @@ class _AsOne:
     ``result`` is what becomes of it alone, ``wanted`` what it wants of the class that builds.
     """
 
-    joins: tuple[Joined | Merged, ...]
+    joins: tuple[Joined | Merged | Written, ...]
     texts: Texts
     result: RunResult
     wanted: SharedGraph | None
@@ -381,11 +387,10 @@ def _as_one(
     """
     data, joins, rounds = dict(own), list[Joined](), 0
     left: Finding | None = None
-    derived = module_of_derived(home, graph)
-    if derived is not None and derived.path in free:
-        home = derived
+    derived = home_of(home, graph)
+    home = derived if derived.path in free else home
 
-    def tried(classes: Sequence[Merged], graph: CallGraph) -> _AsOne:
+    def tried(classes: Sequence[Merged | Written], graph: CallGraph) -> _AsOne:
         files = {**data, home.path: classes[-1].data} if classes else data
         modules = [one for one in graph.project.modules.values() if one.path in files]
         makers = [module.path for module in modules if session_calls(module)]
@@ -434,20 +439,29 @@ def _as_one(
 
 def _merged_classes(
     home: Module, data: Mapping[Path, bytes], graph: CallGraph
-) -> tuple[list[Merged], CallGraph]:
+) -> tuple[list[Merged | Written], CallGraph]:
     """A module's classes with what they inherit from others of it, one after the other."""
-    found: list[Merged] = []
-    files = dict(data)
+    found: list[Merged | Written] = []
     for _ in range(_CLASSES):
         one = merged(home, graph)
         if one is None:
             break
         found.append(one)
-        files[home.path] = one.data
-        project = graph.project.again(list(files.items()))
-        graph = CallGraph(project)
-        home = next(module for module in project.modules.values() if module.path == home.path)
+        home, graph = _again(home, one.data, data, graph)
+        constructor = with_constructor(one, home, graph)
+        if constructor is not None:
+            found.append(constructor)
+            home, graph = _again(home, constructor.data, data, graph)
     return found, graph
+
+
+def _again(
+    home: Module, text: bytes, data: Mapping[Path, bytes], graph: CallGraph
+) -> tuple[Module, CallGraph]:
+    """A module with another text, and the calls of all."""
+    project = graph.project.again(list({**data, home.path: text}.items()))
+    modules = project.modules.values()
+    return next(one for one in modules if one.path == home.path), CallGraph(project)
 
 
 @record(frozen=True, eq=False)

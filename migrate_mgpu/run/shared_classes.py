@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from pathlib import Path
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Program
 from migrate_mgpu.analysis.scopes import walk
@@ -22,6 +23,7 @@ from migrate_mgpu.models.front.session.scope import constructor_of, trains
 from migrate_mgpu.models.front.session.shared_steps import together
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.run.joined_modules import candidates, joined
+from migrate_mgpu.run.merged_classes import home_of
 from migrate_mgpu.run.plan import Part
 from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.run.states import State
@@ -64,10 +66,12 @@ class Sharing:
 
     def _may_be_read(self, state: State) -> bool:
         assert state.session is not None
-        home, modules, graph = state.session.module, state.program.modules, self.part.graph
+        modules, graph = state.program.modules, self.part.graph
+        inside = graph.within(modules)
+        home = home_of(state.session.module, inside)
         return any(
             joined(home, one, graph.project, modules) is not None
-            for one in candidates(home, graph.within(modules))
+            for one in candidates(home, inside)
         )
 
 
@@ -121,22 +125,27 @@ def sharings(parts: Sequence[Part], native: Set[Path]) -> Iterator[Sharing]:
             assert state.session is not None
             if state.program.entry.path not in native:
                 inside = part.graph.within(state.program.modules)
-                found.update((one, None) for one in candidates(state.session.module, inside))
+                home = home_of(state.session.module, inside)
+                if home is not state.program.entry and home is not state.session.module:
+                    found[home] = None  # a base of its class makes the session
+                found.update((one, None) for one in candidates(home, inside))
         done: set[Path] = set()
         for module in found:
             states = tuple(one for one in sessions if module in one.program.modules)
-            owners = list(_owners(module))
+            owners = list(_owners(module, part.graph))
             made = Sharing(part, module, owners[0], states) if len(owners) == 1 else None
             if made is not None and len(states) > 1 and done.isdisjoint(made.entries):
                 done |= made.entries
                 yield made
 
 
-def _owners(module: Module) -> Iterator[str]:
-    """The classes of a module that have all of a graph, and train it."""
+def _owners(module: Module, graph: CallGraph) -> Iterator[str]:
+    """The classes of a module that have all of a graph, and train it, or what they inherit does."""
     for one in module.tree.body:
         if isinstance(one, ast.ClassDef) and constructor_of(one) is not None:
-            if any(trains(module, part) for part in walk(one)):
+            bases = [graph.class_of(module, base) for base in one.bases]
+            every = [(module, one), *(base for base in bases if base is not None)]
+            if any(trains(home, part) for home, owner in every for part in walk(owner)):
                 yield one.name
 
 

@@ -166,6 +166,105 @@ def test_a_base_that_makes_the_session() -> None:
     assert methods(after["base.py"], "Base")[0] == "__init__"
 
 
+def test_programs_that_share_the_classes() -> None:
+    start = "    def initialize(self):\n"
+    base = BASE.replace(start, start + "        self.sess = tf.Session()\n")
+    model = MODEL.replace("        self.sess = tf.Session()\n", "        self.initialize()\n")
+    main = f"from model import Model\n\n{MAIN}".replace("model.initialize()\n", "")
+    files = (
+        ("main.py", main),
+        ("other.py", main.replace("[[1.0]]", "[[2.0], [3.0]]")),
+        ("model.py", f"{HEAD[:-2]}from base import Base\n\n\n{model}"),
+        ("base.py", HEAD + base),
+    )
+    found = result(*files)
+    assert [one.state for one in found.programs] == ["native", "native"], said(found)
+    after = {file.path.name: str(file.after) for file in found.files}
+    assert methods(after["base.py"], "Base") == ["__init__", "close", "build"]
+    assert "Session" not in "".join(after.values())
+
+
+def test_what_is_said_stands_where_the_statement_does() -> None:
+    end = "        self.sess.close()\n"
+    name, text = program(BASE.replace(end, f"{end}        tf.train.import_meta_graph('a')\n"))
+    found = [one for one in result((name, text)).findings if one.code == "MGPU205"]
+    line = text[: text.index("tf.train.import_meta")].count("\n") + 1
+    assert [one.line for one in found if one.state == "kept"] == [line], found
+
+
+class TestTrainers:
+    """A class that is given the session and the model, with a base that has most of it."""
+
+    TRAINER = """\
+class BaseTrainer(object):
+    def __init__(self, sess, model, settings):
+        self.sess = sess
+        self.model = model
+        self.settings = settings
+        self.init = tf.group(tf.global_variables_initializer(), tf.local_variables_initializer())
+        self.sess.run(self.init)
+
+    def train(self):
+        for epoch in range(self.model.count.eval(self.sess), self.settings.epochs):
+            self.settings.rate *= 0.5
+            self.epoch()
+            self.sess.run(self.model.next)
+
+    def epoch(self):
+        raise NotImplementedError
+
+
+class Trainer(BaseTrainer):
+    def __init__(self, sess, model, settings):
+        super(Trainer, self).__init__(sess, model, settings)
+
+    def epoch(self):
+        model = self.model
+        print(self.sess.run([model.train_op, model.loss], {model.x: [[self.settings.rate]]})[1])
+"""
+    MODEL = """\
+class Model(object):
+    def __init__(self, settings):
+        self.settings = settings
+        self.x = tf.placeholder(tf.float32, [None, 1])
+        self.w = tf.get_variable("w", [settings.size, 1])
+        self.count = tf.Variable(0, trainable=False)
+        self.next = tf.assign(self.count, self.count + 1)
+        self.loss = tf.reduce_mean(tf.matmul(self.x, self.w))
+        self.train_op = tf.train.GradientDescentOptimizer(0.5).minimize(self.loss)
+
+
+class Settings(object):
+    size = 1
+    epochs = 2
+    rate = 1.0
+
+
+def main():
+    settings = Settings()
+    sess = tf.Session()
+    Trainer(sess, Model(settings), settings).train()
+
+
+main()
+"""
+
+    def test_a_trainer_is_given_no_session(self) -> None:
+        text = f"{HEAD}{self.TRAINER}\n\n{self.MODEL}"
+        after = texts(("main.py", text))["main.py"]
+        assert "    def __init__(self, model, settings):\n        self.model = model\n" in after
+        assert "        super(Trainer, self).__init__(model, settings)\n" in after
+        assert "global_variables_initializer" not in after
+        assert methods(after, "BaseTrainer") == ["__init__", "train", "epoch"]
+
+    @pytest.mark.parametrize("taken", ["settings.rate", "self.settings.rate"])
+    def test_a_setting_that_the_graph_has_and_that_changes_stays(self, taken: str) -> None:
+        loss = "tf.reduce_mean(tf.matmul(self.x, self.w))"
+        model = self.MODEL.replace(loss, f"{loss} * {taken}")
+        said_of = kept(("main.py", f"{HEAD}{self.TRAINER}\n\n{model}"))
+        assert "changes here, and the graph was built with its earlier value" in said_of
+
+
 OTHER = "\n\nclass Other(Base):\n    def build(self):\n        print('other')\n"
 
 

@@ -33,7 +33,7 @@ def in_place(
     """The edits for one such method and its call; none where there is none."""
     for statement in (*in_line(constructor.body), *of_towers(module, graph, constructor.body)):
         if isinstance(statement, (ast.Expr, ast.Assign)):
-            edits = _moved(module, graph, owner, constructor, statement)
+            edits = moved(module, graph, owner, constructor, statement)
             if edits:
                 return edits
     return []
@@ -272,7 +272,7 @@ def _is_named(module: Module, owner: ast.ClassDef, method: ast.FunctionDef) -> b
     return bool(module.names.mentions(method.name, module.names.scopes[owner]))
 
 
-def _moved(
+def moved(
     module: Module,
     graph: CallGraph,
     owner: ast.ClassDef,

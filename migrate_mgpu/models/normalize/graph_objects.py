@@ -18,7 +18,12 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import COMPUTES, SETTINGS
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.origins import class_of, is_of_another
+from migrate_mgpu.models.front.session.origins import (
+    class_of,
+    given_attributes,
+    is_of_another,
+    is_of_given,
+)
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import (
     SESSIONS,
@@ -139,6 +144,7 @@ class _GraphObject:
         self.owner = owner
         self.methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
         self._known_stores: dict[str, list[ast.Attribute]] = {}
+        self._given = given_attributes(module, graph, owner)
 
     def edits(self) -> list[Edit]:
         node = self.methods.get("__init__")
@@ -196,7 +202,7 @@ class _GraphObject:
             if not is_none(one.value) or not Layout(self.source, one).owns_lines:
                 continue
             for later in body[place + 1 :]:
-                if self._is_used(later):
+                if self._is_used(later) or any(isinstance(n, ast.Return) for n in walk(later)):
                     break
                 mentions = [n for n in walk(later) if self._attribute(n) == name]
                 if isinstance(later, ast.Assign) and mentions and mentions[0] in later.targets:
@@ -321,6 +327,7 @@ class _GraphObject:
                 for one in self.names.attributes.get(name, ())
                 if not isinstance(one.ctx, ast.Load)
                 and not is_of_another(self.module, one, self.owner)
+                and not is_of_given(self.module, one, self.owner, self._given)
             ]
         return self._known_stores[name]
 

@@ -16,7 +16,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.data_functions import is_thrown_away, only_makes_data
 from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
-from migrate_mgpu.models.front.session.origins import Whole
+from migrate_mgpu.models.front.session.origins import Whole, class_of
 from migrate_mgpu.models.front.session.program import Role, closure, only_computes
 from migrate_mgpu.models.front.session.random_streams import GRAPH_SEEDS
 from migrate_mgpu.models.front.session.scope import header_of
@@ -222,7 +222,9 @@ class CompletenessCheck(StatementReader):
             return False
         if self.origins.of(name) is Whole.OBJECT:
             self._check_attribute(name)
+            self._check_counted(self.names.parents.get(name))
             return False
+        self._check_counted(name)
         bindings = self._bindings(home, name)
         if bindings and {self.names.statement(b.node) for b in bindings} <= self._building:
             return False
@@ -329,11 +331,44 @@ class CompletenessCheck(StatementReader):
             raise Refused(self.module, mention, text, "feed it, or give each value a name")
         for one in self.names.attributes[mention.attr]:
             changed = mutation(self.module, one)
-            if changed is not None:
+            if changed is not None and not self._is_beside(mention, one):
                 text = (
                     f"`{mention.attr}` changes here, and the graph was built with its earlier value"
                 )
                 raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _is_beside(self, mention: ast.Attribute, changed: ast.Attribute) -> bool:
+        """Whether another attribute changes than is taken: `self.config.rate`, and `.size`."""
+        taken, other = self.names.parents.get(mention), self.names.parents.get(changed)
+        if not isinstance(taken, ast.Attribute) or not isinstance(other, ast.Attribute):
+            return False
+        if taken.attr == other.attr or not isinstance(other.ctx, (ast.Store, ast.Del)):
+            return False
+        computed = (
+            one
+            for module in self.graph.project.modules.values()
+            for one in module.names.scopes
+            if isinstance(one, ast.FunctionDef) and one.name in (taken.attr, "__setattr__")
+        )
+        return next(computed, None) is None
+
+    def _check_counted(self, value: ast.AST | None) -> None:
+        """What is taken of Python's own, `config.rate`, is not counted on by another name of it.
+
+        Raises:
+            Refused: `settings.rate *= 0.5` stands somewhere.
+        """
+        read = self.names.parents.get(value) if value is not None else None
+        if not isinstance(read, ast.Attribute) or read.value is not value:
+            return
+        for module in self.graph.modules:
+            for one in module.names.attributes.get(read.attr, ()):
+                statement = module.names.parents.get(one)
+                counts = isinstance(statement, ast.AugAssign) and statement.target is one
+                if counts and class_of(module, one) is None:
+                    shown = module.source.code(one)
+                    text = f"`{shown}` changes here, and the graph was built with its earlier value"
+                    raise Refused(module, one, text, "feed it")
 
     def _is_once(self, stored: ast.AST) -> bool:
         """Whether a node stands in the constructor that builds, and in no loop of it."""

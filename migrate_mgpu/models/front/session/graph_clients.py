@@ -75,7 +75,8 @@ class GraphClientReader(StatementReader):
         Raises:
             Refused: that is used before the graph is built.
         """
-        for export in exports(self.scope) if self.scope.owner is not None else ():
+        known = exports(self.scope, self.origins.given) if self.scope.owner is not None else ()
+        for export in known:
             if export.statement is not statement:
                 continue
             meaning = self.runs.meaning(export.value)
@@ -649,7 +650,8 @@ class GraphClientReader(StatementReader):
         """
         if self.scope.owner is None:
             return
-        going = {one.target.attr for one in exports(self.scope) if self._is_exported(one.target)}
+        known = (one.target for one in exports(self.scope, self.origins.given))
+        going = {one.attr for one in known if self._is_exported(one)}
         for module in self.graph.modules:
             for name in sorted(going & set(module.names.attributes)):
                 for node in module.names.attributes[name]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Union
 
 from migrate_mgpu.analysis.arguments import bind
@@ -17,7 +18,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.session.scope import SessionScope, is_session
+from migrate_mgpu.models.front.session.scope import SessionScope, constructor_of, is_session
 
 
 class Whole(enum.Enum):
@@ -50,7 +51,8 @@ class Origins:
         self.home = self.names.scopes[scope.node]
         self.holders = {self.names.scopes[node]: name for node, name in scope.holders.items()}
         self.owner = scope.owner
-        self.exported = _exported(scope)
+        self.given = given_attributes(scope.module, graph, scope.owner)
+        self.exported = _exported(scope, self.given)
         self._returning: dict[ast.AST, bool] = {}
         self._parameters: dict[tuple[ast.AST, str], Origin | None] = {}
         self._keeping: dict[tuple[ast.ClassDef, str], ast.Assign | None] = {}
@@ -193,8 +195,10 @@ class Origins:
 
     def is_of_another(self, module: Module, node: ast.Attribute) -> bool:
         """Whether an attribute is one of a module, or of an object of another class."""
-        return is_of_another(module, node, self.owner) or is_of_other_object(
-            self.graph, module, node, self.owner
+        return (
+            is_of_another(module, node, self.owner)
+            or is_of_given(module, node, self.owner, self.given)
+            or is_of_other_object(self.graph, module, node, self.owner)
         )
 
     def _unpacked(self, node: ast.AST) -> Origin | None:
@@ -425,6 +429,46 @@ def method_calls(
     return found
 
 
+def given_attributes(
+    module: Module, graph: CallGraph, owner: ast.ClassDef | None
+) -> frozenset[str]:
+    """The attributes in which the one object of a class keeps what its constructor is given.
+
+    None of that is the object: it was there before. Nothing else gives these attributes values.
+    """
+    node = constructor_of(owner) if owner is not None else None
+    if node is None or not node.args.args or not graph.runs_once(module, node.body[0]):
+        return frozenset()
+    parameters = module.names.scopes[node].bindings
+    found: set[str] = set()
+    for statement in node.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
+            continue
+        value = statement.value
+        if len(statement.targets) > 1 or not isinstance(value, ast.Name):
+            continue
+        alone = [one.kind for one in parameters.get(value.id, ())] == ["parameter"]
+        stored = [
+            one
+            for other in graph.modules
+            for one in other.names.attributes.get(target.attr, ())
+            if _is_stored(one) and not is_of_another(other, one, owner)
+        ]
+        if alone and stored == [target] and class_of(module, target) is owner:
+            found.add(target.attr)
+    return frozenset(found)
+
+
+def is_of_given(
+    module: Module, node: ast.Attribute, owner: ast.ClassDef | None, given: AbstractSet[str]
+) -> bool:
+    """Whether an attribute is one of what an object of a class was given: `self.config.rate`."""
+    value = node.value
+    kept = isinstance(value, ast.Attribute) and value.attr in given
+    return isinstance(value, ast.Attribute) and kept and class_of(module, value) is owner
+
+
 def _is_made_outside(module: Module, node: ast.expr) -> bool:
     """Whether an imported function made a value, and was given nothing but constants for it."""
     if isinstance(node, ast.Name):
@@ -482,8 +526,11 @@ class Export:
     value: ast.expr
 
 
-def exports(scope: SessionScope) -> list[Export]:
-    """The attributes that a constructor gives names of its own as values, each once."""
+def exports(scope: SessionScope, given: AbstractSet[str]) -> list[Export]:
+    """The attributes that a constructor gives names of its own as values, each once.
+
+    ``given`` are those in which it keeps what it is given.
+    """
     found: list[Export] = []
     assert isinstance(scope.node, ast.FunctionDef)
     me = [one.arg for one in scope.node.args.args[:1]]
@@ -501,19 +548,20 @@ def exports(scope: SessionScope) -> list[Export]:
             for one in scope.module.names.attributes.get(target.attr, ())
             if not isinstance(one.ctx, ast.Load)
             and not is_of_another(scope.module, one, scope.owner)
+            and not is_of_given(scope.module, one, scope.owner, given)
         ]
         if stored == [target]:
             found.append(Export(statement, target, statement.value))
     return found
 
 
-def _exported(scope: SessionScope) -> dict[object, ast.expr]:
+def _exported(scope: SessionScope, given: AbstractSet[str]) -> dict[object, ast.expr]:
     """What the scope that builds returns at its end: by index or by key, or all of it (None).
 
     Of a constructor it is what the object has, by the names of its attributes.
     """
     if scope.owner is not None:
-        return {e.target.attr: e.value for e in exports(scope)}
+        return {e.target.attr: e.value for e in exports(scope, given)}
     last = scope.entries[-1].statement if scope.entries else None
     value = last.value if isinstance(last, ast.Return) else None
     if isinstance(value, (ast.Tuple, ast.List)):

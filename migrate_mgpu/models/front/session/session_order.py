@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from migrate_mgpu.analysis.call_graph import Function, are_arms
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
 from migrate_mgpu.models.front.session.origins import method_calls
 from migrate_mgpu.models.front.session.scope import Home, Maker, runs_in_line
 from migrate_mgpu.models.front.session.state import StatementReader
@@ -163,7 +163,7 @@ class SessionOrder(StatementReader):
         """Whether a call comes behind the first session's, wherever it may be reached from."""
         for other, call in self._first:
             if other is module:
-                if module.names.exclusive(call, node):
+                if _is_instead(module, call, node):
                     return True
                 behind = _is_behind(module, call, node)
                 if behind is not None:
@@ -192,6 +192,15 @@ def _around(module: Module, node: ast.AST) -> Home:
         if isinstance(parent, ast.FunctionDef):
             return parent
     return module.tree
+
+
+def _is_instead(module: Module, first: ast.AST, node: ast.AST) -> bool:
+    """Whether a node runs where another one does not; what a `try:` began may have run as well."""
+    if not module.names.exclusive(first, node):
+        return False
+    above = {*module.names.ancestors(first)}
+    common = next(one for one in module.names.ancestors(node) if one in above)
+    return not isinstance(common, ast.Try) or position(first) < position(node)
 
 
 def _is_behind(module: Module, first: ast.AST, node: ast.AST) -> bool | None:

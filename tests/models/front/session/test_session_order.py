@@ -423,3 +423,17 @@ def test_where_a_function_stands_says_nothing_of_when_it_runs(calls: str, state:
     assert [one.state for one in result.programs] == [state], said(result)
     early = any("this session may begin before" in one for one in said(result))
     assert early is (state == "bridge"), said(result)
+
+
+@pytest.mark.parametrize(
+    ("calls", "state"),
+    [
+        ("try:\n    model.load()\nexcept ValueError:\n    model.start()\n", "bridge"),
+        ("import sys\nif sys.argv[1:]:\n    model.load()\nelse:\n    model.start()\n", "native"),
+    ],
+)
+def test_what_a_try_began_may_have_run(calls: str, state: str) -> None:
+    result = run(METHODS + calls + "model.fit([[1.0]])\n", native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] == [state], said(result)
+    early = any("initialized after" in one for one in said(result))
+    assert early is (state == "bridge"), said(result)

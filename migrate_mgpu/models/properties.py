@@ -12,6 +12,7 @@ from migrate_mgpu.api.losses import LOSSES, Reduction
 from migrate_mgpu.api.metrics import METRICS, MetricForm
 from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
 from migrate_mgpu.api.strategies import STRATEGIES, StrategyRow
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.ir import (
     EVALUATE,
     PREDICT,
@@ -112,6 +113,19 @@ def fits_compile(objective: Objective) -> bool:
     if objective.loss is None or not is_mean_of_output(objective):
         return False
     return objective.by_rows or not averages_rows(objective.loss)
+
+
+def lacks_rank(module: Module, node: ast.AST) -> bool:
+    """Whether an expression has what `tf.squeeze(x)` gives: TensorFlow does not know its rank.
+
+    Keras 3's losses ask for it.
+    """
+    for part in ast.walk(node):
+        made = module.names.assigned(part) if isinstance(part, ast.expr) else None
+        if isinstance(made, ast.Call) and name_of(module, made) == "squeeze":
+            if len(made.args) == 1 and not made.keywords:
+                return True
+    return False
 
 
 # -- optimizers ---------------------------------------------------------------

@@ -14,7 +14,12 @@ from migrate_mgpu.api.tables import name_of, number
 from migrate_mgpu.models.front.losses import read_loss
 from migrate_mgpu.models.ir import Computation, Loss, Objective
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.properties import compared_labels, fits_compile, is_batch_mean
+from migrate_mgpu.models.properties import (
+    compared_labels,
+    fits_compile,
+    is_batch_mean,
+    lacks_rank,
+)
 from migrate_mgpu.source.blocks import Block, trailing
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
@@ -62,7 +67,13 @@ def loss_edits(loss: Loss, style: FileStyle, reduces: bool = True) -> tuple[Edit
     if row.definition is not None:
         function = _free_name(module, row.definition)
     elif row.elementwise and (
-        loss.weights is not None or loss.reduction in (Reduction.SUM, Reduction.NONE)
+        loss.weights is not None
+        or loss.reduction in (Reduction.SUM, Reduction.NONE)
+        or (
+            reduces
+            and row.elements is not None
+            and any(lacks_rank(loss.module, one) for one in (loss.labels, loss.outputs))
+        )
     ):
         function = _of_elements(edit, loss, row, style)
         if row.elements is not None and row.elements.within and loss.setting is None:

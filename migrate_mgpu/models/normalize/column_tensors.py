@@ -145,10 +145,11 @@ class ColumnTensors:
         return render(source, node.body, edits)
 
     def _number(self, tensor: Tensor, column: FeatureColumn) -> Code:
-        if column.size is not None:
-            return self._tf("reshape", self._float(column), f"[-1, {column.size}]")
-        attribute, number = self.attribute(column.name, "flatten"), self._float(column)
-        return self.applied(tensor, attribute, self._tf("keras.layers.Flatten"), number)
+        size = str(column.size)
+        if column.size is None:  # a batch may not tell it: `tf.decode_raw` does not
+            shape = self._tf("TensorShape", self.text(column.argument("shape")))
+            size = f"{shape}.num_elements()"
+        return self._tf("reshape", self._float(column), f"[-1, {size}]")
 
     def _buckets(self, tensor: Tensor, column: FeatureColumn) -> Code:
         size = str(column.size)

@@ -101,7 +101,8 @@ class ColumnKinds(ColumnNames):
 
     def _number(self, call: NamedArguments) -> FeatureColumn:
         size = _size(call.given("shape"))
-        column = self._column(NUMBER, call, self._key(call), "key", "normalizer_fn", size=size)
+        told = ("key", "normalizer_fn", *(("shape",) if size is None else ()))
+        column = self._column(NUMBER, call, self._key(call), *told, size=size)
         function = column.arguments.get("normalizer_fn")
         if isinstance(function, ast.Lambda):
             given = function.args

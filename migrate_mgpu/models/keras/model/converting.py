@@ -90,7 +90,7 @@ from migrate_mgpu.models.keras.network.tf1_names import TF1Names
 from migrate_mgpu.models.keras.own_optimizers import own_optimizer
 from migrate_mgpu.models.keras.shared_columns import share_columns
 from migrate_mgpu.models.model_plan import ModelPlan
-from migrate_mgpu.models.properties import adds_up, result_fits_compile
+from migrate_mgpu.models.properties import adds_up, lacks_rank, result_fits_compile
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
@@ -232,7 +232,7 @@ class _Conversion:
             )
             raise Refused(self.module, self.loss.value, text, "let the loss be a mean")
         self.broadcasts = compared_otherwise(self.reading, self.loss)
-        if self.broadcasts is not None:
+        if self.broadcasts is not None or lacks_rank(self.module, self.loss.value):
             return False
         self.training = TrainingReader(self.reading, graph).read()
         if self.training.averages is not None or (self.reading.metrics and self.reading.conditions):

@@ -255,8 +255,8 @@ class Network:
         self._check_changes(context)
         # A model is always told; other layers take what they use.
         told = context.trains or plan.base == "Model"
-        training = ", training=False" if told else ""
-        block.line(f"def call(self, {', '.join(self._tensors())}{training}):")
+        parameters = ["self", *self._tensors(), *(["training=False"] if told else [])]
+        block.line(f"def call({', '.join(parameters)}):")
         while lines.lines and not lines.lines[0]:
             lines.lines.pop(0)
         block.lines += lines.lines

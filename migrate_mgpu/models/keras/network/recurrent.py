@@ -148,6 +148,8 @@ class Recurrents:
     def application(self, found: Found, name: str, context: Context, trains: bool) -> str:
         """A layer, of any kind, applied; ``trains``: it is told whether the model trains."""
         arguments = [context.render(node) for node in found.inputs]
+        if found.helper is not None and not found.inputs and not found.keywords:
+            name += ".call"  # Keras 2 applies a layer to an argument; this only has weights
         if isinstance(found.layer, Decoding):
             return self._decoded(found.layer, name, arguments, context)
         if isinstance(found.layer, Recurrent):

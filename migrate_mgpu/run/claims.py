@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from migrate_mgpu.analysis.app_runs import late_environment
 from migrate_mgpu.analysis.array_formats import single_element_formats
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
@@ -59,6 +60,7 @@ def limits(
             found += [replaced(why, code=CODE) for why in value_changes(module)]
     found += [replaced(why, code=CODE) for why in ragged_arrays(program.needed)]
     found += [_implicit(one) for one in project.implicit(program)]
+    found += [replaced(why, code=CODE) for why in late_environment(program.needed, inside)]
     for module in program.needed:
         for name in project.unresolved(module):
             found.append(_unresolved(name))

@@ -20,7 +20,7 @@ _KERAS_ITSELF = {
 # Eager code, and strategies, which fail with Keras under v1 behaviour.
 _EAGER = {"GradientTape", "enable_eager_execution", "enable_v2_behavior", "eager_mode"}
 # What TF 2.15 has not under v1 behaviour either.
-_GONE = {"predict_proba", "predict_classes", "multi_gpu_model", "model_to_estimator", "run_eagerly"}
+_GONE = {"predict_proba", "predict_classes", "multi_gpu_model", "run_eagerly"}
 # What an author turns TF2's behaviour off with.
 _OFF = ("disable_v2_behavior", "disable_eager_execution")
 # Methods of Estimators as well.

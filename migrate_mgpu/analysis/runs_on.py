@@ -58,9 +58,15 @@ def bridge_runs_on(modules: list[Module], new: AbstractSet[str] = frozenset()) -
     """The runtimes that a bridged program can run on, from its names and the new ones."""
     if "tf2.15_only" in _statuses(modules, new) or any(map(_needs_addons, modules)):
         return "TF 2.15"
+    if any(_names(module, "model_to_estimator") for module in modules):
+        return "TF 2.15"  # the last with Estimators, of Keras models as well
     if needs_legacy_keras(modules, new):
         return "TF 2.15; newest TF with tf-keras and TF_USE_LEGACY_KERAS=1"
     return "TF 2.15 and newest"
+
+
+def _names(module: Module, name: str) -> bool:
+    return name in module.names.attributes or name in module.names.by_id
 
 
 def needs_legacy_keras(modules: list[Module], new: AbstractSet[str] = frozenset()) -> bool:

@@ -281,10 +281,15 @@ def test_keras_models_that_keras_trains_in_the_graph(line: str) -> None:
     assert _built(given)[0] == ("bridge", WHERE)
 
 
+def test_an_estimator_of_a_keras_model_trains_in_the_graph() -> None:
+    """TF 2.15 is the last that has Estimators."""
+    state, where = _built("tf.keras.estimator.model_to_estimator(network)")[0]
+    assert (state, where) == ("bridge, config kept", "TF 2.15")
+
+
 @pytest.mark.parametrize(
     ("line", "more"),
     [
-        ("tf.keras.estimator.model_to_estimator(network)", ""),
         ("network.predict_classes([[1.0]])", ""),
         ("tf.distribute.MirroredStrategy()", ""),
         ("tape = tf.GradientTape()", ""),

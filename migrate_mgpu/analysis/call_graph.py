@@ -67,6 +67,7 @@ class CallGraph:
         self._runs: dict[tuple[Module, ast.AST, bool | None], bool] = {}
         self._within: Mapping[Module, None] | None = None  # in their order
         self._apart: frozenset[ast.AST] = frozenset()
+        self._gone: frozenset[ast.AST] = frozenset()
 
     def within(self, modules: Collection[Module]) -> CallGraph:
         """The same calls, as far as one program's modules make them."""
@@ -78,6 +79,12 @@ class CallGraph:
         """The same calls, but for those among some nodes."""
         found = copy(self)
         found._apart = frozenset(nodes)
+        return found
+
+    def once_gone(self, nodes: Collection[ast.AST]) -> CallGraph:
+        """What a program runs, and where functions are mentioned, without some nodes."""
+        found = self.without(nodes)
+        found._gone, found._runs = frozenset(nodes), {}
         return found
 
     @property
@@ -398,7 +405,8 @@ class CallGraph:
         if name not in self._mentioned:
             defined = any(name in _defined(module) for module in self._modules)
             self._mentioned[name] = list(self._find_mentions(name)) if defined else []
-        return self._mentioned[name]
+        found = self._mentioned[name]
+        return [one for one in found if one[1] not in self._gone] if self._gone else found
 
     def _find_mentions(self, name: str) -> Iterator[tuple[Module, ast.expr]]:
         for module in self._modules:

@@ -16,6 +16,7 @@ from migrate_mgpu.analysis.symbols import symbol, table
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 PYTHON_2 = "python-2"  # the key of what is said of those
 _CONVERT = "convert the file to Python 3 first, for example with 2to3"
+GONE = "gone-name"  # where it is asked for as its file is imported
 GONE_LATE = "gone-when-called"  # of a name that TF2 lost, inside a function
 GONE_TOLD = "gone-and-told"  # the same, where the code itself raises on TF2 before
 NEVER_THERE = "never-there"  # of a name that no TensorFlow has, inside a function
@@ -66,7 +67,7 @@ def incompatibilities(
         seen.add((name, within))
         text = f"`tensorflow.{name}` does not exist in TF2"
         place = Place(module, use.node)
-        key = GONE_LATE if late else "gone-name"
+        key = GONE_LATE if late else GONE
         if use.lazy and module.refuses_tf2(use.node):
             key = GONE_TOLD
         elif late and table().is_unknown(name):

@@ -127,6 +127,9 @@ class Project:
         self._search_paths: dict[str, list[str]] = {}
         self._folders: dict[Module, str] = {}
         self._resolved: dict[tuple[str, str, bool, tuple[str, ...]], list[Module]] = {}
+        self._files: Sequence[tuple[str | Path, bytes]] = like._files if like else files
+        self._texts: dict[str, tuple[str | Path, bytes]] = {}  # the same, by their real paths
+        self._plain: dict[str, Module | None] = {}  # files that have nothing to do with TensorFlow
         self._added: dict[Module, tuple[str, ...]] = {}  # to sys.path, by the program around it
         self._by_name: dict[str, list[Module]] = {}  # by their dotted names
         self._unresolved: dict[Module, list[Unresolved]] = {}
@@ -512,6 +515,36 @@ class Project:
                     self._link(module)
         return self._outside[path]
 
+    def plain_constant(
+        self, module: Module, dotted: str, name: str
+    ) -> tuple[Module, ast.Constant] | None:
+        """A constant that a module imports from a file that has nothing to do with TensorFlow.
+
+        Such a file is no module of the run: ``from dataset import num_classes`` asks for one name.
+        """
+        if self.resolve(module, dotted) or dotted.partition(".")[0] in _NEVER_OURS:
+            return None
+        for root in self._search_path(self._folders[module]):
+            way = self._listings.imported(root, dotted)
+            if len(way) <= dotted.count(".") or any(files for files, _ in way[:-1]):
+                continue  # nothing, or a package, whose own code may give it another value
+            path = next((one for one in way[-1][0] if one in self.given), None)
+            if path is None:
+                continue
+            if path not in self._plain:
+                if not self._texts:
+                    self._texts = {self._place(file): (file, data) for file, data in self._files}
+                known = self._texts.get(path)
+                self._plain[path] = _alone(Path(known[0]), known[1]) if known else None
+            found = self._plain[path]
+            bindings = found.names.module_scope.bindings.get(name, []) if found else []
+            value = bindings[0].value if len(bindings) == 1 else None
+            if found is None or not isinstance(value, ast.Constant):
+                return None
+            of_file = found.names.statement(value) in found.tree.body
+            return (found, value) if of_file and bindings[0].kind == "assign" else None
+        return None
+
     def _elsewhere(self, module: Module, dotted: str) -> list[Module]:
         """Modules of this name that Python finds only with a PYTHONPATH, or installed."""
         known = self._by_name.get(dotted, [])
@@ -788,6 +821,16 @@ def _is_settings(path: Path, data: bytes) -> bool:
     rest = [one for one in body if not isinstance(one, _SETTINGS)]
     texts = all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in rest)
     return texts and any(isinstance(one, (ast.Assign, ast.AnnAssign)) for one in body)
+
+
+def _alone(path: Path, data: bytes) -> Module | None:
+    """A file by itself; None where it is none of Python 3's."""
+    try:
+        source = source_of(path, data)
+        source.tree  # noqa: B018 - parses now
+    except SourceError:
+        return None
+    return Module(path, source, "")
 
 
 def _may_stop_or_lead(data: bytes) -> bool:

@@ -142,7 +142,8 @@ class ValueFlow:
             kinds = {b.kind for b in scope.bindings.get(last, [])}
             if kinds and kinds <= {"assign", "other"}:
                 return self._bound(target, last, scope)
-        return None
+        plain = self.graph.project.plain_constant(module, head, last) if head else None
+        return [Value(*plain)] if plain is not None else None
 
     def _argument_values(self, module: Module, name: str, home: Scope) -> list[Value] | None:
         """What the callers of a function give for a parameter."""

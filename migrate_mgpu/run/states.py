@@ -378,7 +378,7 @@ class ProgramStates:
             for one in self.conversions.of(inside)
             if one.flow.module.writable and runs_in(program, one.flow.module, one.flow.call)
         ]
-        idle = [m for m in made if self._is_idle(program, m.flow.module, m.flow.call)]
+        idle = [m for m in made if self._is_idle(program, m.flow.module, m.flow.call, set())]
         if len(idle) < len(made):  # a library alone has no other ones
             made = [one for one in made if one not in idle]
         opened = any(session.sink.module.writable for session in sessions)
@@ -551,6 +551,7 @@ class ProgramStates:
         """What keeps a program from running on TF2 once its Estimators are converted, or that
         TF1 ran eagerly."""
         from migrate_mgpu.models.keras.eager_optimizers import eager_optimizers
+        from migrate_mgpu.models.keras.embedding_projector import beside_estimators
         from migrate_mgpu.models.keras.functions import dimension
         from migrate_mgpu.models.keras.module_names import import_edits, rest
 
@@ -578,6 +579,8 @@ class ProgramStates:
             uses = [u for u in uses if not binds_only_removed(module, u.node, gone)]
             rules = self.conversions.rules
             style = style_at(module, module.tree)
+            beside = beside_estimators(module, style) if state.estimators else EditSet()
+            gone |= beside.gone
             try:
                 if state.eager is not None:
                     optimizers = eager_optimizers(module, state.program.modules, style)
@@ -603,7 +606,7 @@ class ProgramStates:
                 why = Diagnostic(_TF1_NAME, Place(module, use.node), text, advice)
                 if module is not state.program.entry and _of_script(module, use.node):
                     continue  # another program's, which it is told of
-                if not self._is_idle(state.program, module, use.node):
+                if not self._is_idle(state.program, module, use.node, gone):
                     return why
                 idle.append(why)
                 around = outermost(module, use.node)  # which stays as it is, whole
@@ -613,6 +616,7 @@ class ProgramStates:
                     if not _is_within(module, edit, around)
                 ]
             written = [e for c in state.estimators for e in c.edits.get(module, ())]
+            written += beside.edits.get(module, ())
             for method in _ITERATORS:
                 for node in module.names.attributes.get(method, ()):
                     _, end = module.source.span(node)
@@ -635,8 +639,10 @@ class ProgramStates:
                 if any(_covers(module, edit, why.node) for edit in found.edits.get(module, ())):
                     continue
                 if why.key in _WHEN_CALLED and not self._runs(state.program, why):
-                    continue  # told among the limits of what is claimed
+                    idle.append(why)
+                    continue
                 return why
+            imports.merge(beside)
             if (imports.edits or found.edits) and not module.writable:
                 text = f"{module.path.name} needs TF1's names and lies outside the given paths"
                 advice = "give its folder as a path too"
@@ -751,8 +757,10 @@ class ProgramStates:
         """Whether a program may come to a place; what nobody outside sees is called from inside."""
         return self.graph.runs_in(program, why.module, why.node, _is_seen(program, why.module))
 
-    def _is_idle(self, program: Program, module: Module, node: ast.AST) -> bool:
-        """Whether a place is in a function that the program never calls."""
+    def _is_idle(
+        self, program: Program, module: Module, node: ast.AST, gone: AbstractSet[ast.AST]
+    ) -> bool:
+        """Whether a place is in a function that the program never calls, but for what goes."""
         part = outermost(module, node)
         around = list(module.names.ancestors(node))
         if isinstance(part, ast.ClassDef):  # whose body runs where it stands
@@ -762,7 +770,11 @@ class ProgramStates:
         statement = [node, *around][around.index(part)] if part in around else part
         if not any(statement is one for one in part.body):  # a default, or a decorator
             return False
-        return not self.graph.runs_in(program, module, node, _is_seen(program, module))
+        seen = _is_seen(program, module)
+        if not self.graph.runs_in(program, module, node, seen):
+            return True
+        left = self.graph.once_gone({inner for one in gone for inner in walk(one)})
+        return not left.runs_in(program, module, node, seen)
 
     def _asked(self, program: Program, why: Diagnostic) -> str | None:
         """The condition under which a program comes to a name that is gone, if an option asks."""

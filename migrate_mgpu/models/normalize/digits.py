@@ -1,13 +1,15 @@
 """MNIST of TF1 whose arrays stand in calls that are written anew: arrays of names of their own.
 
 ``numpy_input_fn(x={"images": mnist.train.images}, ...)`` reads ``train_images``, which
-``load_data`` of Keras gives; scale, form and the validation set are TF1's.
+``load_data`` of Keras gives; scale, form and the validation set are TF1's. A function that is
+given the images and reads a variable of the module instead is not given them any more.
 """
 
 from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.style import style_at
@@ -19,6 +21,7 @@ from migrate_mgpu.api.mnist import (
     pixels,
 )
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.normalize.idle_sessions import unread, without
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
@@ -36,6 +39,9 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
             load = mnist_load(module, call.func)
             if load is None or _is_shared(load, graph):
                 continue
+            handed = _handed(load, graph)
+            if handed:
+                return handed
             edits = _Load(load, style_at(module, call)).edits()
             if edits:
                 return {module: edits}
@@ -46,6 +52,20 @@ def _is_shared(load: MnistLoad, graph: CallGraph) -> bool:
     """Whether another module may read the variable."""
     others = (m for m in graph.project.modules.values() if load.module in m.imported)
     return load.home.is_module and any(load.name in other.source.text for other in others)
+
+
+def _handed(load: MnistLoad, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The edits for a function that is given the images and does not read them."""
+    names = load.module.names
+    for mention in load.mentions:
+        call = names.taker(mention)
+        function = graph.target(load.module, call.func) if call is not None else None
+        if call is None or function is None or not isinstance(function.node, ast.FunctionDef):
+            continue
+        for name in unread(function.module, function.node):
+            if bind(call, function).values().get(name) is mention and function.module.writable:
+                return without(function, name, graph)
+    return {}
 
 
 class _Load:

@@ -31,25 +31,27 @@ def normalize(
     for module in modules:
         for node in module.tree.body if module in own else ():
             if isinstance(node, ast.FunctionDef):
-                for name in _idle(module, node):
-                    edits = _without(Function(module, node), name, graph)
+                for name in unread(module, node):
+                    if name not in _NAMES:
+                        continue
+                    edits = without(Function(module, node), name, graph)
                     if edits and edits.keys() <= own:
                         return edits
     return {}
 
 
-def _idle(module: Module, node: ast.FunctionDef) -> Iterator[str]:
-    """The parameters of a plain function that are called as sessions are, which nothing reads."""
+def unread(module: Module, node: ast.FunctionDef) -> Iterator[str]:
+    """The parameters of a plain function that nothing reads."""
     scope, arguments = module.names.scopes[node], node.args
     if arguments.vararg or arguments.posonlyargs or node.decorator_list:
         return
     for one in arguments.args:
         plain = [binding.kind for binding in scope.bindings.get(one.arg, ())] == ["parameter"]
-        if one.arg in _NAMES and plain and not module.names.mentions(one.arg, scope):
+        if plain and not module.names.mentions(one.arg, scope):
             yield one.arg
 
 
-def _without(function: Function, name: str, graph: CallGraph) -> dict[Module, list[Edit]]:
+def without(function: Function, name: str, graph: CallGraph) -> dict[Module, list[Edit]]:
     """What changes where a function loses a parameter; nothing where a call cannot."""
     assert isinstance(function.node, ast.FunctionDef)
     found: dict[Module, list[Edit]] = {}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic
+from migrate_mgpu.analysis.incompatibilities import GONE, GONE_LATE
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import (
@@ -41,11 +42,13 @@ from migrate_mgpu.models.normalize import (
     contrib_estimators,
     contrib_losses,
     digits,
+    drawn_arrays,
     driving_functions,
     experiments,
     feature_columns,
     fused_cells,
     head_specs,
+    idle_imports,
     inlining,
     layer_stacks,
     learning_phases,
@@ -57,6 +60,7 @@ from migrate_mgpu.models.normalize import (
     opened_files,
     optimizer_classes,
     optimizers,
+    outer_effects,
     public_keras,
     random_fields,
     registries,
@@ -144,6 +148,9 @@ PASSES = (
     Pass(branch_tables.normalize, tell=branch_tables.tell),
     Pass(stored_settings.normalize, frozenset({MODEL_FN, COMPUTED_SIZE})),
     Pass(opened_files.normalize, frozenset({MODEL_FN, COMPUTED_SIZE})),
+    Pass(outer_effects.normalize),
+    Pass(drawn_arrays.normalize),
+    Pass(idle_imports.normalize, frozenset({GONE, GONE_LATE})),
     Pass(closures.normalize),
     Pass(built_objects.normalize, frozenset({MODEL_FN, OWN_CLASS})),
     Pass(config_copies.normalize, frozenset({MODEL_FN, CHANGED_SETTING})),

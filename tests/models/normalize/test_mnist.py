@@ -190,3 +190,40 @@ print(there.dtype == here.dtype, np.array_equal(there, here))
 
 def test_tf1_makes_the_same_numbers_of_the_pixels(runtime: Callable[[str], Runtime]) -> None:
     assert servers.alone(runtime("tf1.15"), CHECK).split() == ["True"] * 5
+
+
+HANDED = f"""\
+import numpy as np
+import tensorflow as tf
+from tensorflow.examples.tutorials.mnist import input_data
+
+mnist = input_data.read_data_sets("digits", one_hot=True)
+
+
+def model_fn(features, labels, mode):
+    net = tf.layers.dense(features["images"], 16)
+    logits = tf.layers.dense(net, 10)
+{END.format(rate=0.1)}
+
+def images_of(data, mode):
+    images = mnist.train.images if mode == "train" else mnist.test.images
+    kinds = np.zeros([len(images)], np.int64)
+    return tf.estimator.inputs.numpy_input_fn(
+        {{"images": images}}, kinds, batch_size=9, shuffle=False
+    )
+
+
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(images_of(mnist, "train"), steps=100)
+"""
+
+
+def test_a_function_that_is_given_the_images_and_reads_a_variable() -> None:
+    found, said = migrated(HANDED)
+    assert "def images_of(mode):" in found and 'estimator.fit(images_of("train")' in found, said
+    assert "images = train_images if mode ==" in found
+
+
+def test_a_function_that_reads_the_images_that_it_is_given() -> None:
+    text = HANDED.replace("images = mnist.train", "images = data.train")
+    stays(text, "mnist.input_data.read_data_sets`")

@@ -127,6 +127,10 @@ def _is_summary(module: Module, unit: ast.stmt, graph: CallGraph) -> bool:
 def _leave(reading: Reading, unit: ast.stmt) -> str:
     """What is said of a statement that goes away; empty where nothing is lost."""
     module = reading.module
+    outside = _changed_outside(module, unit)
+    if outside is not None:
+        text = f"`{module.source.code(outside)}` is changed in model_fn, which is not its own"
+        raise Refused(module, outside, text, "change it where the Estimator is made")
     calls = [node for node in ast.walk(unit) if isinstance(node, ast.Call)]
     for call in calls:
         found = symbol(module.names.qualname(call.func))
@@ -146,6 +150,32 @@ def _leave(reading: Reading, unit: ast.stmt) -> str:
             return ""
         return "nothing uses this value; it is left out"
     return ""
+
+
+def _changed_outside(module: Module, unit: ast.stmt) -> ast.expr | None:
+    """An item or attribute of something that is not the function's own, which gets a value.
+
+    `os.environ["CUDA_VISIBLE_DEVICES"] = "2"`, `SETTINGS["built"] = True`.
+    """
+    targets = unit.targets if isinstance(unit, ast.Assign) else ()
+    targets = [unit.target] if isinstance(unit, (ast.AugAssign, ast.AnnAssign)) else targets
+    for target in (part for one in targets for part in ast.walk(one)):
+        base = target
+        while isinstance(base, (ast.Attribute, ast.Subscript)):
+            base = base.value
+        if base is target or not isinstance(target, (ast.Attribute, ast.Subscript)):
+            continue
+        if not isinstance(target.ctx, ast.Store):
+            continue
+        names = module.names
+        home = (
+            names.defining_scope(base.id, names.scope_at(unit))
+            if isinstance(base, ast.Name)
+            else None
+        )
+        if home is None or home.is_module:
+            return target
+    return None
 
 
 def _message(reading: Reading, unit: ast.stmt) -> str:

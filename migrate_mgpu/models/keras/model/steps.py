@@ -26,6 +26,7 @@ from migrate_mgpu.models.keras.expressions import Context, Replacement, cast_to
 from migrate_mgpu.models.keras.losses import add_statement, replacements
 from migrate_mgpu.models.keras.metrics import metric_object
 from migrate_mgpu.models.keras.network.network import Network
+from migrate_mgpu.models.properties import lacks_rank
 from migrate_mgpu.source.blocks import Block, bracketed
 from migrate_mgpu.source.style import FileStyle
 
@@ -36,6 +37,12 @@ _JOINED = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda)
 LOSS, TESTED, MEAN = "batch_loss", "test_loss", "mean_loss"
 # Metrics that are means over all elements.
 _MEANS = ("accuracy", "mean")
+# Those that are of elements, in whichever shape these come.
+_OF_ELEMENTS = (
+    "accuracy", "mean_squared_error", "root_mean_squared_error", "mean_absolute_error",
+    "precision", "recall", "true_positives", "true_negatives", "false_positives",
+    "false_negatives", "auc", "auc_precision_recall",
+)  # fmt: skip
 _LONGEST = 100  # columns of a statement that is left on one line
 _METHODS = {AVERAGES, LOSS, TESTED, MEAN, "predict_step", "test_step", "train_step"}
 
@@ -358,8 +365,12 @@ class Steps:
     def _by_elements(self, kept: _Kept) -> bool:
         """Whether a metric of sequences, whose batches have several lengths, is of their elements.
 
-        Keras 3 takes each example's mean first, over the length of its batch.
+        Keras 3 takes each example's mean first, over the length of its batch. It asks for a rank.
         """
+        compared = kept.metric.labels, kept.metric.predictions
+        if kept.metric.kind in _OF_ELEMENTS and kept.metric.weights is None:
+            if any(node is not None and lacks_rank(self.module, node) for node in compared):
+                return True
         if kept.metric.kind not in _MEANS:
             return False
         weights = kept.metric.weights

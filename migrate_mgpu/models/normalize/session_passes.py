@@ -56,6 +56,7 @@ from migrate_mgpu.models.normalize import (
     monitored_sessions,
     named_tensors,
     optimizer_choices,
+    own_graphs,
     parsed_summaries,
     partial_calls,
     placeholder_lists,
@@ -189,6 +190,7 @@ def _renamed(program: Program) -> Edits:
 PASSES: tuple[Pass, ...] = (
     _with_calls(monitored_sessions.normalize),
     _whole(printed_parts.normalize),
+    _whole(own_graphs.normalize),
     _with_calls(_sizes),
     _among(chosen_summaries.normalize),
     _of_objects(_whole(late_builders.normalize)),

@@ -33,11 +33,15 @@ def below_head(module: Module) -> ast.stmt | None:
 
 
 def _uses_tensorflow(module: Module, statement: ast.stmt) -> bool:
-    """Whether a statement of a module's body mentions TensorFlow, or what it defines may."""
+    """Whether a statement of a module's body mentions TensorFlow, or what it defines may.
+
+    The tutorials' reader of MNIST, which comes with 1.15, is none of it: TF2's is a module beside.
+    """
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return True
     names = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
-    return any((module.names.qualname(n) or "").split(".")[0] == "tensorflow" for n in names)
+    paths = ((module.names.qualname(one) or "").split(".") for one in names)
+    return any(path[0] == "tensorflow" and path[1:2] != ["examples"] for path in paths)
 
 
 def defined_above(module: Module, statement: ast.stmt, texts: list[str]) -> Edit:

@@ -35,7 +35,7 @@ from migrate_mgpu.models.keras.multi_gpu_model import copies
 from migrate_mgpu.run.decisions import ConfigDecisions
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
-from migrate_mgpu.run.reporting import Report, program
+from migrate_mgpu.run.reporting import Report, check_names, program
 from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
@@ -378,7 +378,9 @@ class _Planner:
             if state.kind == NATIVE and state.session is not None:
                 try:
                     self.report.check_syntax(module, self.edits.get(module, []))
-                except (SyntaxError, ValueError) as error:
+                    for one in state.program.modules:
+                        check_names(one, self.edits.get(one, []))
+                except (SyntaxError, ValueError, NameError) as error:
                     node = state.session.session or module.tree
                     self.stay[module] = internal_error(Place(module, node), error)
 

@@ -32,6 +32,7 @@ from migrate_mgpu.session_config.sessions import Session
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.suppressions import named
+from migrate_mgpu.source.unbound_names import unbound
 
 if TYPE_CHECKING:
     from migrate_mgpu.models.conversion import Conversion
@@ -279,12 +280,15 @@ class Report:
                 self.add(module, place, "MGPU909", f.MANUAL, text)
 
     def changed(self, module: Module, edits: list[Edit]) -> None:
-        """A file's new text; it must parse, or it is not written at all."""
+        """A file's new text; it must parse and know its names, or it is not written at all."""
         result = self.file(module)
         try:
             result.after = module.source.apply(edits)
             self.check_syntax(module, edits)
+            check_names(module, edits)
             module.source.encode(result.after)
+        except NameError as error:
+            self.held_back(module, f"internal error: {error}; left unchanged")
         except (SyntaxError, ValueError, RecursionError) as error:
             text = f"internal error: the migrated text does not parse ({error}); left unchanged"
             self.held_back(module, text)
@@ -376,6 +380,18 @@ def _column(module: Module, node: ast.AST) -> int:
     if not hasattr(node, "lineno"):
         return 1
     return source.place(source.span(node)[0])[1]
+
+
+def check_names(module: Module, edits: list[Edit]) -> None:
+    """Raises ``NameError`` where a module's new text reads a name that nothing binds there.
+
+    One that its author's text reads so is no matter: it is a name that no run comes to.
+    """
+    if not edits:
+        return
+    new = unbound(splice(module.source.text, edits)) - unbound(module.source.text)
+    if new:
+        raise NameError(f"the migrated text would not know {', '.join(sorted(new))}")
 
 
 @once_a_run

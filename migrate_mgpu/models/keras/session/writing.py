@@ -369,6 +369,10 @@ class _Writer:
         if first is None or not any(s in body for s in self.module.tensorflow_imports):
             text = "it needs a helper class, and TensorFlow is imported inside of a function"
             raise Refused(self.module, self.scope.session, text)
+        name = self.style.tensorflow.partition(".")[0]
+        if not _binds(body[: body.index(first)], name):
+            text = "it needs a helper class, and TensorFlow is imported below what uses it"
+            raise Refused(self.module, first, text, "import it with the others")
         start = places.above(self.source, first)
         above = "\n" * max(2 - places.blank_above(self.source, start), 0)
         text = above + "".join(f"{text}\n\n\n" for text in classes)
@@ -711,3 +715,13 @@ def _loop(call: ast.Call, context: Context) -> str:
 def _named(name: str, context: Context) -> str:
     del context
     return name
+
+
+def _binds(statements: Sequence[ast.stmt], name: str) -> bool:
+    """Whether one of some statements imports what a name stands for."""
+    imports = [one for one in statements if isinstance(one, (ast.Import, ast.ImportFrom))]
+    return any(
+        name == (alias.asname or alias.name.partition(".")[0])
+        for one in imports
+        for alias in one.names
+    )

@@ -54,6 +54,7 @@ from migrate_mgpu.run.states import State
 from migrate_mgpu.source.history import History, place
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.two_texts import Unlike, one_text
+from migrate_mgpu.source.unbound_names import unbound
 
 _CHOICES = 3  # settings of a program that are tried, each with both of its values
 _CLASSES = 4  # classes that are read with what they inherit
@@ -360,8 +361,14 @@ class _AsOne:
         return found
 
     def relocated(self, result: RunResult) -> bool:
-        """Puts the modules into their own files again; whether that can be done."""
-        return all(one.relocated(result) for one in reversed(self.joins))
+        """Puts the modules into their own files again; whether that can be done.
+
+        Each file knows the names that it reads then, as it did in one module with the others.
+        """
+        if not all(one.relocated(result) for one in reversed(self.joins)):
+            return False
+        texts = ((file.before or "", file.after) for file in result.files if file.after is not None)
+        return all(unbound(after) <= unbound(before) for before, after in texts)
 
     def moved(self, finding: Finding) -> Finding:
         """What is said of the modules as one, of the file where it stands."""

@@ -385,11 +385,16 @@ def _column(module: Module, node: ast.AST) -> int:
 def check_names(module: Module, edits: list[Edit]) -> None:
     """Raises ``NameError`` where a module's new text reads a name that nothing binds there.
 
-    One that its author's text reads so is no matter: it is a name that no run comes to.
+    One that its author's text reads so is no matter: no run comes to it. Nor are edits that do not
+    fit together, of programs that want a module in different forms: that is told elsewhere.
     """
     if not edits:
         return
-    new = unbound(splice(module.source.text, edits)) - unbound(module.source.text)
+    try:
+        text = splice(module.source.text, edits)
+    except ValueError:
+        return
+    new = unbound(text) - unbound(module.source.text)
     if new:
         raise NameError(f"the migrated text would not know {', '.join(sorted(new))}")
 

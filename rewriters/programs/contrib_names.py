@@ -1034,10 +1034,15 @@ class _Renaming:
             for statement, new in self.instead.items()
             if statement in body and any(package in one.names for one in new)
         ]
+        # The author's own import of the package, where there is one.
+        slims = self.names.module_scope.bindings.get(self.slim, ())
+        own = [s for b in slims if b.qualname == SLIM for s in body if s is b.node]
         written = {statement: self._lines(new) for statement, new in self.instead.items()}
         lines = self._lines(self.added)
         if kept and last is not None and kept[0].lineno > last.lineno:
             written[kept[0]] += self.mends  # below the import of the package
+        elif self.mends and own and last is not None and own[0].lineno > last.lineno:
+            self.found.edits.append(Layout(self.source, own[0]).insert_after(self.mends))
         else:
             lines += self.mends
         if lines:

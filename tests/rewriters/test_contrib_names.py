@@ -359,6 +359,19 @@ def test_what_mends_tf_slim_stands_below_what_binds_tensorflow() -> None:
     assert lines.index("from const import *") < mend > lines.index("import tf_slim as slim")
 
 
+def test_what_mends_tf_slim_stands_below_the_authors_own_import_of_it() -> None:
+    """A program may have `tf_slim` already, and contrib's below: the lines stood above both."""
+    program = (
+        "import tensorflow as tf\nimport numpy as np\nimport tf_slim as slim\n\n"
+        "print(np.ones(1))\nfrom tensorflow.contrib import slim\n"
+        "net = slim.batch_norm(tf.zeros([2, 3]))\nprint(tf.Session().run(net))\n"
+    )
+    lines = migration.after(migration.run(program, bridge=True), program).split("\n")
+    mend = lines.index("slim.layers.ops.Tensor = tf.Tensor")
+    assert mend == lines.index("import tf_slim as slim") + 2, lines
+    assert "from tensorflow.contrib import slim" not in lines
+
+
 @pytest.mark.parametrize(
     ("code", "becomes"),
     [

@@ -31,7 +31,7 @@ from migrate_mgpu.models.normalize import (
     unread_functions,
     unread_states,
 )
-from migrate_mgpu.models.normalize.session_passes import Program, edits_of
+from migrate_mgpu.models.normalize.session_passes import PassInput, edits_of
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.joined_modules import (
     Joined,
@@ -799,7 +799,7 @@ def _named(
         if layers:
             project = graph.project.again(list(contents.items()))
             modules, graph = list(project.modules.values()), CallGraph(project)
-        of_program = Program(
+        seen = PassInput(
             modules=modules,
             graph=graph,
             own=[module for module in modules if module.path in free],
@@ -808,7 +808,7 @@ def _named(
             makes_parts=functions,
             shared=shared,
         )
-        new = rewritten(edits_of(of_program))
+        new = rewritten(edits_of(seen))
         if not new:
             break
         for module, one in new.items():

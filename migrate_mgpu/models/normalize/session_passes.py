@@ -92,7 +92,7 @@ Edits = Mapping[Module, list[Edit]]
 
 
 @record(frozen=True, eq=False)
-class Program:
+class PassInput:
     """What a pass sees of a program.
 
     ``modules`` are all of its modules, ``own`` those that no other program has: only they change.
@@ -109,12 +109,12 @@ class Program:
     shared: SharedGraph | None
 
 
-Pass = Callable[[Program], Edits]
+Pass = Callable[[PassInput], Edits]
 
 
-def _first(program: Program, normalize: Callable[[Module], list[Edit]]) -> Edits:
+def _first(seen: PassInput, normalize: Callable[[Module], list[Edit]]) -> Edits:
     """The edits of the first module that has some."""
-    for module in program.own:
+    for module in seen.own:
         edits = normalize(module)
         if edits:
             return {module: edits}
@@ -123,41 +123,39 @@ def _first(program: Program, normalize: Callable[[Module], list[Edit]]) -> Edits
 
 def _alone(normalize: Callable[[Module], list[Edit]]) -> Pass:
     """A pass that reads each module by itself."""
-    return lambda program: _first(program, normalize)
+    return lambda seen: _first(seen, normalize)
 
 
 def _with_calls(normalize: Callable[[Module, CallGraph], list[Edit]]) -> Pass:
     """A pass that reads each module and who calls what."""
-    return lambda program: _first(program, lambda one: normalize(one, program.graph))
+    return lambda seen: _first(seen, lambda one: normalize(one, seen.graph))
 
 
 def _among(normalize: Callable[[Module, Sequence[Module]], list[Edit]]) -> Pass:
     """A pass that reads each module beside the others of its program."""
-    return lambda program: _first(program, lambda one: normalize(one, program.modules))
+    return lambda seen: _first(seen, lambda one: normalize(one, seen.modules))
 
 
 def _among_calls(normalize: Callable[[Module, CallGraph, Sequence[Module]], list[Edit]]) -> Pass:
     """A pass that reads each module beside the others, and who calls what."""
-    return lambda program: _first(
-        program, lambda one: normalize(one, program.graph, program.modules)
-    )
+    return lambda seen: _first(seen, lambda one: normalize(one, seen.graph, seen.modules))
 
 
 def _whole(
     normalize: Callable[[Sequence[Module], CallGraph, Set[Module]], dict[Module, list[Edit]]],
 ) -> Pass:
     """A pass that reads the modules of a program together."""
-    return lambda program: normalize(program.modules, program.graph, set(program.own))
+    return lambda seen: normalize(seen.modules, seen.graph, set(seen.own))
 
 
 def _of_objects(of: Pass) -> Pass:
     """A pass for programs of which a class makes the session."""
-    return lambda program: of(program) if program.has_objects else {}
+    return lambda seen: of(seen) if seen.has_objects else {}
 
 
 def _of_functions(of: Pass) -> Pass:
     """A pass for programs whose functions leave something in the graph."""
-    return lambda program: of(program) if program.makes_parts else {}
+    return lambda seen: of(seen) if seen.makes_parts else {}
 
 
 def _sizes(module: Module, graph: CallGraph) -> list[Edit]:
@@ -169,20 +167,20 @@ def _sizes(module: Module, graph: CallGraph) -> list[Edit]:
     )
 
 
-def _names_of_parts(program: Program) -> Edits:
+def _names_of_parts(seen: PassInput) -> Edits:
     """Names for the parts of the graph that a constructor builds."""
-    if program.home is None:
+    if seen.home is None:
         return {}
-    found = graph_objects.normalize(program.home, program.graph, program.shared)
-    return {program.home: found} if found else {}
+    found = graph_objects.normalize(seen.home, seen.graph, seen.shared)
+    return {seen.home: found} if found else {}
 
 
-def _renamed(program: Program) -> Edits:
+def _renamed(seen: PassInput) -> Edits:
     """Names of parts of the graph that are values of Python's later, in modules of their own."""
     found: dict[Module, list[Edit]] = {}
-    for module in program.own:
+    for module in seen.own:
         edits = reused_names.renamed(module)
-        if edits and not any(module in other.imported for other in program.modules):
+        if edits and not any(module in other.imported for other in seen.modules):
             found[module] = edits
     return found
 
@@ -277,10 +275,10 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def edits_of(program: Program) -> Edits:
+def edits_of(seen: PassInput) -> Edits:
     """What the first pass changes that has something to do; nothing where none has."""
     for normalize in PASSES:
-        found = normalize(program)
+        found = normalize(seen)
         if found:
             return found
     return {}

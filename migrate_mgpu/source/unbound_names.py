@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import symtable
 from collections.abc import Iterable, Iterator
 
 # What a module has by itself, and a notebook.
 _GIVEN = {*dir(builtins), "__file__", "__path__", "__builtins__", "__annotations__", "__class__",
           "get_ipython", "display", "In", "Out", "exit", "quit", "_"}  # fmt: skip
+_ELSEWHERE = re.compile(r"\bimport\s*\*|\bglobal\b")  # what may bind names of a module besides
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 
@@ -24,11 +26,13 @@ def unbound(text: str) -> frozenset[str]:
         table = symtable.symtable(text, "<written>", "exec")
     except (SyntaxError, ValueError, RecursionError):
         return frozenset()
-    nodes = [*ast.walk(tree)]
-    if any(isinstance(one, ast.alias) and one.name == "*" for one in nodes):
-        return frozenset()
     bound = {one.get_name() for one in table.get_symbols() if _is_bound(one)}
-    named = {name for one in nodes if isinstance(one, ast.Global) for name in one.names}
+    nodes = ast.walk(tree) if _ELSEWHERE.search(text) else ()
+    named: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.alias) and node.name == "*":
+            return frozenset()
+        named |= {*node.names} if isinstance(node, ast.Global) else set()
     missing = {name for name in _read(table) if name not in bound | named | _GIVEN}
     return frozenset(missing | (_early(tree.body, set(_GIVEN | named)) & bound))
 

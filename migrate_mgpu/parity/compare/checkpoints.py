@@ -1,13 +1,13 @@
 """Rung 9: which variables are in the files that programs save, by their names and shapes.
 
 Old files load in the migrated program, and its files in the old one, where these are the same.
-Their values are those of the weights that rung 8 compares.
+The values of weights are compared by rung 8, those of slots are not.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
@@ -33,11 +33,12 @@ def compare(reference: Side, target: Side, stopped: bool = False) -> list[Output
     for number, (one, other) in enumerate(zip(before, after), start=1):
         output = _file(one, other, number)
         found.setdefault(output.status, output)
+    files = "1 file" if len(before) == 1 else f"{len(before)} files"
     outputs = [one for status, one in found.items() if status != EQUAL]
     if len(before) != len(after) and not (stopped and abs(len(before) - len(after)) == 1):
-        text = f"{len(before)} files became {len(after)}"
+        text = f"{files} became {len(after)}"
         outputs.append(Output(NAME, DIFFERS, detail=text))
-    return outputs or [Output(NAME, EQUAL, detail=f"{len(before)} files")]
+    return outputs or [Output(NAME, EQUAL, detail=files)]
 
 
 def _saved(training: Mapping[str, Any]) -> list[Shapes]:
@@ -50,7 +51,7 @@ def _file(one: Shapes, other: Shapes, number: int) -> Output:
     gone = sorted(one.keys() - other.keys())
     new = sorted(other.keys() - one.keys())
     shapes = [n for n in sorted(one.keys() & other.keys()) if [*one[n]] != [*other[n]]]
-    kept = {name for name in gone if _is_kept_otherwise(name, new)}
+    kept = {name for name in gone if _is_kept_otherwise(name, new, one.keys() & other.keys())}
     bases = tuple(f"{_base(name)}/" for name in kept)
     own = {name for name in new if name.startswith(bases) or name.endswith("/steps")}
     parts = [
@@ -72,9 +73,11 @@ def _base(name: str) -> str:
     return found[1] if found is not None else name
 
 
-def _is_kept_otherwise(name: str, new: Sequence[str]) -> bool:
-    """Whether a slot of TF1's optimizer is `w/Momentum/velocity` in the target."""
-    return any(one.startswith(f"{_base(name)}/") for one in new)
+def _is_kept_otherwise(name: str, new: Sequence[str], variables: Set[str]) -> bool:
+    """Whether a slot of TF1's optimizer, of a variable of both, is `w/Momentum/velocity` now."""
+    base = _base(name)
+    of_variable = base.rpartition("/")[0] in variables
+    return of_variable and any(one.startswith(f"{base}/") for one in new)
 
 
 def _told(names: Sequence[str], text: str) -> str:

@@ -30,7 +30,7 @@ def but(gone: str = "", new: str = "", shape: Sequence[int] = (1,)) -> dict[str,
 
 
 def test_files_that_are_alike_are_equal() -> None:
-    assert [(one.status, one.detail) for one in compared(FILE)] == [("equal", "1 files")]
+    assert [(one.status, one.detail) for one in compared(FILE)] == [("equal", "1 file")]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,17 @@ def test_what_keras_keeps_by_names_of_its_own_is_told() -> None:
     assert checkpoints.compare(one, other)[0].status == "differs"
 
 
+def test_a_variable_that_is_lost_is_no_slot_by_another_name() -> None:
+    """`net/Dense_1` looks like the second slot of `net`, which is no variable."""
+    old = {"net/Dense": [3], "net/Dense_1": [3]}
+    new = {"net/Dense": [3], "net/Dense/Momentum": [3]}
+    (found,) = checkpoints.compare(side([old], [0]), side([new], [0]))
+    assert (found.status, found.told) == ("differs", False)
+    assert "net/Dense_1 are in the reference's alone" in found.detail
+
+
 def test_as_many_files_are_saved() -> None:
-    assert compared(FILE, FILE)[0].detail == "1 files became 2"
+    assert compared(FILE, FILE)[0].detail == "1 file became 2"
     assert compared(FILE, FILE, stopped=True)[0].status == "equal"  # ended in the middle
     assert compared(FILE, old=3, stopped=True)[0].status == "differs"
 

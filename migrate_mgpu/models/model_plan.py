@@ -24,7 +24,8 @@ class ModelPlan(EditSet):
     evaluation is the mean over batches, as TF1's. ``labels``: the model_fn asks for the labels,
     else what it is fed may be features alone. ``trains``: something trains it.
     ``has_layer_lists``: a class of the model keeps its layers in a list, or a list that may have
-    layers in it. ``initializes`` is the method that gives its variables what they begin with,
+    layers in it. ``averages``: another model in it has the moving averages of its variables.
+    ``initializes`` is the method that gives its variables what they begin with,
     where they are not what its layers draw; ``warm`` is the one that does so for those that are
     trained, of a checkpoint that it is given. ``tables`` are its attributes that are tables of
     words.
@@ -45,6 +46,7 @@ class ModelPlan(EditSet):
     labels: bool = True
     trains: bool = True
     has_layer_lists: bool = False
+    averages: bool = False
     initializes: str = ""
     warm: str = ""
     tables: tuple[str, ...] = ()

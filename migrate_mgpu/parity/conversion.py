@@ -193,7 +193,8 @@ def _convert(request: Request, to: Path, work: Path, progress: TextIO | None) ->
         first = replace(options, steps=1)
         made = run_one(reference, before, devices, first, work / "order").training
         asked["order"] = whole([variable["name"] for variable in made.get("variables", [])])
-        if not asked["order"]:  # it trains nothing
+        meant = {name for _, alike in found["lacking"] for name in alike}
+        if not meant <= set(asked["order"]):  # it trains nothing, or not all of them
             asker = run_until_checkpoint(reference, before, devices, options, work / "template")
             asked["order"] = _saved(asker, request, work / "template" / CHECKPOINT)["order"]
         if asked["order"]:

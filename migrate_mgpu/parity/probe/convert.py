@@ -634,6 +634,27 @@ class Holder:
             "/".join(part.name for part in paths[one]) if name in twice else name
             for name, one in zip(names, self.weights)
         ]
+        self.averaged = self._averaged(objects)
+
+    def _averaged(self, objects: list[Any]) -> dict[int, int]:
+        """By the place of a moving average, that of the weight whose average it is.
+
+        The migration writes models that have another one of their class as ``averages``; their
+        steps move its variables with the model's in this order.
+        """
+        place = {id(self.tools.variable(one)): i for i, one in enumerate(self.weights)}
+        found: dict[int, int] = {}
+        for one in objects:
+            other = getattr(one, "__dict__", {}).get("averages")
+            if other is None or type(other) is not type(one):
+                continue
+            sides = [
+                [place.get(id(self.tools.variable(v))) for v in model.trainable_variables]
+                for model in (other, one)
+            ]
+            if None not in sides[0] + sides[1] and len(sides[0]) == len(sides[1]):
+                found.update(zip(*sides))
+        return found
 
     @property
     def built(self) -> bool:
@@ -643,7 +664,8 @@ class Holder:
         )
 
     def about(self, i: int) -> dict[str, Any]:
-        return {"name": self.names[i], "shape": [int(n) for n in self.weights[i].shape]}
+        shape = [int(n) for n in self.weights[i].shape]
+        return {"name": self.names[i], "shape": shape, "averages": self.averaged.get(i)}
 
     def optimizers(self) -> list[dict[str, Any]]:
         """The optimizers as ``partners`` is told of them; keeps what each row's place means."""

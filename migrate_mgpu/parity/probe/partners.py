@@ -23,6 +23,7 @@ OPTIMIZERS = {
     "Ftrl": "Ftrl",
 }
 STEP = "global_step"
+AVERAGE = "ExponentialMovingAverage"  # of the variable below which it stands
 # What TF1's own hooks keep in a graph.
 HOOKS = ("signal_early_stopping/STOP",)
 _CELL = re.compile(
@@ -90,7 +91,8 @@ class Request:
     """What is asked for.
 
     Args:
-      weights: ``name`` and ``shape`` of the TF2 program's variables, in creation order.
+      weights: ``name`` and ``shape`` of the TF2 program's variables, in creation order, and in
+        ``averages`` the index of the one that a variable is the moving average of, or None.
       optimizers: see ``Holder.optimizers`` in ``convert.py``: ``kind``, ``weights``, ``slots``,
         ``steps``, and ``beta`` of Adam.
       source: the checkpoint's shapes by name.
@@ -163,18 +165,20 @@ def _weights(request: Request, found: Plan) -> dict[int, tuple[str, str]]:
         else:
             pairs[names[new]] = (old, GIVEN)
     candidates = [n for n in source if not _is_state(n, source) and not request.skipped(n)]
+    # Averages have the partners of their variables, whatever they are called themselves.
+    averages = {i: weight["averages"] for i, weight in enumerate(weights) if _is_average(weight)}
 
     def left() -> tuple[list[int], list[str]]:
         taken = {name for name, _ in pairs.values()}
         return (
-            [i for i in range(len(weights)) if i not in pairs],
+            [i for i in range(len(weights)) if i not in pairs and i not in averages],
             [name for name in candidates if name not in taken],
         )
 
     shapes = {i: tuple(weight["shape"]) for i, weight in enumerate(weights)}
     taken = {name for name, _ in pairs.values()}
     every = [name for name in source if name not in taken and not request.skipped(name)]
-    open_ = [i for i in range(len(weights)) if i not in pairs]
+    open_, _ = left()
     # By its name a variable may continue what TF1 counts, or averages.
     for i, name, how in _by_name(request, open_, every, shapes):
         pairs[i] = (name, how)
@@ -188,10 +192,33 @@ def _weights(request: Request, found: Plan) -> dict[int, tuple[str, str]]:
         if len(known) == len(there) and one == [tuple(source[n]) for n in known]:
             pairs.update({i: (name, ORDER) for i, name in _in_order(request, open_, known)})
             open_ = []
+    for i, name in _averages(request, averages, pairs):
+        pairs[i] = (name, NAME)
     for i in open_:
         alike = [name for name in there if tuple(source[name]) == shapes[i]]
         found.lacking.append((weights[i]["name"], alike))
+    for i, weight in averages.items():
+        if i not in pairs and weight in pairs:
+            found.lacking.append((weights[i]["name"], []))
     return pairs
+
+
+def _is_average(weight: dict[str, Any]) -> bool:
+    return weight.get("averages") is not None
+
+
+def _averages(
+    request: Request, averages: dict[int, int], pairs: dict[int, tuple[str, str]]
+) -> list[tuple[int, str]]:
+    """The averages of weights that have partners: below a partner's name, where there is one."""
+    there = [n for n in request.source if _last(n) == AVERAGE and not request.skipped(n)]
+    owners = _owners(there, {name for name, _ in pairs.values()})
+    found = []
+    for i, weight in averages.items():
+        mine = [n for n in there if weight in pairs and owners.get(n) == pairs[weight][0]]
+        if i not in pairs and len(mine) == 1:
+            found.append((i, mine[0]))
+    return found
 
 
 def _in_order(request: Request, open_: list[int], known: list[str]) -> list[tuple[int, str]]:

@@ -41,6 +41,15 @@ def test_a_second_network_has_the_averages() -> None:
     assert not any("by chance" in one for one in said)
 
 
+def test_averages_are_there_before_a_checkpoint_is_restored() -> None:
+    """Else Keras 3 ends with an error in the first step of who resumes."""
+    made = '"decay": 0.9}\n'
+    found, said = migrated(changed(PROGRAM, (made, f'{made[:-1]}, model_dir="waves"\n')))
+    built = found.index("tf.function(estimator.averages).get_concrete_function(")
+    assert found.index("tf.function(estimator).get_concrete_function(") < built, said
+    assert built < found.index("checkpoint.restore(")
+
+
 def test_averages_of_a_group_move_before_what_trains() -> None:
     found, said = migrated(changed(PROGRAM, (WAITS, GROUPED)))
     assert "    model.averages = Model(params)" in found, said

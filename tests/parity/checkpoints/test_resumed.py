@@ -87,6 +87,7 @@ class OwnAdam(tf.train.Optimizer):
 
 
 def model_fn(features"""
+AVERAGE = "/ExponentialMovingAverage"
 RTOL = 2e-5  # of a weight's size, after 40 steps, or 60
 OPTIMIZERS = {
     "adam": "tf.train.AdamOptimizer(0.02)",
@@ -213,6 +214,73 @@ with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
 """
     + LOOP
 )
+# A network that is there twice, the second time with the averages of its variables; what is not
+# trained has two variables of one shape.
+AVERAGES = """
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+
+def input_fn():
+    rng = np.random.RandomState(3)
+    x = rng.normal(size=(60, 4)).astype(np.float32)
+    y = np.sin(x.sum(axis=1, keepdims=True)).astype(np.float32)
+    return tf.data.Dataset.from_tensor_slices((x, y)).repeat().batch(6)
+
+
+def network(features, mode, reuse=None, getter=None):
+    with tf.variable_scope("net", reuse=reuse, custom_getter=getter):
+        window = np.full(4, 0.8)
+        window = tf.Variable(window, dtype=tf.float32, trainable=False)
+        net = tf.layers.dense(features * window, 5, activation=tf.nn.tanh)
+        net = tf.layers.dense(net, 5, activation=tf.nn.tanh)
+        outputs = tf.layers.dense(net, 1)
+    return outputs
+
+
+def averaged(ema):
+
+    def _getter(getter, name, *args, **kwargs):
+        variable = getter(name, *args, **kwargs)
+        average = ema.average(variable)
+        return average if average else variable
+
+    return _getter
+
+
+def model_fn(features, labels, mode):
+    outputs = network(features, mode)
+    variables = tf.get_collection("trainable_variables", "net")
+    ema = tf.train.ExponentialMovingAverage(0.9)
+    ema_op = ema.apply(variables)
+    outputs_ema = network(features, mode, reuse=True, getter=averaged(ema))
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions={"y": outputs, "ema": outputs_ema})
+    loss = tf.losses.mean_squared_error(labels, outputs)
+    if mode == tf.estimator.ModeKeys.EVAL:
+        metrics = {"error": tf.metrics.mean_squared_error(labels, outputs_ema)}
+        return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops=metrics)
+    with tf.control_dependencies([ema_op]):
+        train_op = tf.train.AdamOptimizer(0.02).minimize(
+            loss, global_step=tf.train.get_or_create_global_step(), var_list=variables
+        )
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+config = tf.estimator.RunConfig(
+    model_dir="model", save_checkpoints_steps=20, tf_random_seed=4)
+estimator = tf.estimator.Estimator(model_fn, config=config)
+estimator.train(input_fn, max_steps=int(sys.argv[1]))
+"""
+LAYERS = [f"net/dense{n}/{word}" for n in ("", "_1", "_2") for word in ("kernel", "bias")]
+AVERAGES_ORDER = ["net/Variable", *LAYERS, "net_1/Variable"]
+MOVED = """update_op = UPDATE
+ema = tf.train.ExponentialMovingAverage(0.9, step)
+with tf.control_dependencies([update_op]):
+    train_op = ema.apply(tf.trainable_variables())
+"""
 COPIES = """
 import sys
 
@@ -241,6 +309,14 @@ else:
     parallel_model.save('whole.h5')
 np.save('predicted.npy', parallel_model.predict(x, batch_size=16))
 """
+
+
+def with_averages(text: str) -> str:
+    """A session's program that moves averages of its variables as well."""
+    (update,) = re.findall("^train_op = (.*)$", text, re.M)
+    return text.replace(f"train_op = {update}\n", MOVED.replace("UPDATE", update))
+
+
 COUNTED = "train_op = tf.group(optimizer.minimize(loss), step.assign(step + 1))"
 PROGRAMS = {
     **{name: ESTIMATOR.replace("OPTIMIZER", text) for name, text in OPTIMIZERS.items()},
@@ -249,15 +325,18 @@ PROGRAMS = {
     .replace("train_op = optimizer.minimize(loss, global_step=step)", COUNTED),
     "canned": CANNED,
     "session_adam": SESSION.replace("OPTIMIZER", OPTIMIZERS["adam"]),
-    "session_rmsprop": SESSION.replace("OPTIMIZER", OPTIMIZERS["rmsprop_centered"]),
-    "towers_momentum": TOWERS.replace("OPTIMIZER", OPTIMIZERS["momentum"]),
+    "averages": AVERAGES,
+    "session_rmsprop": with_averages(SESSION.replace("OPTIMIZER", OPTIMIZERS["rmsprop_centered"])),
+    "towers_momentum": with_averages(TOWERS.replace("OPTIMIZER", OPTIMIZERS["momentum"])),
 }
 # What is different enough in Keras 3.
-NEWEST = ("adam", "own_optimizer", "rmsprop_centered", "session_rmsprop", "towers_momentum")
+NEWEST = (
+    "adam", "own_optimizer", "averages", "rmsprop_centered", "session_rmsprop", "towers_momentum"
+)  # fmt: skip
 # What goes back to 1.15.5: each of the ways in which slots are kept, in each kind of program.
 BACK = {
-    "tf2.15": ("adam", "momentum", "rmsprop_centered", "canned", "session_rmsprop"),
-    "tf2-latest": ("adam", "rmsprop_centered", "session_rmsprop", "towers_momentum"),
+    "tf2.15": ("adam", "momentum", "rmsprop_centered", "canned", "averages", "session_rmsprop"),
+    "tf2-latest": ("adam", "averages", "rmsprop_centered", "session_rmsprop", "towers_momentum"),
 }
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "checkpoints.md"
@@ -294,8 +373,15 @@ def test_trained_on_and_back(runtime, trained, tmp_path, name, keys):
                and "RestoreV2" not in text]  # fmt: skip
     assert bridged == []
     programs["adam:weights"] = programs["adam"]  # shows what slots are good for
-    options = {"adam:weights": {"weights_only": True}, "canned": {"order": CANNED_ORDER}}
+    options = {
+        "adam:weights": {"weights_only": True},
+        "canned": {"order": CANNED_ORDER},
+        "averages": {"order": AVERAGES_ORDER},
+    }
     found = resumed.go_on(name, programs, trained, tmp_path, options)
+    averaged = {key: sum(n.endswith(AVERAGE) for n in one["worst"]) for key, one in found.items()}
+    wanted = {"averages": 6, "session_rmsprop": 5, "towers_momentum": 4}
+    assert {key: number for key, number in averaged.items() if number} == wanted
     for key, one in found.items():
         # What the optimizer keeps under TF1's names is compared, too.
         assert len(one["worst"]) >= (5 if "session" in key or "towers" in key else 10), key
@@ -318,20 +404,26 @@ def test_trained_on_and_back(runtime, trained, tmp_path, name, keys):
     assert {key: value for key, value in worst.items() if value > RTOL} == {}
 
 
-def test_the_old_program_tells_two_of_one_shape_apart(runtime, trained, tmp_path, served):
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [("canned", CANNED_ORDER[2:-2]), ("averages", [AVERAGES_ORDER[0], AVERAGES_ORDER[-1]])],
+)
+def test_the_old_program_tells_two_of_one_shape_apart(
+    runtime, trained, tmp_path, served, key, told
+):
     runtime("tf2.15")
-    (tmp_path / "before.py").write_text(CANNED, encoding="utf-8")
-    after, _ = migration.migrated(CANNED)
+    (tmp_path / "before.py").write_text(PROGRAMS[key], encoding="utf-8")
+    after, _ = migration.migrated(PROGRAMS[key])
     (tmp_path / "after.py").write_text(after, encoding="utf-8")
     # It is in the folder, where the old program would find nothing left to train.
-    shutil.copytree(trained / "canned" / "model", tmp_path / "model")
+    shutil.copytree(trained / key / "model", tmp_path / "model")
     programs = (tmp_path / "before.py", tmp_path / "after.py")
     folders = ("--from", tmp_path / "model", "--to", tmp_path / "new")
     status, out, err = run(*programs, *folders, "--target", "tf2.15", "--", "40")
     assert status == 0, err
     assert "running the old program" in err
     rows = [line.split()[1] for line in out.splitlines() if "by the order in which both" in line]
-    assert rows == CANNED_ORDER[2:-2]
+    assert rows == told
 
 
 def test_the_page_shows_what_is_printed(runtime, trained, tmp_path, served):

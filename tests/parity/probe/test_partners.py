@@ -13,9 +13,15 @@ def weights(*named: tuple[str, list[int]]) -> list[dict[str, object]]:
     return [{"name": name, "shape": shape} for name, shape in named]
 
 
-def planned(new, source, *, optimizers=(), values=None, given=None, order=(), skip="", only=False):
+def planned(
+    new, source, *, optimizers=(), values=None, given=None, order=(), skip="", only=False,
+    averages=None,
+):  # fmt: skip
+    every = weights(*new.items())
+    for i, one in (averages or {}).items():
+        every[i]["averages"] = one
     request = partners.Request(
-        weights(*new.items()),
+        every,
         list(optimizers),
         source,
         (values or {}).__getitem__,
@@ -121,6 +127,27 @@ def test_what_is_left_is_told_or_skipped():
     assert pairs(planned({**new, "w/ExponentialMovingAverage": [2]}, old)) == {
         name: name for name in old
     }
+
+
+def test_an_average_has_its_variables_partner():
+    """Whatever it is called itself: the names of another network tell nothing."""
+    new = {"m/a/kernel": [2], "m/b/kernel": [2], "n/b/kernel": [2], "n/c/kernel": [2]}
+    a, b = "net/a/kernel", "net/b/kernel"
+    old = {name: [2] for one in (a, b) for name in (one, f"{one}/ExponentialMovingAverage")}
+    found = planned(new, old, averages={2: 0, 3: 1})
+    assert found.complete
+    assert pairs(found) == dict(
+        zip(new, [a, b, *(f"{n}/ExponentialMovingAverage" for n in (a, b))])
+    )
+    # The optimizer's words are not averages; nor is one taken that is of another shape.
+    found = planned(new, {a: [2], b: [2], f"{a}/Adam": [2]}, averages={2: 0, 3: 1})
+    assert found.lacking == [("n/b/kernel", []), ("n/c/kernel", [])]
+    assert found.left == [f"{a}/Adam"]
+    found = planned(new, {**old, f"{a}/ExponentialMovingAverage": [3]}, averages={2: 0, 3: 1})
+    assert len(found.problems) == 1 and not found.complete
+    # What is not known of a variable is not asked of its average.
+    found = planned({"u": [2], "v": [2], "x": [2]}, {"p": [2], "q": [2]}, averages={2: 0})
+    assert [name for name, _ in found.lacking] == ["u", "v"]
 
 
 def test_what_adam_keeps():

@@ -40,7 +40,7 @@ from migrate_mgpu.models.keras.driver.checkpoint_insertion import (
 from migrate_mgpu.models.keras.driver.datasets import Datasets
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.first_uses import FirstUse, first_uses
-from migrate_mgpu.models.keras.driver.restoring import Manager, Restoring, made_of, named_before
+from migrate_mgpu.models.keras.driver.restoring import Manager, Restoring, named_before
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.inputs.inputs import MODES, Inputs
 from migrate_mgpu.models.keras.model.first_values import NEVER_TRAINED, OLD_FILES
@@ -188,9 +188,9 @@ def _at(
         inner = layout.indent + source.indent_unit if strategy is not None else layout.indent
         batch = _batch(restoring, places, datasets.inputs, place, inner)
         _tell_call(setup, places, changes)
-        made = f"{point.receiver}({batch.drawn})"
+        made = [f"{point.receiver}({batch.drawn})"]  # averages are not of several replicas
         if strategy is None:
-            made = made_of(restoring.tf, point.receiver, batch.spec)
+            made = restoring.made(batch.spec)
         scoped = at_once and point.scoped
         lines = restoring.at_once(made, layout.indent, strategy, scoped)
         changes.edit(module, layout.insert_after(lines) if at_once else layout.insert_before(lines))
@@ -256,7 +256,7 @@ def _for_exports(
     )  # fmt: skip
     layout, unit = Layout(module.source, flow.statement), module.source.indent_unit
     made = f"{given.id}({point.receiver}).get_concrete_function()"
-    lines = restoring.at_once(made, layout.indent, None, True)
+    lines = restoring.at_once([made], layout.indent, None, True)
     quote = module.source.quote
     lines += [  # as TF1 did
         f"if not {found.name}.latest_checkpoint:",
@@ -429,7 +429,7 @@ def _at_firsts(
         layout = Layout(source, one.statement)
         lines, features = _fed(one, places, restoring, datasets, layout)
         if len(firsts) == 1:
-            made = made_of(restoring.tf, restoring.manager.receiver, features)
+            made = restoring.made(features)
             lines += restoring.at_once(made, layout.indent, None, False)
         else:
             lines.append(f"{function}({features})")

@@ -99,7 +99,16 @@ class Restoring:
                 f"checkpoint_interval={text_of(module, steps)}",
             ]
 
-    def at_once(self, made: str, indent: str, strategy: str | None, scoped: bool) -> list[str]:
+    def made(self, features: str) -> list[str]:
+        """The calls that make a model's variables of the shapes and types of its features."""
+        receivers = [self.manager.receiver]
+        if self.model.averages:  # what is saved has them from the first step on
+            receivers.append(f"{self.manager.receiver}.averages")
+        return [made_of(self.tf, one, features) for one in receivers]
+
+    def at_once(
+        self, made: Sequence[str], indent: str, strategy: str | None, scoped: bool
+    ) -> list[str]:
         """All of them, in one place; ``made`` calls the model, which makes its variables.
 
         ``scoped``: what stands above is in the strategy's scope already.
@@ -123,7 +132,7 @@ class Restoring:
 
     def function(self, name: str, features: str, indent: str) -> list[str]:
         """A function that makes the variables, of ``features``, and restores into them."""
-        made = made_of(self.tf, self.manager.receiver, features)
+        made = self.made(features)
         lines = [self._why, *self._variables(made, indent + self.unit)]
         if self.lists and self.folder:
             lines += [_LISTS, f"{self.checkpoint}.weights = {self.manager.receiver}.weights"]
@@ -134,11 +143,11 @@ class Restoring:
     def _why(self) -> str:
         return _WHY if self.folder else _BEGUN
 
-    def _variables(self, made: str, indent: str) -> list[str]:
+    def _variables(self, made: Sequence[str], indent: str) -> list[str]:
         receiver = self.manager.receiver
         if not self.model.labels:
-            made = self.style.fitted(made, indent, len(indent), nested=True)
-        lines = [line.removeprefix(indent) for line in made.split("\n")]
+            made = [self.style.fitted(one, indent, len(indent), nested=True) for one in made]
+        lines = [line.removeprefix(indent) for one in made for line in one.split("\n")]
         if self.model.trains:
             lines.append(f"{receiver}.optimizer.build({receiver}.trainable_variables)")
         return [*lines, *also_built(self.flow, receiver, self.style)]

@@ -404,6 +404,7 @@ class _Conversion:
             [*compiling.units, *compiling.calculated, *self._first_units()],
             self.helpers.graph,
         )
+        plan.averages = self.steps is not None and self.steps.averages is not None
         plan.warm = WARM_START if self.warm else ""
         if self.first is not None:
             plan.initializes = METHOD

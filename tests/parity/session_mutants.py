@@ -556,7 +556,7 @@ MUTANTS: dict[str, Mutant] = {
     "the discriminator trained with the generator": Mutant(
         "gan_scopes",
         r"^train_g_variables = generator\.trainable_variables$",
-        "train_g_variables = [*generator.trainable_variables, *dense.trainable_variables]",
+        "train_g_variables = [*generator.trainable_variables, *discriminator.trainable_variables]",
     ),
     # Forms of public programs.
     "one tensor for another in a loss": Mutant("vae_globals", r"z_std=z_std", "z_std=z_mean"),

@@ -14,7 +14,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Mapping
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.tables import name_of
@@ -46,13 +46,14 @@ def as_function(
     lines, towers = set(in_line(constructor.body)), set(of_towers(module, graph, constructor.body))
     for method in owner.body:
         if isinstance(method, ast.FunctionDef) and method is not constructor:
-            edits = _Lifted(module, graph, owner, constructor, method).edits(lines, towers)
+            me = constructor.args.args[0].arg
+            edits = Lifted(module, graph, owner, method, me).edits(lines, towers)
             if edits:
                 return edits
     return []
 
 
-class _Lifted:
+class Lifted:
     """A method that becomes a function of the module's."""
 
     def __init__(
@@ -60,34 +61,31 @@ class _Lifted:
         module: Module,
         graph: CallGraph,
         owner: ast.ClassDef,
-        constructor: ast.FunctionDef,
         method: ast.FunctionDef,
+        me: str,
     ) -> None:
+        """``me`` is the object's name in the methods."""
         self.module = module
         self.source = module.source
         self.graph = graph
         self.owner = owner
         self.method = method
-        self.me = constructor.args.args[0].arg
+        self.me = me
         self.scope = module.names.scopes[method]
 
     def edits(self, lines: set[ast.stmt], towers: set[ast.stmt]) -> list[Edit]:
         """``lines`` are the statements of the constructor that may call it, or ``towers``."""
         calls = self._calls(lines | towers)
-        if not calls or not self._is_plain() or not self._lifts(calls, towers):
+        if not calls or not self.is_plain() or not self._lifts(calls, towers):
             return []
         arguments = self.method.args
         required = len(arguments.args) - len(arguments.defaults) - (not self.is_static)
         for call in calls:  # what it read stands before what has a default
             if len(call.args) > required or any(isinstance(a, ast.Starred) for a in call.args):
                 return []
-        reads = self._reads()
-        names = self.module.names
-        name = self.method.name.strip("_")
-        known = {one.id for one in names.scope_of_name} | {*names.module_scope.bindings}
-        if name in known or hasattr(builtins, name):
-            name = names.fresh(names.module_scope, name, self.method.name)
-        if reads is None or not name.isidentifier():
+        reads = self.reads()
+        name = self.function_name(self.method.name)
+        if reads is None or not name:
             return []
         found: list[Edit] = []
         for call in calls:
@@ -96,12 +94,24 @@ class _Lifted:
             for parameter, attribute in reads.items():
                 edit.add(parameter, f"{self.me}.{attribute}")
             found += edit.edits()
+        return [*found, *self.moved(name, reads)]
+
+    def function_name(self, name: str) -> str:
+        """A free name for the function; empty where there is none."""
+        names = self.module.names
+        name = name.strip("_")
+        known = {one.id for one in names.scope_of_name} | {*names.module_scope.bindings}
+        if name in known or hasattr(builtins, name):
+            name = names.fresh(names.module_scope, name, self.method.name)
+        return name if name.isidentifier() else ""
+
+    def moved(self, name: str, reads: Mapping[str, str]) -> list[Edit]:
+        """The function above the class, and the method gone."""
         top, gone = Layout(self.source, self.owner), Layout(self.source, self.method)
         start = start_with_comments(self.source.text, top.line_start)
         own = start_with_comments(self.source.text, gone.line_start)
         own = len(self.source.text[:own].rstrip()) + len(self.source.newline)
-        text = self._text(name, reads)
-        return [*found, Edit(start, start, text), Edit(own, gone.next_line, "")]
+        return [Edit(start, start, self._text(name, reads)), Edit(own, gone.next_line, "")]
 
     def _lifts(self, calls: list[ast.Call], towers: set[ast.stmt]) -> bool:
         """Whether calls are those of a function: of layers, of towers, or within an expression."""
@@ -109,10 +119,10 @@ class _Lifted:
         if any(names.statement(call) in towers for call in calls):
             return len(calls) == 1
         if len(calls) > 1:
-            return self._builds()
+            return self.builds()
         statement = names.statement(calls[0])
         inside = statement_value(statement) is not calls[0]
-        return bool(towers) and inside and not self._reads()
+        return bool(towers) and inside and not self.reads()
 
     @property
     def is_static(self) -> bool:
@@ -139,11 +149,11 @@ class _Lifted:
                 found.append(call)
         return (
             []
-            if _is_named(self.module, self.owner, self.method)
+            if is_named(self.module, self.owner, self.method)
             else sorted(found, key=lambda call: call.lineno)
         )
 
-    def _is_plain(self) -> bool:
+    def is_plain(self) -> bool:
         arguments = self.method.args
         plain = not (arguments.vararg or arguments.kwarg or arguments.kwonlyargs)
         first = arguments.args[0].arg if arguments.args else ""
@@ -160,12 +170,12 @@ class _Lifted:
             and (self.is_static or Layout(self.source, self.method).owns_lines)
         )
 
-    def _builds(self) -> bool:
+    def builds(self) -> bool:
         """Whether it builds parts of a graph: layers, variables, or what is computed."""
         calls = (part for part in walk(self.method) if isinstance(part, ast.Call))
         return any(name_of(self.module, part) for part in calls)
 
-    def _reads(self) -> dict[str, str] | None:
+    def reads(self) -> dict[str, str] | None:
         """The attributes that it reads, by the parameters that they become."""
         methods = {one.name for one in self.owner.body if isinstance(one, ast.FunctionDef)}
         used = {n.id for n in ast.walk(self.method) if isinstance(n, ast.Name)}
@@ -212,6 +222,19 @@ class _Lifted:
         newline = self.source.newline
         head = f"def {name}({', '.join([*required, *reads, *optional])}):"
         return head + newline + block.text() + newline * 2
+
+
+def builds(function: Function, graph: CallGraph, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    """Whether a function builds parts of a graph: itself, or through others of the run."""
+    if function.node in seen:
+        return False
+    for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
+        if name_of(function.module, call):
+            return True
+        inner = graph.target(function.module, call.func)
+        if inner is not None and builds(inner, graph, seen | {function.node}):
+            return True
+    return False
 
 
 def in_line(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -267,7 +290,7 @@ def of_towers(module: Module, graph: CallGraph, body: list[ast.stmt]) -> Iterato
             yield from in_line(statement.body)
 
 
-def _is_named(module: Module, owner: ast.ClassDef, method: ast.FunctionDef) -> bool:
+def is_named(module: Module, owner: ast.ClassDef, method: ast.FunctionDef) -> bool:
     """Whether the class has its method by name as well: `run = fit`."""
     return bool(module.names.mentions(method.name, module.names.scopes[owner]))
 
@@ -294,7 +317,7 @@ def moved(
         return []
     method = methods[0]
     arguments = method.args.args
-    if _is_named(module, owner, method):
+    if is_named(module, owner, method):
         return []
     if not is_called_once(module, graph, constructor, method, func, statement.lineno):
         return []

@@ -12,16 +12,18 @@ import builtins
 from collections.abc import Sequence
 from functools import cached_property
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Names
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import statement_value, walk
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import Home, constructor_of, session_calls, trains
-from migrate_mgpu.models.normalize.graph_methods import in_line, in_place
+from migrate_mgpu.models.normalize.graph_methods import builds, in_line, in_place
 from migrate_mgpu.models.normalize.single_calls import home_of, lines_of
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_function
 
 
 def as_functions(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -47,7 +49,8 @@ class _Object:
         self.statement = statement
 
     def edits(self, modules: Sequence[Module]) -> dict[Module, list[Edit]]:
-        call, target = self.statement.value, self.statement.targets[0]
+        value, target = self.statement.value, self.statement.targets[0]
+        call = value.value if isinstance(value, ast.Attribute) else value
         known = self.graph.class_of(self.module, call.func) if isinstance(call, ast.Call) else None
         if known is None or known[0] not in modules or len(self.statement.targets) != 1:
             return {}
@@ -66,8 +69,78 @@ class _Object:
             return {self.origin: moved}
         if self._others() or not self._attributes:
             return {}
+        if not builds(Function(self.origin, node), self.graph):
+            return self._left_out(target, value)
+        if isinstance(value, ast.Attribute):  # `logits = Model(x).logits`
+            end = self.module.source.span(value)[1]
+            edit = Edit(self.module.source.span(value.value)[1], end, "")
+            return self._written([value.attr], [edit]) if value.attr in self._attributes else {}
         reads = self._reads(target)
-        return self._written(target, reads) if reads else {}
+        if not reads:
+            return {}
+        source = self.module.source
+        given = {one.attr: name for one, name in reads.items()}
+        edits = [Edit(*source.span(one), name) for one, name in reads.items()]
+        edits.append(Edit(*source.span(target), ", ".join(given.values())))
+        return self._written([*given], edits)
+
+    def _left_out(self, target: ast.Name, call: ast.expr) -> dict[Module, list[Edit]]:
+        """What an object that only keeps what it is given was given, where that is read of it.
+
+        An object of settings alone stays: the reader knows those.
+        """
+        names, source = self.module.names, self.module.source
+        lines = [
+            one for one in self.node.body if not isinstance(statement_value(one), ast.Constant)
+        ]
+        if not isinstance(call, ast.Call) or not all(self._given([one]) for one in lines):
+            return {}
+        bound = bind(call, Function(self.origin, self.node)).values()
+        reads = [names.parents.get(one) for one in self._uses(target)]
+        found: list[Edit] = []
+        for read in reads:
+            if not isinstance(read, ast.Attribute) or not isinstance(read.ctx, ast.Load):
+                return {}
+            value = bound.get(self._attributes.get(read.attr, ""))
+            if not isinstance(value, (ast.Name, ast.Constant)):
+                return {}
+            if isinstance(value, ast.Name):
+                home = names.defining_scope(value.id, names.scope_at(read))
+                if names.only_binding(value) is None or home is not names.defining_scope(
+                    value.id, names.scope_of_name[value]
+                ):
+                    return {}
+            found.append(Edit(*source.span(read), source.code(value)))
+        if not any(self._is_part(value) for value in bound.values()):
+            return {}
+        layout = Layout(source, self.statement)
+        if not found or not layout.owns_lines:
+            return {}
+        found.append(Edit(layout.line_start, layout.next_line, ""))
+        mentions = names.mentions(self.owner.name, names.module_scope)
+        if self.origin is self.module and mentions == [call.func] and not self._is_imported:
+            found.append(without_function(source, self.owner))
+        return {self.module: found}
+
+    @property
+    def _is_imported(self) -> bool:
+        """Whether another module may have the class."""
+        return any(self.module in other.imported for other in self.graph.modules)
+
+    def _uses(self, target: ast.Name) -> list[ast.Name]:
+        """Where the object is mentioned; it has no other value."""
+        names = self.module.names
+        if names.only_binding(target) is None:
+            return []
+        every = names.mentions(target.id, names.scope_of_name[target])
+        return [one for one in every if one is not target]
+
+    def _is_part(self, value: ast.expr) -> bool:
+        """Whether what an object is given is a part of the graph, as far as that can be told."""
+        made = self.module.names.only_value(value) if isinstance(value, ast.Name) else None
+        return made is not None and any(
+            name_of(self.module, part) for part in walk(made) if isinstance(part, ast.Call)
+        )
 
     def _is_plain(self, node: ast.FunctionDef) -> bool:
         """Whether a class inherits nothing, and a constructor builds, and does it in one line."""
@@ -168,9 +241,8 @@ class _Object:
             and all(names.defining_scope(name, names.scope_at(one)) is None for one in mentions)
         )
 
-    def _written(
-        self, target: ast.Name, reads: dict[ast.Attribute, str]
-    ) -> dict[Module, list[Edit]]:
+    def _written(self, given: Sequence[str], edits: Sequence[Edit]) -> dict[Module, list[Edit]]:
+        """The function, which returns what is ``given``, and the edits where it is called."""
         source, newline = self.origin.source, self.origin.source.newline
         changes: list[Edit] = []
         gone: set[ast.stmt] = set()
@@ -185,15 +257,11 @@ class _Object:
         for statement in self.node.body:
             if statement not in gone:
                 block.statement(statement, changes, 0)
-        given = {one.attr: name for one, name in reads.items()}
         block.line(f"return {', '.join(self._attributes[one] for one in given)}")
         head = f"def {self.owner.name}({self._parameters()}):{newline}"
         layout = Layout(source, self.owner)
         found = {self.origin: [Edit(layout.line_start, layout.next_line, head + block.text())]}
-        own = found.setdefault(self.module, [])
-        start, end = self.module.source.span(target)
-        own.append(Edit(start, end, ", ".join(given.values())))
-        own += (Edit(*self.module.source.span(one), name) for one, name in reads.items())
+        found.setdefault(self.module, []).extend(edits)
         return found
 
     def _parameters(self) -> str:

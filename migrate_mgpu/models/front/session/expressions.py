@@ -629,8 +629,6 @@ class _Layered(Expressions):
                 if name_of(self.module, part) in VARIABLES.by_name:
                     continue  # its first value is computed once
                 target = self.layers.functions.function(part)
-                if self.layers.functions.applies_alone(part):
-                    self._refuse_applied(self.function, part)
                 if target is not None:
                     for summary in summaries_in(target):
                         text = "a summary in a function that another one calls for its layers"

@@ -75,16 +75,11 @@ class HelperReader:
         regularized: bool,
         is_tensor: Callable[[ast.AST], bool],
         is_flag: Callable[[ast.AST], bool],
-        home: ast.AST,
         beside: AbstractSet[Module],
         reusing: AbstractSet[ast.AST] = frozenset(),
     ) -> None:
-        """``home`` is the scope that builds the graph.
-
-        ``reusing`` is what stands there in scopes whose variables are there already.
-        """
+        """``reusing`` is what stands in scopes whose variables are there already."""
         self.beside = beside
-        self.home = home
         self.module = module
         self.graph = graph
         self.regularized = regularized
@@ -101,21 +96,7 @@ class HelperReader:
             return None
         if not isinstance(target.node, ast.FunctionDef) or not self.helpers.makes_layers(target):
             return None
-        if self._stands_alone(target):
-            return None
         return None if returns_variable(target) else target
-
-    def applies_alone(self, call: ast.Call) -> bool:
-        """Whether a call reaches a function whose layers stand beside it."""
-        target = self.helpers.target(self.module, call)
-        return target is not None and self._stands_alone(target)
-
-    def _stands_alone(self, function: Function) -> bool:
-        """Whether a function's layers are made beside it, where the graph is built."""
-        if function.module is not self.module or not applies_alone(function):
-            return False
-        names = self.module.names
-        return isinstance(self.home, ast.Module) or self.home in names.ancestors(function.node)
 
     def of(self, call: ast.Call) -> Found | None:
         """A call of such a function as a layer.
@@ -196,24 +177,6 @@ class HelperReader:
             if inner is not None and inner.node is not function.node and self.may_shape(inner):
                 return True
         return False
-
-
-def applies_alone(function: Function) -> bool:
-    """Whether a function's layers stand beside it: calls share them, or say if they train."""
-    module = function.module
-    calls = [call for call in walk(function.node) if isinstance(call, ast.Call)]
-    rows = [row for call in calls if (row := LAYERS.by_name.get(name_of(module, call)))]
-    if not any(row.inputs for row in rows):
-        return False
-    if any(name_of(module, call) in VARIABLES.by_name for call in calls):
-        return False
-    reused = any(
-        keyword.arg == "reuse"
-        for call in calls
-        if name_of(module, call) == "variable_scope"
-        for keyword in call.keywords
-    )
-    return reused or any(row.training for row in rows)
 
 
 def returns_variable(function: Function) -> bool:

@@ -60,7 +60,6 @@ class LayerReader:
             self.regularized,
             is_tensor,
             is_flag,
-            home,
             beside,
             reusing,
         )

@@ -322,3 +322,47 @@ def test_a_loop_goes_through_what_a_constructor_is_given() -> None:
     ):
         result = run(head + text, native_sessions=True, bridge=True)
         assert [one.state for one in result.programs] == ["bridge"], said(result)
+
+
+NORMALIZED = """\
+def normalized(a, training):
+    a = tf.layers.dense(a, 2)
+    return tf.layers.batch_normalization(a, training=training)
+
+
+def both(a, training):
+    return a + normalized(normalized(a, training), training)
+
+
+"""
+USE_NORMALIZED = """\
+flag = tf.placeholder(tf.bool)
+out = both(x, flag)
+loss = tf.reduce_mean(tf.square(out))
+moves = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+with tf.control_dependencies(moves):
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
+STEP = "sess.run(train, {x: rows, flag: True})\n"
+
+
+def test_functions_that_are_told_whether_they_train_call_one_another() -> None:
+    after = native(program(NORMALIZED + USE_NORMALIZED, STEP))
+    assert after.count("(tf.keras.layers.Layer):\n") == 2
+    assert "    def call(self, a, training):\n        a = self.a(a)\n" in after
+    assert "self.normalized(self.normalized_1(a, training=training), training=training)" in after
+
+
+def test_functions_of_layers_are_called_in_loops() -> None:
+    looped = NORMALIZED.replace(
+        "    return a + normalized(normalized(a, training), training)",
+        "    for i in range(3):\n        a = normalized(a, training)\n    return a",
+    )
+    after = native(program(looped + USE_NORMALIZED, STEP))
+    assert "for i in range(3):\n            self.normalized_layers.append(Normalized())" in after
+
+
+def test_averages_that_no_step_moves_stay_in_functions_of_functions() -> None:
+    forgotten = USE_NORMALIZED.replace("tf.control_dependencies(moves)", "tf.name_scope('train')")
+    after = native(program(NORMALIZED + forgotten, STEP))
+    assert "BatchNormalization(momentum=1.0)" in after

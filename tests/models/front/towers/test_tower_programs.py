@@ -612,7 +612,7 @@ def test_what_only_says_that_variables_are_shared_goes(case: tuple[str, str]) ->
     after = native(
         program(average=AVERAGE + FLAGGED, lists=lists, body=body.replace("{}", "x_splits[i]"))
     )
-    assert "def network(inputs):\n" in after and "network(x_split)\n" in after
+    assert "def call(self, inputs):\n" in after and "network(x_split)\n" in after
     assert "reuse" not in after and "again" not in after
 
 
@@ -621,7 +621,7 @@ def test_a_flag_that_says_more_stays() -> None:
         "        return", "        if reuse:\n            hidden *= 2.0\n        return"
     )
     body = BODY.replace("tf.matmul(x_splits[i], w)", "network(x_splits[i], i > 0)")
-    stays(program(average=AVERAGE + says_more, body=body), "`i` differs from tower to tower")
+    stays(program(average=AVERAGE + says_more, body=body), "weights are shared by `reuse`")
 
 
 OPENED = "with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):\n"

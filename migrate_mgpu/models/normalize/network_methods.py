@@ -1,0 +1,149 @@
+"""Methods that build parts of a network, and call one another: functions above their class.
+
+`self.conv(x, 8)` becomes `conv(x, 8, training=self.training)`, where the method reads that of its
+object; so does `net.inference(x)`, of an object of the program's. One that calls others of them
+follows when those are functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.session.origins import class_of, class_of_object, method_calls
+from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.models.normalize.graph_methods import Lifted, builds, is_named
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.import_edit import import_edit
+from migrate_mgpu.source.source import Edit
+
+# What uses a session, and is no part of what a network computes.
+_RUNS = {"run", "eval", "restore", "save"}
+
+
+def normalize(
+    modules: Sequence[Module], graph: CallGraph, own: AbstractSet[Module]
+) -> dict[Module, list[Edit]]:
+    """The edits for one such method and its calls; none where there is none."""
+    for module in modules:
+        for owner in module.tree.body if module in own else ():
+            if not isinstance(owner, ast.ClassDef) or not _is_plain(owner):
+                continue
+            for method in owner.body:
+                if isinstance(method, ast.FunctionDef) and method.args.args:
+                    found = _Method(module, graph, owner, method, own).found()
+                    if found and not _is_base(modules, graph, owner):
+                        return found
+    return {}
+
+
+def _is_base(modules: Sequence[Module], graph: CallGraph, owner: ast.ClassDef) -> bool:
+    """Whether another class inherits from one: it may have methods of its own by their names."""
+    return any(
+        known is not None and known[1] is owner
+        for module in modules
+        for node in walk(module.tree)
+        if isinstance(node, ast.ClassDef)
+        for known in (graph.class_of(module, base) for base in node.bases)
+    )
+
+
+def _is_plain(owner: ast.ClassDef) -> bool:
+    inherits = [base for base in owner.bases if getattr(base, "id", "") != "object"]
+    return not (inherits or owner.decorator_list or owner.keywords)
+
+
+class _Method(Lifted):
+    """A method that calls no other one, and is called by others, or of an object by its name."""
+
+    def __init__(
+        self,
+        module: Module,
+        graph: CallGraph,
+        owner: ast.ClassDef,
+        method: ast.FunctionDef,
+        own: AbstractSet[Module],
+    ) -> None:
+        super().__init__(module, graph, owner, method, method.args.args[0].arg)
+        self.own = own
+
+    def found(self) -> dict[Module, list[Edit]]:
+        """The edits of each module; none where it stays a method."""
+        name = self.method.name
+        if name.startswith("__") or self.is_static or not self.is_plain() or not self._computes():
+            return {}
+        calls = self._all_calls()
+        reads = self.reads()
+        function = self.function_name(name)
+        if not calls or reads is None or not function:
+            return {}
+        parameters = [one.arg for one in self.method.args.args[1:]]
+        required = len(parameters) - len(self.method.args.defaults)
+        found: dict[Module, list[Edit]] = {self.module: self.moved(function, reads)}
+        for module, call in calls:
+            assert isinstance(call.func, ast.Attribute)
+            receiver = module.source.code(call.func.value)
+            called = self._called(module, call.func.value, function, found)
+            if not called or any(isinstance(one, ast.Starred) for one in call.args):
+                return {}
+            edits = found.setdefault(module, [])
+            for parameter, value in zip(parameters[required:], call.args[required:]):
+                start, _ = module.source.span(value)
+                edits.append(Edit(start, start, f"{parameter}="))
+            edit = CallEdit(module.source, call)
+            edit.function(called)
+            for parameter, attribute in reads.items():
+                edit.add(parameter, f"{receiver}.{attribute}")
+            edits += edit.edits()
+        return found
+
+    def _computes(self) -> bool:
+        """Whether it builds parts of a graph, and runs nothing."""
+        calls = [part for part in walk(self.method) if isinstance(part, ast.Call)]
+        runs = any(isinstance(c.func, ast.Attribute) and c.func.attr in _RUNS for c in calls)
+        makes = set(session_calls(self.module)) & set(walk(self.method))
+        returns = any(isinstance(one, ast.Return) and one.value for one in walk(self.method))
+        if not returns or runs or makes:
+            return False
+        return builds(Function(self.module, self.method), self.graph)
+
+    def _all_calls(self) -> list[tuple[Module, ast.Call]]:
+        """All its calls; none where one may be of something else."""
+        found: list[tuple[Module, ast.Call]] = []
+        if is_named(self.module, self.owner, self.method):
+            return found
+        for module, mention in method_calls(self.graph, self.owner, self.method.name) or ():
+            known = class_of(module, mention) or class_of_object(self.graph, module, mention.value)
+            call = module.names.parents[mention]
+            itself = self.method in module.names.ancestors(mention)
+            if known is not self.owner or module not in self.own or itself:
+                return []
+            assert isinstance(call, ast.Call)
+            found.append((module, call))
+        return found
+
+    def _called(
+        self, module: Module, receiver: ast.expr, function: str, found: dict[Module, list[Edit]]
+    ) -> str:
+        """What calls the function in a module, which imports it; empty where it cannot."""
+        if module is self.module:
+            return function
+        made = module.names.only_value(receiver) if isinstance(receiver, ast.Name) else None
+        if not isinstance(made, ast.Call):
+            return ""
+        if isinstance(made.func, ast.Attribute):
+            return f"{module.source.code(made.func.value)}.{function}"
+        binding = module.names.only_binding(made.func) if isinstance(made.func, ast.Name) else None
+        if binding is None or not isinstance(binding.node, ast.ImportFrom):
+            return ""
+        if function in module.names.module_scope.bindings:
+            return ""
+        added = import_edit(module.source, binding.node, added=function)
+        edits = found.setdefault(module, [])
+        if added not in edits:
+            edits.append(added)
+        return function

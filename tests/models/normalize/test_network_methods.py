@@ -1,0 +1,94 @@
+"""Methods that build parts of a network become functions, or the program stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.front.session.test_refusals import program
+from tests.models.front.session.test_writing import native
+from tests.support.migration import run, said
+
+NET = """\
+class Net:
+    def __init__(self, a, units):
+        self.units = units
+        self.out = self.both(a)
+
+    def one(self, a, scale=1.0):
+        return tf.layers.dense(a, self.units) * scale
+
+    def both(self, a):
+        for i in range(2):
+            a = self.one(self.one(a), 0.5)
+        return a
+
+
+"""
+USE = """\
+net = Net(x, 2)
+loss = tf.reduce_mean(tf.square(net.out))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+"""
+ASKED = USE.replace("net = Net(x, 2)", "out = Net(x, 2).out").replace("net.out", "out")
+
+
+@pytest.mark.parametrize("use", [USE, ASKED], ids=["named", "asked"])
+def test_methods_that_call_one_another_become_functions(use: str) -> None:
+    after = native(program(NET + use))
+    assert "class One(tf.keras.layers.Layer):\n" in after
+    assert "class Net(tf.keras.layers.Layer):\n" in after
+    assert "self.one_layers" in after  # one for each round of the loop
+
+
+def test_what_is_given_by_its_place_behind_what_is_read_gets_its_name() -> None:
+    after = native(program(NET + USE))
+    assert "scale=0.5" in after
+
+
+def test_an_object_of_settings_stays_one() -> None:
+    settings = NET.replace("(self, a, units)", "(self, units)").replace(
+        "        self.out = self.both(a)\n", ""
+    )
+    use = USE.replace("Net(x, 2)", "Net(2)").replace("net.out", "net.both(x)")
+    after = native(program(settings + use))
+    assert "net = Net(2)\n" in after and "(units=net.units)" in after
+
+
+def test_an_object_that_keeps_a_part_of_the_graph_is_what_it_is_given() -> None:
+    kept = NET.replace("(self, a, units)", "(self, given, units)").replace(
+        "        self.out = self.both(a)\n", "        self.given = given\n"
+    )
+    kept = kept.replace("* scale", "* scale + self.given")
+    given = "given = tf.reduce_mean(x)\n"
+    use = given + USE.replace("Net(x, 2)", "Net(given, 2)").replace("net.out", "net.both(x)")
+    after = native(program(kept + use))
+    assert "Net" not in after.replace("Network", "")
+
+
+NOT_UNDERSTOOD = "what `Net`, a class of the program, makes in the graph is not understood"
+WIDE = """\
+class Wide(Net):
+    def one(self, a, scale=1.0):
+        return a
+
+
+"""
+CALLED = "self.one(self.one(a), 0.5)"
+STAYS = {
+    "another class has the method": NET + WIDE,
+    "a method that is handed on": NET.replace(CALLED, "list(map(self.one, [a]))[0]"),
+    "a method that changes its object": NET.replace(
+        "        return tf.layers", "        self.units += 1\n        return tf.layers"
+    ),
+    "a method that calls itself": NET.replace(
+        "        return a\n", "        return self.both(a)\n"
+    ),
+    "a method by its name": NET.replace(CALLED, "getattr(self, 'one')(a)"),
+}
+
+
+@pytest.mark.parametrize("text", STAYS.values(), ids=STAYS)
+def test_stays(text: str) -> None:
+    result = run(program(text + USE), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(NOT_UNDERSTOOD in message for message in said(result)), said(result)

@@ -91,6 +91,7 @@ stay, and the findings say which.
 | `width = int(net.get_shape()[1])` in a loop of layers | `width = size` at the end of a turn |
 | `kernels.reverse()` of weights that a loop put into a list | `kernels[::-1]` |
 | `feed_dict={parts['x']: rows}` of a function's dictionary | a parameter `x` |
+| `weights['w1'] = tf.Variable(...)`, of a dictionary that is filled | a variable `w1` |
 | `y = tf.Variable(..., name='bias')` and `y = x * w + y` | `bias`, and `y` computed of it |
 | `head = tf.layers.Dense(1)`, which is applied once | a Keras layer |
 | `b = sess.run(b)`, or `b = 0`, and the variable `b` is needed later | `b_value` |

@@ -4,7 +4,8 @@
     for d in pool2.get_shape()[1:].as_list():
         dim *= d
 
-becomes `dim = pool2.get_shape()[1:].num_elements()`.
+becomes `dim = pool2.get_shape()[1:].num_elements()`. So does `for d in shape: dim *= d.value`, of
+`shape = pool2.get_shape()`: the dimensions of TF2's shapes are numbers.
 """
 
 from __future__ import annotations
@@ -56,6 +57,10 @@ def _shape(module: Module, loop: ast.For) -> str | None:
     if not isinstance(product, ast.AugAssign) or not isinstance(product.op, ast.Mult):
         return None
     factor, total = product.value, product.target
+    if isinstance(factor, ast.Attribute) and factor.attr == "value":
+        factor, whole = factor.value, _whole_shape(module, loop.iter)
+    else:
+        whole = None
     if (
         not isinstance(factor, ast.Name)
         or factor.id != target.id
@@ -64,6 +69,8 @@ def _shape(module: Module, loop: ast.For) -> str | None:
         return None
     if len(names.mentions(target.id, names.scope_of_name[target])) != 2:
         return None
+    if whole is not None or product.value is not factor:
+        return whole
     listed, part = loop.iter, ""
     if isinstance(listed, ast.Subscript) and isinstance(listed.slice, ast.Slice):
         part = f"[{module.source.code(listed.slice)}]"
@@ -76,6 +83,13 @@ def _shape(module: Module, loop: ast.For) -> str | None:
     if shape is None or not isinstance(tensor, ast.Name) or tensor.id == total.id:
         return None
     return f"{module.source.code(shape)}{part}"
+
+
+def _whole_shape(module: Module, node: ast.expr) -> str | None:
+    """`pool2.get_shape()`, or a name for it, whose dimensions a loop goes through."""
+    made = module.names.only_value(node) if isinstance(node, ast.Name) else node
+    tensor = _asked(made, "get_shape")
+    return module.source.code(node) if isinstance(tensor, ast.Name) else None
 
 
 def _asked(node: ast.expr | None, method: str) -> ast.expr | None:

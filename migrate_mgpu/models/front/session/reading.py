@@ -53,6 +53,7 @@ from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.front.session.variable_averages import VariableAverageReader
+from migrate_mgpu.models.front.session.variable_collections import KNOWN
 from migrate_mgpu.models.front.session.variable_copies import VariableCopyReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.front.towers.loop import is_placed_anew, shares
@@ -517,6 +518,8 @@ class _Reader(StatementReader):
             if isinstance(meaning, GRAPH) and isinstance(name.ctx, ast.Load):
                 if known and isinstance(meaning, Placeholder):
                     continue
+                if isinstance(meaning, Variables) and self._is_asked_for_shape(name):
+                    continue
                 text = f"`{name.id}`, a part of the graph, is used outside of `Session.run`"
                 raise Refused(self.module, name, text, "run it, and use its value")
             if name.id == self.scope.name and isinstance(name.ctx, ast.Load):
@@ -525,6 +528,26 @@ class _Reader(StatementReader):
         self._settings(statement)
         self._bind_host(statement)
         return Role.HOST
+
+    def _is_asked_for_shape(self, name: ast.Name) -> bool:
+        """Whether a loop goes through variables, and asks each for what Python knows of it.
+
+        `for variable in (w, b): shape = variable.get_shape()`
+        """
+        meaning, listed = self.meanings.get(name.id), self.names.parents.get(name)
+        loop = self.names.parents.get(listed) if listed is not None else None
+        if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:
+            return False
+        if not isinstance(listed, (ast.Tuple, ast.List)) or not isinstance(loop, ast.For):
+            return False
+        target = loop.target
+        if loop.iter is not listed or not isinstance(target, ast.Name):
+            return False
+        if self.names.only_binding(target) is None:
+            return False
+        mentions = self.names.mentions(target.id, self.home)
+        parents = [self.names.parents.get(one) for one in mentions if one is not target]
+        return all(isinstance(one, ast.Attribute) and one.attr in KNOWN for one in parents)
 
     def _begin_graph(self, reset: ast.stmt) -> None:
         """Behind a reset nothing stands for a part of the graph before.

@@ -492,6 +492,8 @@ def _makes_double(made: Operation) -> bool:
     if any(_type_of(module, one) in _DOUBLE for one in parts if isinstance(one, ast.Attribute)):
         return True
     value = made.arguments.get("initial_value")
+    if "initializer" in made.arguments:
+        return False  # those make float32, unless they are told another type
     return (
         value is not None
         and not name_of(module, value)

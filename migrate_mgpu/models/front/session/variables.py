@@ -347,6 +347,8 @@ class VariableReader(StatementReader):
             given = {**given, **self._named_initializer(given.get("initializer"))}
         elif "initial_value" not in given or "shape" in given:
             raise Refused(module, call, "the initial value of this variable cannot be determined")
+        else:
+            given = {**given, **self._called_initializer(given["initial_value"], module)}
         made = Operation(name, module, call, given)
         self.found.made.append(made)
         entry = self.scope.entries[self.place]
@@ -362,17 +364,47 @@ class VariableReader(StatementReader):
 
     def _named_initializer(self, node: ast.expr | None) -> dict[str, ast.expr]:
         """The initializer that a name of the scope stands for: each variable gets its own."""
-        if not isinstance(node, ast.Name) or not self.runs.is_home(node):
-            return {}
-        meaning = self.meanings.get(node.id)
-        if not isinstance(meaning, NamedInitializer):
+        call = self._named(node)
+        if node is None or call is None:
             return {}
         self._initializers.add(node)
-        return {"initializer": meaning.call}
+        return {"initializer": call}
+
+    def _named(self, node: ast.expr | None) -> ast.Call | None:
+        """The initializer that a name of the scope stands for."""
+        if not isinstance(node, ast.Name) or not self.runs.is_home(node):
+            return None
+        meaning = self.meanings.get(node.id)
+        return meaning.call if isinstance(meaning, NamedInitializer) else None
+
+    def _called_initializer(self, value: ast.expr, module: Module) -> dict[str, ast.expr]:
+        """`initializer([3, 4])`: what an initializer gives for a shape, as it and the shape."""
+        if not isinstance(value, ast.Call) or len(value.args) + len(value.keywords) != 1:
+            return {}
+        shape = value.args[0] if value.args else value.keywords[0].value
+        plain = bool(value.args) or value.keywords[0].arg == "shape"
+        if not plain or isinstance(shape, ast.Starred):
+            return {}
+        initializer: ast.expr | None = value.func
+        if isinstance(initializer, ast.Name):
+            initializer = self._named(initializer) if module is self.module else None
+        name = name_of(module, initializer) if initializer is not None else ""
+        if not isinstance(initializer, ast.Call) or name not in INITIALIZERS.by_name:
+            return {}
+        given = NamedArguments(module, initializer, INITIALIZERS.by_name[name].signature).rest
+        dtype = given.get("dtype")
+        if not name.endswith("_initializer") or not (
+            dtype is None or name_of(module, dtype) == "float32"
+        ):
+            return {}  # Keras's are told the type where they are called
+        self._initializers.add(value.func)
+        return {"initializer": initializer, "shape": shape}
 
     def _first_value(self, given: dict[str, ast.expr], module: Module) -> None:
         """Its first value is computed where it stands, by functions that only compute."""
         value = given.get("initial_value")
+        if "initializer" in given and value is not None:
+            value = given["shape"]
         if value is not None:
             if isinstance(value, ast.Lambda):
                 raise Refused(module, value, "the initial value of this variable is a function")

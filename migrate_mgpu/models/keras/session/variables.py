@@ -80,6 +80,8 @@ def variable_replacement(
         if made.kind == "get_variable":
             return _fitted(_get_variable(made, context, scope), made, context, indent_at, moves)
         assert isinstance(made.node, ast.Call)
+        if "initializer" in made.arguments:
+            return _fitted(_of_initializer(made, context, scope), made, context, indent_at, moves)
         edit = CallEdit(made.module.source, made.node, ("initial_value", "trainable"))
         edit.function(f"{context.tf}.Variable")
         edit.drop(
@@ -155,6 +157,23 @@ def _get_variable(made: Operation, context: Context, scope: str) -> str:
     if "trainable" in given:
         arguments.append(f"trainable={context.render(given['trainable'])}")
     arguments.append(f"name={_scoped(given['name'], scope, context)}")
+    return f"{context.tf}.Variable({', '.join(arguments)})"
+
+
+def _of_initializer(made: Operation, context: Context, scope: str) -> str:
+    """`tf.Variable(initializer([3, 4]), name="w")`, of an initializer of TF1's, with Keras's."""
+    given = made.arguments
+    known = read_initializer(made.module, given["initializer"])
+    if known is None or not isinstance(known.node, ast.Call):
+        raise Refused(made.module, given["initializer"], "this initializer is not known")
+    text = context.render_call(known.node, initializer_edits(known, context.style))
+    arguments = [f"{text}({context.render(given['shape'])})"]
+    for name in ("trainable", "name", "dtype"):
+        value = given.get(name)
+        if value is None or is_none(value) or (name == "trainable" and is_type(value, made)):
+            continue
+        shown = _scoped(value, scope, context) if name == "name" else context.render(value)
+        arguments.append(f"{name}={shown}")
     return f"{context.tf}.Variable({', '.join(arguments)})"
 
 

@@ -11,13 +11,15 @@ tuples as keys. What is added to a dictionary (`feed.update(...)`) stands in it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.placeholders import list_of_placeholders
 from migrate_mgpu.models.front.towers.loop import COUNTS, loops_on_devices, read_towers
@@ -28,6 +30,7 @@ from migrate_mgpu.source.statements import Layout
 
 _STABLE = (ast.Name, ast.Constant, ast.Attribute, ast.expr_context)
 _WIDTH = 88
+_BROKEN = re.compile(r"([(\[{]?)\s*\n\s*")
 _ARITHMETIC = (ast.BinOp, ast.operator, ast.UnaryOp, ast.unaryop)
 
 
@@ -38,7 +41,7 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     for loop in loops_on_devices(module):
         towers = read_towers(module, loop, graph)
         if towers is not None:
-            found = _Lists(module, towers).edits() or _Feeds(module).edits()
+            found = _Lists(module, towers).edits() or _Feeds(module, graph).edits()
             if found:
                 return found
     return []
@@ -96,7 +99,8 @@ class _Lists:
         if not isinstance(made, ast.Call) or name_of(self.module, made) != "placeholder":
             return []
         layout, begun = Layout(self.source, statement), self._begun(owner.id, loop)
-        if begun is None or not layout.owns_lines or "\n" in self.source.code(made):
+        code = one_line(self.source.code(made))
+        if begun is None or not layout.owns_lines or code is None:
             return []
         if not self._is_plain(loop, index, made):
             return []
@@ -107,7 +111,7 @@ class _Lists:
             return []
         within = any(n.id == index for n in walk(made) if isinstance(n, ast.Name))
         counting = index if within else "_"
-        line = f"{owner.id} = [{self.source.code(made)} for {counting} in range({count})]"
+        line = f"{owner.id} = [{code} for {counting} in range({count})]"
         item = f"{owner.id}[{index}]"
         return [
             begun,
@@ -182,8 +186,9 @@ class _Lists:
 class _Feeds:
     """The dictionaries that feed lists of placeholders."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, graph: CallGraph) -> None:
         self.module = module
+        self.graph = graph
         self.names = module.names
         self.source = module.source
 
@@ -204,9 +209,42 @@ class _Feeds:
 
     def _count(self, node: ast.expr) -> ast.expr | None:
         """How many placeholders a list has; None of anything else."""
-        value = self.names.only_value(node) if isinstance(node, ast.Name) else None
+        if not isinstance(node, ast.Name):
+            return None
+        value = self.names.only_value(node)
         found = list_of_placeholders(self.module, value) if value is not None else None
-        return found[2] if found is not None else None
+        return found[2] if found is not None else self._given(node)
+
+    def _given(self, name: ast.Name) -> ast.expr | None:
+        """The same of a parameter that each call of its function gives such a list."""
+        if [one.kind for one in self.names.bindings_of(name)] != ["parameter"]:
+            return None
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        function = self.graph.enclosing(self.module, name)
+        if home is None or function is None or function.node is not home.node:
+            return None
+        counts: dict[str, ast.expr] = {}
+        for reference in self.graph.references(function):
+            call = reference.call
+            value = bind(call, function).value(name.id) if call is not None else None
+            made = self.names.only_value(value) if isinstance(value, ast.Name) else None
+            if reference.module is not self.module or made is None:
+                return None
+            found = list_of_placeholders(self.module, made)
+            if found is None or not self._is_of_module(found[2], home):
+                return None
+            counts[ast.dump(found[2])] = found[2]
+        return next(iter(counts.values())) if len(counts) == 1 else None
+
+    def _is_of_module(self, count: ast.expr, home: Scope) -> bool:
+        """Whether an expression reads names of the module alone, in a function as well."""
+        top = self.names.module_scope
+        return all(
+            self.names.defining_scope(one.id, self.names.scope_of_name[one]) is top
+            and self.names.defining_scope(one.id, home) is top
+            for one in walk(count)
+            if isinstance(one, ast.Name)
+        )
 
     def _item(self, node: ast.expr | None) -> tuple[ast.Name, ast.expr] | None:
         """`xs[i]` as the list and what tells which."""
@@ -473,6 +511,18 @@ class _Feeds:
             *found,
             Layout(self.source, loop).insert_after(self._named(feed.id, entries, loop)),
         ]
+
+
+def one_line(code: str) -> str | None:
+    """An expression on one line; None where that is another one, as with a comment inside."""
+    if "\n" not in code:
+        return code
+    text = _BROKEN.sub(lambda found: found.group(1) or " ", code)
+    try:
+        same = ast.dump(ast.parse(text, mode="eval")) == ast.dump(ast.parse(code, mode="eval"))
+    except SyntaxError:
+        return None
+    return text if same else None
 
 
 def _loaded(target: ast.expr) -> ast.expr:

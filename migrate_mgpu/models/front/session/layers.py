@@ -8,14 +8,21 @@ from collections.abc import Mapping
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.session.cells import CellReader
 from migrate_mgpu.models.front.session.folding import is_flag
 from migrate_mgpu.models.front.session.layer_calls import scope_of
-from migrate_mgpu.models.front.session.program import MadeLayer, NamedInitializer, targets_of
+from migrate_mgpu.models.front.session.program import (
+    GRAPH,
+    MadeLayer,
+    NamedInitializer,
+    targets_of,
+)
 from migrate_mgpu.models.front.session.scope import scopes_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import (
@@ -33,6 +40,7 @@ from migrate_mgpu.models.properties import has_weights
 # Functions whose value has the shape of what they are given.
 _SHAPED = ("relu", "elu", "selu", "tanh", "sigmoid", "leaky_relu", "dropout")
 _ADVICE = "feed it the literal True or False at each run"
+_DEPTH = 8  # functions that give others what they are given
 
 
 class UnitLayerReader(StatementReader):
@@ -324,14 +332,44 @@ class UnitLayerReader(StatementReader):
             Refused: a step is fed it as a tensor.
         """
         for node in () if found.helper is None else (one for _, one in found.helper.inputs):
+            assert found.helper is not None
             meaning = self.meanings.get(node.id) if isinstance(node, ast.Name) else None
-            if not isinstance(meaning, Placeholder) or not is_flag(meaning):
+            if not isinstance(meaning, Placeholder):
+                if not any(
+                    isinstance(self.meanings.get(part.id), GRAPH)
+                    for part in walk(node)
+                    if isinstance(part, ast.Name)
+                ):
+                    continue  # Python's own
+                parameter = bind(found.helper.call, found.helper.function).parameter(node)
+                if parameter is not None and self._is_told(found.helper.function, parameter):
+                    shown = self.module.source.code(node)
+                    text = f"`{shown}`, a layer's training mode, is computed"
+                    raise Refused(self.module, node, text, _ADVICE)
+                continue
+            if not is_flag(meaning):
                 continue
             for step in self.found.steps:
                 needs = any(one.node is unit for one in step.units)
                 if needs and meaning not in [placeholder for placeholder, _ in step.folded]:
                     text = f"`{meaning.name}`, a layer's training mode, is computed"
                     raise Refused(self.module, node, text, _ADVICE)
+
+    def _is_told(self, function: Function, parameter: str, depth: int = 0) -> bool:
+        """Whether a parameter of a function tells layers in it whether they train."""
+        module = function.module
+        for call in (node for node in walk(function.node) if isinstance(node, ast.Call)):
+            row = LAYERS.by_name.get(name_of(module, call))
+            if row is not None and row.training:
+                told = NamedArguments(module, call, row.signature).get(row.training)
+                if _reads(told, parameter):
+                    return True
+            inner = self.graph.target(module, call.func) if row is None else None
+            if inner is not None and depth < _DEPTH:
+                for name, value in bind(call, inner).values().items():
+                    if _reads(value, parameter) and self._is_told(inner, name, depth + 1):
+                        return True
+        return False
 
     def _may_be_image(self, node: ast.expr, unit: Unit | None = None) -> bool:
         """Whether a tensor may have four dimensions: not where a matrix is seen.
@@ -375,3 +413,9 @@ class UnitLayerReader(StatementReader):
         if target is not None and self.expressions.touches_graph(target):
             self.expressions.of_function(target)
             self.found.builders[target.node] = target
+
+
+def _reads(node: ast.expr | None, name: str) -> bool:
+    """Whether an expression reads a name."""
+    parts = walk(node) if node is not None else ()
+    return any(isinstance(part, ast.Name) and part.id == name for part in parts)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.migration import migrated, run, said
+
+FIXTURES = Path(__file__).parents[4] / "fixtures" / "towers"
 
 PROGRAM = """\
 import numpy as np
@@ -64,6 +68,7 @@ def native(program: str) -> str:
             "        xs.append(tf.placeholder(tf.float32, [None, 3], name='x%d' % i))\n"
             "        x = tf.identity(xs[-1])",
         ),
+        ("xs = []", INSIDE.replace("32, [", "32,\n                           [")),
     ],
 )
 def test_a_list_is_one_parameter(made: str, taken: str) -> None:
@@ -111,3 +116,52 @@ def test_stays(program: str, reason: str) -> None:
     result = run(program, bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge"}, said(result)
     assert reason in " ".join(said(result))
+
+
+RUNS = """\
+    for i in range(num_gpus):
+        feed[xs[i]] = parts[i]
+    print(session.run([loss, train], feed_dict=feed))
+"""
+
+
+def by_function(fed: str, called: str = "epoch(sess, xs, parts, loss, train)") -> str:
+    """The program with its loop of steps in a function."""
+    program = text(fed="    pass")
+    head, below, tail = program.partition("w = tf.Variable")
+    given = "def epoch(session, xs, parts, loss, train):\n    feed = {}\n" + fed + "\n\n"
+    return head + given + below + tail + called + "\n"
+
+
+def test_a_function_feeds_the_list_that_it_is_given() -> None:
+    after = native(by_function(RUNS))
+    assert "fed_xs.append(parts[i])" in after and "'xs': fed_xs" in after
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        # the count means another number in the function
+        (by_function(RUNS.replace("    for", "    num_gpus = 1\n    for", 1)), "what is fed"),
+        # a call gives it something else
+        (by_function(RUNS, "epoch(sess, xs, parts, loss, train)\n"
+                           "epoch(sess, xs[:], parts, loss, train)"), "what is fed"),
+    ],
+)  # fmt: skip
+def test_a_function_that_is_given_more_stays(program: str, reason: str) -> None:
+    result = run(program, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge"}, said(result)
+    assert reason in " ".join(said(result))
+
+
+def test_a_list_of_flags_tells_no_layer_whether_it_trains() -> None:
+    """Keras 3's layers ask Python, which has no value for a tensor."""
+    program = (FIXTURES / "fed_by_function" / "before.py").read_text()
+    flags = program.replace(
+        "keep_pl = tf.placeholder(tf.float32", "keep_pl = tf.placeholder(tf.bool"
+    )
+    told = flags.replace("tf.nn.dropout(net, keep)", "tf.layers.dropout(net, training=keep)")
+    assert len({program, flags, told}) == 3
+    result = run(told, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)
+    assert "`keep_phs[i]`, a layer's training mode, is computed" in " ".join(said(result))

@@ -43,7 +43,7 @@ from migrate_mgpu.models.normalize import (
     merged_summaries,
 )
 from migrate_mgpu.models.normalize.graph_methods import in_line
-from migrate_mgpu.models.normalize.optimizer_choices import gives_always, statements_of_arms
+from migrate_mgpu.models.normalize.optimizer_choices import given_in_line
 from migrate_mgpu.models.normalize.reused_names import asks_for_names, is_written
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
@@ -337,19 +337,7 @@ class _GraphObject:
             return True
         given = {self.names.statement(one) for one in stored if self._attribute(one) is not None}
         lines = list(graph_methods.in_line(self.constructor.body))
-        sure = given & {*lines}
-        first = min((one.lineno for one in sure), default=0)
-        for one in lines:
-            if isinstance(one, ast.If):
-                inside = given & {*statements_of_arms(one)}
-                if gives_always(one, inside) or (first and first < one.lineno):
-                    sure |= inside
-        plain = (ast.Assign, ast.AugAssign)
-        return (
-            len(given) == len(stored)
-            and given == sure
-            and all(isinstance(one, plain) for one in given)
-        )
+        return len(given) == len(stored) and given_in_line(lines, given)
 
     def _parts(self, names: set[str]) -> dict[str, str]:
         """The attributes that are parts of the graph, with the names that they get.

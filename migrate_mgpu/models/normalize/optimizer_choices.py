@@ -33,6 +33,22 @@ def gives_always(statement: ast.If, given: Collection[ast.stmt]) -> bool:
     )
 
 
+def given_in_line(lines: Collection[ast.stmt], given: Collection[ast.stmt]) -> bool:
+    """Whether a name has its last value behind some lines, which statements of them give it.
+
+    In an arm the others give one too, or a line before has given it one.
+    """
+    sure = {one for one in given if one in lines}
+    first = min((one.lineno for one in sure), default=0)
+    for one in lines:
+        if isinstance(one, ast.If):
+            inside = {*given} & {*statements_of_arms(one)}
+            if gives_always(one, inside) or (first and first < one.lineno):
+                sure |= inside
+    plain = (ast.Assign, ast.AugAssign)
+    return {*given} == sure and all(isinstance(one, plain) for one in given)
+
+
 def normalize(module: Module) -> list[Edit]:
     """The edits for one chain; none where there is none."""
     names, source = module.names, module.source

@@ -19,7 +19,8 @@ from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import Home, constructor_of, session_calls, trains
-from migrate_mgpu.models.normalize.graph_methods import builds, in_line, in_place
+from migrate_mgpu.models.normalize.graph_methods import as_function, builds, in_line, in_place
+from migrate_mgpu.models.normalize.optimizer_choices import given_in_line
 from migrate_mgpu.models.normalize.single_calls import home_of, lines_of
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
@@ -64,7 +65,9 @@ class _Object:
         if self.origin is self.module and any(trains(self.module, part) for part in walk(node)):
             return {}  # the reader knows objects that have all of their graph
         self.node, self.me = node, node.args.args[0].arg
-        moved = in_place(self.origin, self.graph, self.owner, node)
+        moved = in_place(self.origin, self.graph, self.owner, node) or as_function(
+            self.origin, self.graph, self.owner, node
+        )
         if moved:
             return {self.origin: moved}
         if self._others() or not self._attributes:
@@ -149,6 +152,8 @@ class _Object:
             return False
         leaves = (ast.Return, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
         makes = set(session_calls(self.origin)) & set(walk(node))
+        if all(_gives_constant(one) for one in node.body):
+            return False  # settings: they build nothing
         top = self.owner in self.origin.tree.body and bool(node.args.args)
         return top and not makes and not any(isinstance(one, leaves) for one in walk(node))
 
@@ -165,7 +170,7 @@ class _Object:
     def _attributes(self) -> dict[str, str]:
         """The names of the attributes in the function; none where one of them may have no value."""
         names = self.origin.names
-        line = set(in_line(self.node.body))
+        line = list(in_line(self.node.body))
         stored: dict[str, list[ast.stmt]] = {}
         for mention in names.mentions(self.me, names.scopes[self.node]):
             parent = names.parents.get(mention)
@@ -177,7 +182,7 @@ class _Object:
         found: dict[str, str] = {}
         bound = names.scopes[self.node].bindings
         for attribute, statements in stored.items():
-            if any(one not in line for one in statements):
+            if not set(line).issuperset(statements) and not given_in_line(line, set(statements)):
                 return {}
             base = attribute.strip("_") or attribute
             free = (
@@ -274,6 +279,12 @@ class _Object:
         if not first:
             return ""
         return source.text[source.span(first[0])[0] : max(end for _, end in spans)]
+
+
+def _gives_constant(statement: ast.stmt) -> bool:
+    """`self.size = 3`, or a text that only describes."""
+    value = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
+    return isinstance(value, ast.Constant) or isinstance(statement, ast.Pass)
 
 
 def _is_free(names: Names, name: str) -> bool:

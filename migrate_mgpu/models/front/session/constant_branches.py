@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 
+# What may give an object an attribute without its name in the code.
+_BY_TEXT = {"setattr", "delattr", "vars"}
+_BY_ATTRIBUTE = ("__dict__", "__setattr__", "__getattr__", "__getattribute__", "__slots__")
 
-def is_chosen(module: Module, statement: ast.If) -> bool:
+
+def is_chosen(module: Module, statement: ast.If, modules: Collection[Module]) -> bool:
     """Whether constants say which branch is taken, and that one gives names to expressions alone.
 
-    The others do that too, or tell that the constant is wrong.
+    The others do that too, or tell that the constant is wrong. ``modules``: all of a program.
     """
-    chosen = _taken(module, statement)
+    chosen = _taken(module, statement, modules)
     if not chosen or not all(isinstance(one, ast.Assign) for one in chosen):
         return False
     return all(
@@ -50,14 +54,14 @@ def names_made_before(statement: ast.If) -> set[ast.Name]:
     return found
 
 
-def _taken(module: Module, statement: ast.If) -> list[ast.stmt] | None:
+def _taken(module: Module, statement: ast.If, modules: Collection[Module]) -> list[ast.stmt] | None:
     """The statements of the branch that is taken; None where constants do not tell."""
-    taken = holds(statement.test, lambda part: _value(module, part))
+    taken = holds(statement.test, lambda part: _value(module, part, modules))
     if taken is None:
         return None
     block = statement.body if taken else statement.orelse
     if len(block) == 1 and isinstance(block[0], ast.If):
-        return _taken(module, block[0])
+        return _taken(module, block[0], modules)
     return block
 
 
@@ -74,10 +78,51 @@ def _prints(module: Module, statement: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and module.names.qualname(call.func) == "builtins.print"
 
 
-def _value(module: Module, node: ast.expr) -> object:
-    """A constant, or the only value of a name."""
+def _value(module: Module, node: ast.expr, modules: Collection[Module]) -> object:
+    """A constant, the only value of a name, or that of a setting."""
+    if isinstance(node, ast.Attribute):
+        return _setting(module, node, modules)
     if isinstance(node, ast.Name):  # a list may change
         value = module.names.only_value(node)
         return value.value if isinstance(value, ast.Constant) else Unknown
     known = constant(node)
     return known if known is not None or is_none(node) else Unknown
+
+
+def _setting(module: Module, node: ast.Attribute, modules: Collection[Module]) -> object:
+    """`config.norm` of `config = Config()`: a constant that its constructor alone gives it."""
+    names = module.names
+    made = names.only_value(node.value) if isinstance(node.value, ast.Name) else None
+    func = made.func if isinstance(made, ast.Call) else None
+    known = names.only_definition(func) if isinstance(func, ast.Name) else None
+    if not isinstance(known, ast.ClassDef) or known.keywords or known.decorator_list:
+        return Unknown
+    if any(not isinstance(one, ast.Name) or one.id != "object" for one in known.bases):
+        return Unknown
+    stores = [
+        (home, one)
+        for home in modules
+        for one in home.names.attributes.get(node.attr, ())
+        if not isinstance(one.ctx, ast.Load)
+    ]
+    if len(stores) != 1 or stores[0][0] is not module or any(map(_sets_by_text, modules)):
+        return Unknown
+    target = stores[0][1]
+    statement = names.statement(target)
+    constructor = names.parents.get(statement)
+    if not isinstance(statement, ast.Assign) or statement.targets != [target]:
+        return Unknown
+    if not isinstance(constructor, ast.FunctionDef) or constructor.name != "__init__":
+        return Unknown
+    me = constructor.args.args[0].arg if constructor.args.args else ""
+    own = isinstance(target.value, ast.Name) and target.value.id == me
+    if not own or names.parents.get(constructor) is not known:
+        return Unknown
+    return statement.value.value if isinstance(statement.value, ast.Constant) else Unknown
+
+
+def _sets_by_text(module: Module) -> bool:
+    """Whether a module may give objects attributes whose names it does not write."""
+    names = module.names
+    by_attribute = any(names.attributes.get(one) for one in _BY_ATTRIBUTE)
+    return by_attribute or any(node.id in _BY_TEXT for node in names.scope_of_name)

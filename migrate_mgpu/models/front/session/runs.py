@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
@@ -221,17 +221,31 @@ class RunReader:
         if len(bound) == 1:
             return bound[0]
         places = {entry.statement: place for place, entry in enumerate(self.scope.entries)}
-        if not all(statement in places for statement in bound):
+        entries = [self._entry(statement, places) for statement in bound]
+        last = max((one for one in entries if one), key=places.__getitem__, default=None)
+        if last is None or None in entries:
             return None
-        last = max(bound, key=places.__getitem__)
         for mention in self.names.mentions(name, self.home):
-            statement = self.names.statement(mention)
-            if places.get(statement, -1) < places[last]:
-                place = places.get(statement)
+            inside = self.names.scope_of_name[mention] is not self.home
+            if inside and mention.lineno > (last.end_lineno or 0):
+                continue  # a function that there is only behind it
+            around = self._entry(self.names.statement(mention), places)
+            place = places[around] if around is not None else None
+            if place is None or place < places[last]:
                 role = self.found.roles[place] if place is not None else None
                 if role not in (Role.UNIT, Role.UPDATE):
                     return None
         return last
+
+    def _entry(self, statement: ast.stmt, places: Mapping[ast.stmt, int]) -> ast.stmt | None:
+        """A statement of the scope, or the one that chooses between it and others."""
+        around: ast.AST | None = statement
+        while isinstance(around, ast.If) or around is statement:
+            assert isinstance(around, ast.stmt)
+            if around in places:
+                return around
+            around = self.names.parents.get(around)
+        return None
 
     # -- which calls run something -------------------------------------------------
 

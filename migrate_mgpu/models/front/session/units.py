@@ -208,7 +208,8 @@ class UnitReader(StatementReader):
         """Whether a statement computes tensors in one of its branches, as a constant says."""
         if not isinstance(statement, ast.If) or self.scope.towers is not None:
             return False
-        if not is_chosen(self.module, statement) or self.is_graph(statement.test):
+        modules = self.graph.modules
+        if not is_chosen(self.module, statement, modules) or self.is_graph(statement.test):
             return False
         targets = [
             target

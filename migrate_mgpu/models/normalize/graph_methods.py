@@ -16,15 +16,19 @@ from collections.abc import Iterator, Mapping
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import statement_value, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, statement_value, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import is_of_another
+from migrate_mgpu.models.front.session.scope import constructor_of
 from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
+
+# Expressions that may leave out a part of theirs.
+_MAY_SKIP = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, *COMPREHENSIONS)
 
 
 def in_place(
@@ -195,7 +199,45 @@ class Lifted:
             ):
                 return None
             found[name] = parent.attr
+        surely = self._surely_set()
+        reads = {p for one in self._mentions() if (p := self.module.names.parents.get(one))}
+        for attribute in set(found.values()) - surely:
+            if not any(
+                getattr(one, "attr", "") == attribute and self._always(one) for one in reads
+            ):
+                return None  # the method may not ask for it, and it may not be there
         return found
+
+    def _surely_set(self) -> set[str]:
+        """The attributes that each object has once it is made."""
+        node = constructor_of(self.owner)
+        lines = [*(in_line(node.body) if node is not None else ()), *self.owner.body]
+        targets = (
+            target
+            for one in lines
+            if isinstance(one, (ast.Assign, ast.AnnAssign))
+            for whole in (one.targets if isinstance(one, ast.Assign) else [one.target])
+            for target in (whole.elts if isinstance(whole, (ast.Tuple, ast.List)) else [whole])
+        )
+        return {getattr(target, "attr", getattr(target, "id", "")) for target in targets}
+
+    def _always(self, node: ast.AST) -> bool:
+        """Whether a method evaluates an expression whenever it is called, if it returns."""
+        names = self.module.names
+        statement = names.statement(node)
+        for one in in_line(self.method.body):
+            if one is statement:
+                break
+            if any(isinstance(part, ast.Return) for part in walk(one)):
+                return False  # it may have returned before
+        else:
+            return False
+        for parent in names.ancestors(node):
+            if parent is statement:
+                return True
+            if isinstance(parent, _MAY_SKIP):
+                return False
+        return False
 
     def _mentions(self) -> list[ast.Name]:
         return self.module.names.mentions(self.me, self.scope)

@@ -83,6 +83,10 @@ STAYS = {
     "a method that calls itself": NET.replace(
         "        return a\n", "        return self.both(a)\n"
     ),
+    "an attribute that may not be there": NET.replace(
+        "        return tf.layers",
+        "        if a is None:\n            a = self.other\n        return tf.layers",
+    ),
     "a method by its name": NET.replace(CALLED, "getattr(self, 'one')(a)"),
 }
 

@@ -7,7 +7,7 @@ that it does, at the same moment. What is written in its place then, `graph_meth
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
@@ -16,6 +16,7 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import constructor_of, is_session
 from migrate_mgpu.models.normalize.graph_methods import is_called_once
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
@@ -63,13 +64,33 @@ def _moved(
         return {}
     if not _builds(module, graph, method, target.id):
         return {}
-    return _written(module, constructor, there, following, target.id)
+    given = _given(module, constructor, call, following.value)
+    return {} if given is None else _written(module, constructor, there, call, following, given)
+
+
+def _given(
+    module: Module, constructor: ast.FunctionDef, made: ast.Call, call: ast.Call
+) -> dict[str, ast.Name] | None:
+    """The names that the method is given, by the parameters that bring them; None: it cannot be.
+
+    The constructor is given them as well: nothing lies between the two calls.
+    """
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = {one.id: one for one in values if isinstance(one, ast.Name)}
+    arguments = constructor.args
+    if given and (arguments.vararg or arguments.kwarg or arguments.kwonlyargs):
+        return None
+    if given and len(made.args) > len(_required(constructor)) - 1:
+        return None  # what has a default stands behind them
+    scope = module.names.scopes[constructor]
+    known = {one.id for one in walk(constructor) if isinstance(one, ast.Name)} | {*scope.bindings}
+    return None if known & given.keys() else given
 
 
 def _method(
     module: Module, owner: ast.ClassDef, name: str, statement: ast.Expr | None
 ) -> ast.FunctionDef | None:
-    """The method that a statement calls of an object: with nothing, or with constants."""
+    """The method that a statement calls of an object: with nothing, with constants or names."""
     call = statement.value if statement is not None else None
     func = call.func if isinstance(call, ast.Call) else None
     if not isinstance(call, ast.Call) or not isinstance(func, ast.Attribute):
@@ -77,7 +98,9 @@ def _method(
     if not isinstance(func.value, ast.Name) or func.value.id != name:
         return None
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not all(isinstance(one, ast.Constant) for one in given):
+    if not all(isinstance(one, (ast.Constant, ast.Name)) for one in given):
+        return None
+    if any(isinstance(one, ast.Name) and one.id == name for one in given):
         return None
     if "\n" in module.source.code(call):
         return None
@@ -120,16 +143,29 @@ def _reached(
             yield from _reached(module, graph, target.node, seen)
 
 
+def _required(constructor: ast.FunctionDef) -> list[ast.arg]:
+    """The parameters without a default, the object first."""
+    arguments = constructor.args
+    return arguments.args[: len(arguments.args) - len(arguments.defaults)]
+
+
 def _written(
-    module: Module, constructor: ast.FunctionDef, there: Module, following: ast.stmt, name: str
+    module: Module,
+    constructor: ast.FunctionDef,
+    there: Module,
+    made: ast.Call,
+    following: ast.Expr,
+    given: Mapping[str, ast.Name],
 ) -> dict[Module, list[Edit]]:
     """The call goes to the end of the constructor, with the comments above it."""
     source, theirs = module.source, there.source
+    assert isinstance(following.value, ast.Call) and isinstance(following.value.func, ast.Attribute)
     last, gone = Layout(source, constructor.body[-1]), Layout(theirs, following)
     start = start_with_comments(theirs.text, gone.line_start)
     indent, newline = source.indent_of(constructor.body[-1]), source.newline
     lines = [one.strip() for one in theirs.text[start : gone.line_start].splitlines()]
-    lines.append(constructor.args.args[0].arg + theirs.code(following)[len(name) :])
+    object_end = theirs.span(following.value.func.value)[1] - theirs.span(following)[0]
+    lines.append(constructor.args.args[0].arg + theirs.code(following)[object_end:])
     text = newline + "".join(f"{indent}{line}{newline}" for line in lines)
     if not source.text[: last.next_line].endswith("\n"):
         text = newline + text.rstrip()
@@ -139,4 +175,11 @@ def _written(
         end = end if theirs.text[end:next_end].strip() else next_end
     found = {module: [Edit(last.next_line, last.next_line, text)]}
     found.setdefault(there, []).append(Edit(start, end, ""))
+    if given:
+        behind = source.span(_required(constructor)[-1])[1]
+        found[module].append(Edit(behind, behind, "".join(f", {name}" for name in given)))
+        edit = CallEdit(theirs, made)
+        for name in given:
+            edit.add(name, name)
+        found[there] += edit.edits()
     return found

@@ -96,3 +96,39 @@ def test_stays(text: str) -> None:
     result = run(program(text + USE), bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
     assert any(NOT_UNDERSTOOD in message for message in said(result)), said(result)
+
+
+BUILT = """\
+class Net:
+    def __init__(self, units, rate=1.0):
+        self.units = units
+
+    def build(self, a):
+        self.hidden = tf.layers.dense(a, self.units)
+        self.out = tf.nn.relu(self.hidden)
+
+
+"""
+USE_BUILT = USE.replace("Net(x, 2)", "Net(2)\nnet.build(x)")
+
+
+@pytest.mark.parametrize("made", ["Net(2)", "Net(2, rate=0.5)", "Net(units=2)"])
+def test_a_method_builds_the_network_of_what_it_is_given(made: str) -> None:
+    after = native(program(BUILT + USE_BUILT.replace("Net(2)", made)))
+    assert "    def call(self, a):\n" in after or "    def call(self, x):\n" in after
+    assert "net.build" not in after
+
+
+OUTSIDE = "`x`, a part of the graph, is used outside of `Session.run`"
+STAYS_BUILT = {
+    "it is given more by its place": USE_BUILT.replace("Net(2)", "Net(2, 0.5)"),
+    "it builds twice": USE_BUILT.replace("net.build(x)", "net.build(x)\nnet.build(x)"),
+    "something lies between": USE_BUILT.replace("net.build(x)", "net.units = 3\nnet.build(x)"),
+}
+
+
+@pytest.mark.parametrize("use", STAYS_BUILT.values(), ids=STAYS_BUILT)
+def test_what_a_method_builds_stays(use: str) -> None:
+    result = run(program(BUILT + use), bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
+    assert any(OUTSIDE in message for message in said(result)), said(result)

@@ -26,9 +26,12 @@ A program that is not understood stays on the bridge as a whole, and its finding
 statement and the reason; `migrate-mgpu --no-native-sessions` keeps all of them there. By judgement
 stay fetches and feeds that are computed while the program runs, graphs that are built in the
 training loop, feeds of tensors that are no placeholders, queues that a program fills by itself,
-`import_meta_graph` and `partial_run`. A TF2 program saves variables alone, no graph beside them:
-where another program may read that graph (`import_meta_graph`, in the same folder or with the same
-modules, of a file that is not seen to be another one), the one that saves stays as well.
+`import_meta_graph` and `partial_run`. A TF2 program saves variables alone, no graph beside them.
+Where another program may read that graph (`import_meta_graph`, in the same folder or with the same
+modules, of a file that is not seen to be another one), and asks it for placeholders and values by
+constant names alone, the one that saves writes what is asked for in TF1's form, by those names; the
+reader stays as it is, on the bridge, and reads the files that TF1 wrote as well. Where it asks for
+more, or what it asks for cannot be found, both stay.
 
 Programs that import the same modules (`train.py` and `evaluate.py` with one `model.py`) become TF2
 code together: each changes the functions that it calls, and what several of them call they must

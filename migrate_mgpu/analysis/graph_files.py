@@ -1,7 +1,7 @@
 """Graphs beside checkpoints: TF1's savers write them, and `tf.train.import_meta_graph` reads them.
 
-A TF2 program writes variables alone, so one that reads the graph (`model.ckpt.meta`) would look for
-a file that nothing writes any more.
+A TF2 program has no such graph: one that reads it (`model.ckpt.meta`) needs a file that is written
+for it (`models/front/session/graph_exports.py`).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
@@ -21,7 +22,7 @@ _SUFFIX = re.compile(r"(-\d+)?(\.meta)?$")
 
 
 @fact_of_text
-def _reads(module: Module) -> list[ast.Call]:
+def graph_reads(module: Module) -> list[ast.Call]:
     """Where a module reads a graph."""
     if _READS.rpartition(".")[2] not in module.source.text:
         return []
@@ -29,12 +30,12 @@ def _reads(module: Module) -> list[ast.Call]:
     return [call for call in module.names.calls if call.func in found]
 
 
-def reader_of(
+def readers_of(
     project: Project, program: Program, module: Module, path: ast.expr | None
-) -> Module | None:
-    """A module of another program that may read the graph which a saver writes at ``path``.
+) -> Iterator[Module]:
+    """The modules of other programs that may read the graph which a saver writes at ``path``.
 
-    It shares modules with ``program``, or stands in its folder, and names no other file.
+    They share modules with ``program``, or stand in its folder, and name no other file.
     """
     written = _file(module, path)
     shares = {one.path for one in project.modules.values()}
@@ -42,13 +43,12 @@ def reader_of(
     for other in project.first_modules():
         if other.path in own:
             continue
-        for call in _reads(other):
+        near = other.path in shares or other.path.parent == program.entry.path.parent
+        for call in graph_reads(other) if near else ():
             read = _file(other, by_parameter(call, _PARAMETERS).get(_PARAMETERS[0]))
-            apart = read is not None and written is not None and read != written
-            near = other.path in shares or other.path.parent == program.entry.path.parent
-            if near and not apart:
-                return other
-    return None
+            if read is None or written is None or read == written:
+                yield other
+                break
 
 
 def _file(module: Module, path: ast.expr | None) -> str | None:

@@ -74,6 +74,57 @@ RECOVERING_SAVER = Definition(
     def recover_last_checkpoints(self, paths):
         self.paths = [one for one in paths if {tf}.io.gfile.exists(one + {quote}.index{quote})]""",
 )
+# The same, for programs whose graph another one reads: a function alone is no graph of TF1's.
+GRAPH_SAVER = Definition(
+    SAVER.name,
+    SAVER.text.replace(
+        """and restores them.\"\"\"
+""",
+        """and restores them.
+
+    Beside them it writes the graph of a step, with TF1's names of what comes in and out.
+    \"\"\"
+""",
+    )
+    .replace("max_to_keep=5):\n", "max_to_keep=5, graph=None):\n        self.graph = graph\n")
+    .replace(
+        "        self.paths = [other for",
+        """\
+        if self.graph is not None:
+            self.write_graph(path + {quote}.meta{quote}, *self.graph)
+        self.paths = [other for""",
+    )
+    .replace(
+        "(old + {quote}.index{quote}, old +",
+        "(old + {quote}.index{quote}, old + {quote}.meta{quote}, old +",
+    )
+    + """
+
+    def write_graph(self, path, step, inputs, outputs):
+        step = step.get_concrete_function()
+        handles = [getattr(value, {quote}handle{quote}, None) for value in self.variables.values()]
+        names = {{id(handle): name for handle, name in zip(handles, self.variables)}}
+        v1 = {tf}.compat.v1
+        with {tf}.Graph().as_default():
+            given = [v1.placeholder(one.dtype, one.shape, name)
+                     for one, name in zip(step.inputs, inputs)]
+            restored = []
+            for value in step.captured_inputs:
+                if value.dtype != {tf}.resource:
+                    given.append({tf}.constant(value.numpy()))
+                    continue
+                name = names[id(value)]
+                one = self.variables[name]
+                restored.append(v1.get_variable(name, one.shape, one.dtype, use_resource=True))
+                given.append(restored[-1].handle)
+            taken = dict(zip([one.name for one in step.inputs], given))
+            values = {tf}.graph_util.import_graph_def(
+                step.graph.as_graph_def(), taken, [one.name for one in step.outputs])
+            for value, name in zip(values, outputs):
+                {tf}.identity(value, name)
+            saver = v1.train.Saver(restored).as_saver_def()
+            v1.train.export_meta_graph(path, saver_def=saver)""",
+)
 BETA_POWER = Definition(
     "BetaPower",
     '''\

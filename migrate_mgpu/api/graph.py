@@ -170,3 +170,10 @@ SAME = ("python.client.device_lib", "__version__", "compat.as_", "train.Coordina
 # What a program says to the devices, in TF1 as in TF2.
 SOFT_PLACEMENT = "config.set_soft_device_placement"
 DEVICE_OPTIONS = ("config.", "debugging.set_log_device_placement", "test.is_")
+# Calls whose tensor is called `name:0`, and where the name stands if it is not told by keyword.
+NAMED = {
+    "placeholder": 2, "identity": 1, "nn.softmax": None, "nn.sigmoid": 1, "sigmoid": 1,
+    "nn.relu": 1, "nn.tanh": 1, "tanh": 1, "argmax": None, "reduce_mean": None,
+    "reduce_sum": None, "reduce_max": None, "add": 2, "multiply": 2, "matmul": None, "equal": 2,
+    "reshape": 2, "nn.xw_plus_b": 3, "squeeze": None, "nn.bias_add": None,
+}  # fmt: skip

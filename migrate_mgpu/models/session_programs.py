@@ -6,11 +6,12 @@ import ast
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, internal_error
 from migrate_mgpu.analysis.edit_set import EditSet
-from migrate_mgpu.analysis.graph_files import reader_of
+from migrate_mgpu.analysis.graph_files import readers_of
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.import_edits import unused_lost_imports
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
@@ -30,6 +31,7 @@ from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.selection import Selection
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.device_options import sets_softness
+from migrate_mgpu.models.front.session.host_objects import SaverCall
 from migrate_mgpu.models.front.session.program import Role, SessionProgram
 from migrate_mgpu.models.front.session.reading import read_program
 from migrate_mgpu.models.front.session.scope import (
@@ -200,8 +202,10 @@ class NativeSessions:
             if graph_owners(module):
                 found = self._several(program, module, graph, configs, beside)
             else:
-                read = read_program(module, graph, configs, beside, shared=self.shared)
-                self._check_graph_files(program, read)
+                readers = partial(self._graph_readers, program, module)
+                read = read_program(
+                    module, graph, configs, beside, shared=self.shared, graph_readers=readers
+                )
                 read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
                 self._check_unread(read.unread)
                 found = NativeSession(module, None, read.scope.session, towers=loop)
@@ -280,21 +284,25 @@ class NativeSessions:
         self._others(reads[0], found, configs)
         return found
 
+    def _graph_readers(self, program: Program, module: Module, saved: SaverCall) -> list[Module]:
+        """The modules of other programs that may read the graph beside a checkpoint."""
+        given = by_parameter(saved.call, SAVE)
+        if constant(given.get("write_meta_graph")) is False:
+            return []
+        return [*readers_of(self.project, program, module, given.get("save_path"))]
+
     def _check_graph_files(self, program: Program, read: SessionProgram) -> None:
-        """A TF2 program writes no graph beside its checkpoints.
+        """Of several graphs none is written beside checkpoints.
 
         Raises:
             Refused: another program may read it.
         """
         module = read.scope.module
         for found in read.saver_calls:
-            given = by_parameter(found.call, SAVE)
-            if found.kind != "save" or constant(given.get("write_meta_graph")) is False:
-                continue
-            reader = reader_of(self.project, program, module, given.get("save_path"))
-            if reader is not None:
+            readers = self._graph_readers(program, module, found) if found.kind == "save" else []
+            for reader in readers:
                 text = f"{reader.path.name} reads the graph that TF1 saves beside the variables"
-                text += " (`tf.train.import_meta_graph`), and a native program saves none"
+                text += " (`tf.train.import_meta_graph`), and this program builds several"
                 advice = "let it build the graph in code and restore it with `tf.train.Saver`"
                 raise Refused(module, found.call, text, advice)
 

@@ -61,7 +61,8 @@ class LostNames:
 
         An import that nothing uses goes there, with whatever else would be written for it.
         """
-        found = [(rule, new) for rule, new in self.of(module) if new.eager]
+        every = [(rule, new if new.eager else new.native) for rule, new in self.of(module)]
+        found = [(rule, new) for rule, new in every if new is not None]
         if not found:
             return []
         unused = {*unused_lost_imports(module, self._modules)}

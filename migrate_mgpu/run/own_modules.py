@@ -16,6 +16,7 @@ from migrate_mgpu.analysis.import_edits import remove_imports
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.analysis.taken_names import Taken, imports_of
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core import findings as f
@@ -27,6 +28,7 @@ from migrate_mgpu.run.kept_towers import has_towers
 from migrate_mgpu.run.plan import Part, Planned
 from migrate_mgpu.run.relocation import Files, Rewritten, relocated, rewritten
 from migrate_mgpu.run.shared_modules import NewText
+from migrate_mgpu.run.states import State
 from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.history import History
 from migrate_mgpu.source.import_edit import import_edit
@@ -34,6 +36,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import without_function
 
 _SUFFIX = "_tf2"
+_IMPORTS = (ast.Import, ast.ImportFrom)
 Plan = Callable[[Files], RunResult]
 
 
@@ -73,7 +76,20 @@ class _Form:
 
     module: Module
     made: Rewritten
-    told: tuple[tuple[ast.stmt, str], ...] = ()
+    told: tuple[tuple[ast.stmt, Module, str], ...] = ()
+
+
+def asks_for(module: Module, user: Module, project: Project) -> bool:
+    """Whether a module mentions what it imports of another one, or may."""
+    imports = imports_of(user, module, project)
+    names = {alias.asname or alias.name for _, alias, _ in imports}
+    texts = {part.value for part in walk(user.tree) if isinstance(part, ast.Constant)}
+    alone = all(statement in user.tree.body for statement, _, _ in imports)
+    return (
+        not (imports and alone)
+        or bool(names & {"*", *texts})
+        or any(user.names.mentions(name, user.names.module_scope) for name in names)
+    )
 
 
 class _Part:
@@ -103,7 +119,7 @@ class _Part:
         self.candidates = [
             state.program
             for state in part.states
-            if (state.estimators or has_towers(state))
+            if (state.estimators or has_towers(state) or self._shares_in_vain(state))
             and state.program.entry.path not in native
             and any(len(self.users[m]) > 1 and m.uses and m.writable for m in state.program.modules)
         ]
@@ -117,6 +133,23 @@ class _Part:
             }
             for one in self.candidates
         }
+
+    def _shares_in_vain(self, state: State) -> bool:
+        """Whether a session program stays whose modules others import and do nothing with.
+
+        `evaluate.py` reads the graph that `train.py` saved, and imports the class that built it.
+        """
+        if state.session is None or state.session.refused is None:
+            return False
+        shared = [
+            (module, user)
+            for module in state.program.modules
+            for program in self.users[module]
+            if module.uses and program is not state.program
+            for user in program.modules
+            if module in user.imported
+        ]
+        return bool(shared) and not any(asks_for(*one, self.project) for one in shared)
 
     def forms(self) -> dict[Path, _Form]:
         """The files of programs that become native with modules of their own, and these."""
@@ -207,8 +240,17 @@ class _Part:
         return found if found and writable and not taken and entries.isdisjoint(found) else None
 
     def _changed(self, new: NewText, program: Program) -> bool:
+        """Whether a program lacks something in a module's text, if only for an import of it."""
         bridged = program.entry.path in self.bridged
-        return new.changed_for(self._taken(program), bridged) is not None
+        if new.changed_for(self._taken(program), bridged) is not None:
+            return True
+        imports = (
+            one
+            for user in program.modules
+            if new.module in user.imported
+            for one in imports_of(user, new.module, self.project)
+        )
+        return not {alias.name for _, alias, whole in imports if not whole} <= new.names
 
     def _taken(self, program: Program) -> Taken:
         if program.entry not in self._known:
@@ -226,7 +268,11 @@ class _Part:
             if imports is None:
                 return {}
             edits = [edit for edit, _ in imports.values()]
-            told = [(s, self._told(one, group)) for s, (_, ones) in imports.items() for one in ones]
+            told = [
+                (statement, one, self._told(one, group))
+                for statement, (_, ones) in imports.items()
+                for one in ones
+            ]
             path = module.path
             if module in own:
                 path, told = self._path(module), []
@@ -321,6 +367,25 @@ def _without(module: Module, gone: AbstractSet[ast.AST]) -> list[Edit]:
     return found
 
 
+def _is_idle(path: Path, file: FileResult, result: RunResult) -> bool:
+    """Whether nothing but imports is left of a file, and none imports it."""
+    others = [one for one in result.files if one is not file and one.path.suffix == ".py"]
+    trees = [ast.parse(one.after) for one in others if one.after]
+    imports = [one for tree in trees for one in walk(tree) if isinstance(one, _IMPORTS)]
+    named = {
+        name.rpartition(".")[2]
+        for one in imports
+        for name in (
+            *(alias.name for alias in one.names),
+            (one.module or "") if isinstance(one, ast.ImportFrom) else "",
+        )
+    }
+    body = ast.parse(file.after or file.before or "").body
+    return path.stem not in named and all(
+        isinstance(one, _IMPORTS) or isinstance(statement_value(one), ast.Constant) for one in body
+    )
+
+
 def _relocated(
     result: RunResult, forms: Mapping[Path, _Form], known: AbstractSet[Path]
 ) -> RunResult:
@@ -328,15 +393,27 @@ def _relocated(
     layers: History = {path: [(one.module.source, one.made.edits)] for path, one in forms.items()}
     result = relocated(result, layers, {path: one.made.data for path, one in forms.items()})
     files = {file.path: file for file in result.files}
+    idle = {
+        path
+        for path, form in forms.items()
+        if path != form.module.path and _is_idle(path, files[path], result)
+    }
+    for path in idle:  # all of it stands in the program's own file now
+        del files[path]
+    left = {forms[path].module for path in idle}
     for path, form in forms.items():
         home = form.module.path
+        if path in idle:
+            continue
         told = [replaced(one, path=home) for one in files[path].findings] if home != path else []
         if home != path:
             files[path].before, files[path].findings = "", []
         if home not in files:
             files[home] = FileResult(home, form.module.source.file_text)
         own = files[home].findings
-        for statement, text in form.told:
+        for statement, module, text in form.told:
+            if module in left:
+                continue
             line, column = form.module.source.place(form.module.source.span(statement)[0])
             told.append(Finding(home, line, column, "MGPU401", f.MANUAL, text))
         own += (one for one in told if one not in own)

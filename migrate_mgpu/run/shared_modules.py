@@ -33,6 +33,13 @@ class NewText:
         self.text = text
         self._forms: dict[bool, _Form] = {}
 
+    @cached_property
+    def names(self) -> set[str]:
+        """What may be imported of it: the names that its own statements bind."""
+        body = ast.parse(self.text).body
+        return {name for statement in body for one in walk(statement)
+                if isinstance(one, ast.stmt) for name in _bound(one)}  # fmt: skip
+
     def changed_for(self, program: Taken, bridged: bool) -> tuple[str, ast.stmt] | None:
         """A name that a program takes of the module, which means something else in the text.
 

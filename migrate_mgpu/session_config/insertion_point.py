@@ -47,7 +47,7 @@ _HARMLESS = (
     "app.", "flags.", "compat.", "ConfigProto", "GPUOptions", "Session", "io.gfile.", "test.is_",
     "get_logger", "autograph.", "debugging.set_", "random.set_seed", "set_random_seed",
     "disable_v2_behavior", "disable_eager_execution", "examples.tutorials.mnist.",
-    "feature_column.",
+    "feature_column.", "contrib.learn.preprocessing.",
 )  # fmt: skip
 _LATE = "initialized-before"
 

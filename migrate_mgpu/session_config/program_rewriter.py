@@ -37,7 +37,8 @@ class NewNames:
     ``nodes`` are the mentions and imports for which there is something; ``names`` those of
     TensorFlow's v1 API that are used instead, ``packages`` what must be installed. ``files`` are
     the texts of new ones, in the module's folder or above it. ``eager``: it works without v1
-    behaviour as well, and a native program of a session may have it.
+    behaviour as well, and a native program of a session may have it. ``native`` are those of
+    which that is true, where it is not of all.
     """
 
     edits: list[Edit] = field(default_factory=list)
@@ -46,6 +47,7 @@ class NewNames:
     packages: set[str] = field(default_factory=set)
     files: dict[Path, str] = field(default_factory=dict)
     eager: bool = False
+    native: NewNames | None = None
 
 
 @record(frozen=True, eq=False)

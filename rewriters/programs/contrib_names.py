@@ -336,7 +336,33 @@ _GLOROT = NewName("tensorflow", "glorot_uniform_initializer")
 def plan(module: Module, importers: Sequence[Module]) -> NewNames:
     """What becomes of a module's names of ``tf.contrib``."""
     uses = [use for use in module.uses if use.status == "gone" and _counts(module, use)]
-    return _Renaming(module, importers, uses).run() if uses else NewNames()
+    if not uses:
+        return NewNames()
+    found = _Renaming(module, importers, uses).run()
+    own = [] if found.eager else _without_graphs(module, uses)
+    native = _Renaming(module, importers, own).run() if own else None
+    found.native = native if native is not None and native.eager else None
+    return found
+
+
+def _without_graphs(module: Module, uses: Sequence[Use]) -> list[Use]:
+    """The mentions of what is Python's own, with the imports that are for nothing else.
+
+    A native program has other forms of the names that are left.
+    """
+    own: list[Use] = []
+    for use in uses:
+        new = find(use.symbol.name)
+        if new is not None and new.package in _WITHOUT_GRAPHS:
+            own.append(use)
+    roots = {_root(use.node) for use in own}
+    for use in uses:
+        if own and use not in own and isinstance(use.node, ast.ImportFrom):
+            scope = module.names.scope_at(use.node)
+            names = {alias.asname or alias.name for alias in use.node.names}
+            mentions = [one for name in names for one in module.names.mentions(name, scope)]
+            own += [use] if mentions and roots.issuperset(mentions) else []
+    return own
 
 
 def _counts(module: Module, use: Use) -> bool:

@@ -110,6 +110,16 @@ Moving averages that something reads (``ema.average(w)``) are those of
 ``tf.train.ExponentialMovingAverage``, which TF2 has too: the step moves them, the author's lines
 ask for them. One run that moves and reads them, and a loss of averages, stay.
 
+The graph beside a checkpoint, where another program of the run reads it and asks it for tensors by
+constant names (``graph.get_operation_by_name('scores').outputs[0]``), is written by the saver, from
+the step that computes them. It has these names and no others, and TF2 of the same version reads it;
+a finding lists them. Defaults of placeholders, savers of some variables, layers that draw, metrics
+and tables keep such a program on the bridge.
+
+A loop may make variables as often as a run says (``for width in widths:``), in scopes with computed
+names (``"window-%s" % width``): a list ``names`` has them as TF1 numbers them, where no other name
+begins as they do.
+
 A session that a loop makes anew, and that restores a checkpoint before it runs something, is one
 around the loop, where nothing gives variables other values, and no iterator, metric or stream of
 random numbers begins anew with it. ``tf.train.Saver(ema.variables_to_restore())`` restores the

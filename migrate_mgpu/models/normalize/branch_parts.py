@@ -23,7 +23,7 @@ from migrate_mgpu.api.initializers import INITIALIZERS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.session.helper_names import known_value, values_in
+from migrate_mgpu.models.front.session.known_values import known_value, values_in
 from migrate_mgpu.models.front.session.scope import Home
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.models.normalize.single_calls import home_of

@@ -155,8 +155,10 @@ class _Loop:
         given = [*takes, *(source.code(nodes[0]) for nodes in attributes.values())]
         call = f"{called} = {name}({', '.join(given)})"
         top: ast.stmt = self.home if isinstance(self.home, ast.FunctionDef) else loop
-        owners = (one for one in module.names.ancestors(top) if isinstance(one, ast.ClassDef))
-        place = Layout(source, next(owners, top))
+        # Above what loses its indentation, and is no place for a class.
+        outer = [one for one in module.names.ancestors(top) if one in module.tree.body]
+        owners = [one for one in module.names.ancestors(top) if isinstance(one, ast.ClassDef)]
+        place = Layout(source, [*owners[:1], *outer, top][0])
         if source.text[: place.line_start].rstrip(" \t").endswith(f"\n{source.newline}"):
             above = place.insert_before([line.rstrip() for line in text])
         else:

@@ -19,19 +19,13 @@ from collections.abc import Iterator
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, position, walk
+from migrate_mgpu.api.graph import NAMED
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
 _IMPORT = "train.import_meta_graph"
-# Calls whose tensor is called `name:0`, and where the name stands if it is not told by keyword.
-_NAMED = {
-    "placeholder": 2, "identity": 1, "nn.softmax": None, "nn.sigmoid": 1, "sigmoid": 1,
-    "nn.relu": 1, "nn.tanh": 1, "tanh": 1, "argmax": None, "reduce_mean": None,
-    "reduce_sum": None, "reduce_max": None, "add": 2, "multiply": 2, "matmul": None, "equal": 2,
-    "reshape": 2,
-}  # fmt: skip
 # What TF1 calls operations that nobody gave a name.
 _OWN = {
     "add", "sub", "mul", "div", "truediv", "pow", "mod", "gradients", "init", "save", "report",
@@ -226,7 +220,7 @@ class _LoadedGraph:
         ]
         call = given[0] if len(given) == 1 else None
         kind = name_of(self.module, call) if call is not None else ""
-        if call is None or kind not in _NAMED or not _is_named(call, base, _NAMED[kind]):
+        if call is None or kind not in NAMED or not _is_named(call, base, NAMED[kind]):
             return None
         statement = self.names.statement(call)
         if not _is_of(statement, call) or position(call) > position(saved):

@@ -463,7 +463,7 @@ class EagerWatch:
 
 
 def _as_declared(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> list[Any]:
-    """What a `tf.function` is given, as its signature declares it: a list of rows may be one
+    """What a `tf.function` is given, as its signature declares it: rows in a list may be one
     batch."""
     import numpy
 
@@ -474,7 +474,7 @@ def _as_declared(function: Any, args: tuple[Any, ...], options: dict[str, Any]) 
     declared = dict(zip(names[-len(signature) :], signature))
     found = []
     for name, value in (*zip(declared, args), *options.items()):
-        if isinstance(value, list) and hasattr(declared.get(name), "dtype"):
+        if isinstance(value, (list, tuple)) and hasattr(declared.get(name), "dtype"):
             with contextlib.suppress(ValueError):  # TensorFlow says what it lacks
                 value = numpy.array(value)
         found.append(value)

@@ -180,6 +180,9 @@ class Helpers:
                 known[name] = values
             elif times.runs(value):
                 tensors.append(name)
+            elif _is_gone_through_once(module, value):
+                text = f"`{module.source.code(value)}` can be gone through once, and layers do more"
+                raise Refused(module, value, text, "give it as a list")
             else:
                 settings.append(name)
         parameters = function.parameters()
@@ -288,6 +291,19 @@ class Helpers:
         """
         for refused in self.elsewhere():
             raise refused
+
+
+_ITERATORS = {"map", "filter", "zip", "iter", "enumerate", "reversed"}
+
+
+def _is_gone_through_once(module: Module, value: ast.expr) -> bool:
+    """Whether a value is an iterator, of which a layer that is applied again finds nothing left."""
+    if isinstance(value, ast.Name):
+        value = module.names.only_value(value) or value
+    if isinstance(value, ast.GeneratorExp):
+        return True
+    name = module.names.qualname(value.func) or "" if isinstance(value, ast.Call) else ""
+    return name.startswith("builtins.") and name.partition(".")[2] in _ITERATORS
 
 
 def _named(node: ast.expr) -> set[str]:

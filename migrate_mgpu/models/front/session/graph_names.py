@@ -28,7 +28,11 @@ from migrate_mgpu.models.front.session.helper_names import (
     variables_of,
 )
 from migrate_mgpu.models.front.session.host_objects import NamedVariable
-from migrate_mgpu.models.front.session.names_in_functions import NamesInFunctions
+from migrate_mgpu.models.front.session.names_in_functions import (
+    OF_OPERATORS,
+    NamesInFunctions,
+    operation_names,
+)
 from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
 from migrate_mgpu.models.front.session.scope import given_once
 from migrate_mgpu.models.ir import Collected, Operation, Variables
@@ -49,6 +53,8 @@ class GraphNames:
         self._layers: dict[ast.Call, str] = {}
         self._helped: dict[ast.Call, list[HelperNamed]] = {}  # of functions' calls
         self._of_helpers: set[str] = set()  # the names of layers in them
+        self._of_runs: list[str] = []  # what scopes begin with whose names a run makes
+        self._markers: dict[ast.AST, str] = {}  # what stands for these, by their names
         self._functions = NamesInFunctions(self.module, graph, self._unique, self._taken)
         self._next = 0  # of the scope's entries, which have their names up to here
 
@@ -58,8 +64,18 @@ class GraphNames:
         Raises:
             Refused: TF1's name of one cannot be determined.
         """
+        found = self.with_loops(variables)
+        for one in found:
+            if one.rounds is not None:
+                text = "whether a variable is made, or how often, cannot be determined"
+                advice = "make it outside of loops and conditions"
+                raise Refused(one.rounds.module, one.rounds.loop, text, advice)
+        return found
+
+    def with_loops(self, variables: Variables) -> list[NamedVariable]:
+        """The same, where those of a loop may be one whose names are known to a run alone."""
         if variables.listed:
-            return [named for one in variables.listed for named in self.of(one)]
+            return [named for one in variables.listed for named in self.with_loops(one)]
         if variables.item_of is not None:
             return [one for one in self.of(variables.item_of) if _key(one) == variables.key]
         if variables not in self._known:
@@ -120,7 +136,7 @@ class GraphNames:
         call = next(c for c, made in self.found.layers.items() if made.variables is variables)
         if call in self._helped:
             return [
-                NamedVariable(one.name, variables, one.key, one.trained, one.used)
+                NamedVariable(one.name, variables, one.key, one.trained, one.used, one.rounds)
                 for one in self._helped[call]
             ]
         found: list[NamedVariable] = []
@@ -151,7 +167,8 @@ class GraphNames:
         found = names.of(self.module, helper.call, helper.function, self._prefix(variables.unit))
         self._of_helpers |= layers
         for one in found:
-            self._taken.setdefault(one.name.lower(), 1)
+            if one.rounds is None:
+                self._taken.setdefault(one.name.lower(), 1)
         return found
 
     def _of_operations(self, variables: Variables) -> Operations | None:
@@ -163,7 +180,26 @@ class GraphNames:
         last = self.scope.entries[self._next - 1].statement if self._next else None
         if len(helpers) != 1 or last is not variables.unit or self.scope.towers is not None:
             return None
-        return Operations(self._unique, self._scopes[variables.unit])
+        return Operations(self._unique, self._reserved, self._scopes[variables.unit])
+
+    def _reserved(self, module: Module, node: ast.AST, begins: str) -> str:
+        """What stands for the scopes of a loop, whose names begin with a text, and no others.
+
+        Raises:
+            Refused: another name may begin so.
+        """
+        if node in self._markers:
+            return self._markers[node]  # it is asked for once more, to tell what is in the way
+        begin = begins.lower()
+        own = begin.rpartition("/")[2]
+        clashes = any(one.startswith(begin) or begin.startswith(one) for one in self._of_runs)
+        names = (*self._taken, *(f"{begin[: -len(own)]}{one}" for one in self._operations))
+        if not own or clashes or any(one.startswith(begin) for one in names):
+            text = "the name of a variable in a checkpoint cannot be determined"
+            raise Refused(module, node, text, f"let no other name begin with `{begins}`")
+        self._of_runs.append(begin)
+        self._markers[node] = f"-{len(self._of_runs)}-"  # no name of TF1's begins so
+        return self._markers[node]
 
     def _check_here(self, call: ast.Call, variables: Variables) -> None:
         if not any(entry.statement is variables.unit for entry in self.scope.entries):
@@ -253,6 +289,12 @@ class GraphNames:
                         raise Refused(self.module, scope, text, "write that of its scope")
                     found.insert(0, f"{name}/")
         return "".join(found)
+
+    def operations(self) -> dict[str, ast.Call]:
+        """The operations that the scope's own statements give names, by these."""
+        if self.scope.entries:
+            self._come_to(self.scope.entries[-1].statement)
+        return self._functions.operations
 
     def variable_scope(self, statement: ast.stmt) -> str:
         """What variable scopes put before an optimizer's slots."""
@@ -344,6 +386,10 @@ class GraphNames:
                     found.update(p for t in texts if isinstance(t, str) for p in t.split("/"))
         return {part.lower() for part in found}
 
+    @cached_property
+    def _operations(self) -> set[str]:
+        return {*operation_names(self.module), *OF_OPERATORS}
+
     def _bound(self, part: ast.expr, given: ast.expr) -> ast.expr | None:
         """What a function that makes a variable gets for its name."""
         if not isinstance(given, ast.Name) or not isinstance(part, ast.Call):
@@ -364,6 +410,10 @@ class GraphNames:
     def _unique(self, name: str) -> str:
         """TF1 numbers names that are there already, in any case of letters."""
         key = name.lower()
+        for begin in self._of_runs:
+            if key.startswith(begin):
+                text = f"TF1's name of `{name}` cannot be determined: a loop's scope may have it"
+                raise Refused(self.module, self.scope.session, text, "give it another name")
         count = self._taken.get(key, 0)
         self._taken[key] = count + 1
         if not count:

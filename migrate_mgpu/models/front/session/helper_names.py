@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from types import MappingProxyType
+from typing import Union
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
@@ -18,16 +19,19 @@ from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.layers import LAYERS, LayerRow, LayerVariable
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.core.records import record
+from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.network.cell_variables import RUN_SCOPE, variables_of_run
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
-from migrate_mgpu.models.front.session.host_objects import HelperVariable
+from migrate_mgpu.models.front.session.host_objects import HelperVariable, Rounds
+from migrate_mgpu.models.front.session.known_values import is_only_read, known_value, values_in
+from migrate_mgpu.models.front.session.loop_names import name_of_scope, passed_to, round_scope
 
 _MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
          ast.SetComp, ast.GeneratorExp)  # fmt: skip
 _LEAVES = (ast.Break, ast.Continue)
+Turn = Union[int, ast.For]  # the number of a round, or its loop where a run knows how many it has
 
 
 def row_of(module: Module, call: ast.Call) -> LayerRow:
@@ -89,20 +93,27 @@ def variables_of(
 class HelperNamed:
     """A variable that a function makes: its name, where its class has it, whether it trains.
 
-    ``used``: the function computes something of it.
+    ``used``: the function computes something of it. With ``rounds`` it stands for all variables
+    of a loop.
     """
 
     name: str
     key: HelperVariable
     trained: bool = True
     used: bool = True
+    rounds: Rounds | None = None
 
 
 @record(frozen=True)
 class Operations:
-    """What names operations: ``unique`` numbers a name, a function is called in ``scope``."""
+    """What names operations: ``unique`` numbers a name, a function is called in ``scope``.
+
+    ``reserved`` keeps names that begin with a text for the scopes of a loop, and says what stands
+    for these.
+    """
 
     unique: Callable[[str], str]
+    reserved: Callable[[Module, ast.AST, str], str]
     scope: str
 
 
@@ -119,7 +130,9 @@ class HelperNames:
         self.helpers = helpers
         self._taken = taken
         self._operations = operations
-        self._opened: dict[tuple[ast.withitem, tuple[int, ...]], str] = {}
+        self._opened: dict[tuple[ast.expr, tuple[Turn, ...]], str] = {}
+        self._home: Module | None = None
+        self._passed: Mapping[str, ast.expr] = {}
 
     def of(
         self, module: Module, call: ast.Call, function: Function, prefix: str
@@ -132,6 +145,7 @@ class HelperNames:
             Refused: TF1's name of one cannot be determined.
         """
         passed = bind(call, function).values()
+        self._home, self._passed = module, passed
         known = {name: self._value(module, one) for name, one in passed.items()}
         given = values_in(function, known)
         return self._made(function, given, prefix, (), frozenset(), True)
@@ -143,7 +157,7 @@ class HelperNames:
 
         A parameter is what the one call of its function gives it.
         """
-        if not isinstance(node, ast.Name) or not _is_only_read(module, node):
+        if not isinstance(node, ast.Name) or not is_only_read(module, node):
             return known_value(node, {})
         names = module.names
         value = names.only_value(node)
@@ -177,7 +191,7 @@ class HelperNames:
         found = find_layers(module, calls, self.helpers.layer_calls, {}, self.helpers.regularized)
         own: list[HelperNamed] = []  # a class has its own variables before those of its layers
         inner: list[HelperNamed] = []
-        statements: set[tuple[ast.stmt, tuple[int, ...]]] = set()
+        statements: set[tuple[ast.stmt, tuple[Turn, ...]]] = set()
         makers = [
             call
             for call in calls
@@ -192,10 +206,17 @@ class HelperNames:
                 text = "the order of the variables that a statement makes cannot be determined"
                 raise Refused(module, call, text, "make one in each statement")
             statements.add((statement, turn))
+            loop = next((one for one in turn if isinstance(one, ast.For)), None)
+            numbers = tuple(one for one in turn if isinstance(one, int))
+            if loop is not None:
+                if call not in found or not found[call].variable or path or not plain:
+                    raise _unknown_number(module, call)
+                self._in_rounds(own, module, node, call, given, loop, prefix)
+                continue
             inside = prefix + self._scopes(module, node, call, given)
             if call in found and found[call].variable:
                 name = self._name(module, call, given)
-                key = HelperVariable((*path, call, *turn))
+                key = HelperVariable((*path, call, *numbers))
                 if name_of(module, call) == "Variable" and self._operations is not None and plain:
                     scope = self._name_scopes(module, node, call, given, turn)
                     full = self._operations.unique(scope + (name or "Variable"))
@@ -206,17 +227,20 @@ class HelperNames:
                     raise Refused(module, call, text, "write it as a constant")
                 own.append(HelperNamed(inside + name, key, used=_is_read(module, call)))
             elif call in found:
-                inner += self._layer(found[call], given, inside, (*path, call, *turn))
+                inner += self._layer(found[call], given, inside, (*path, call, *numbers))
             else:
                 target = self.helpers.target(module, call)
                 assert target is not None
                 passed = bind(call, target).values()
                 known = {name: known_value(value, given) for name, value in passed.items()}
                 known = values_in(target, known)
-                deeper = (*path, call, *turn)
+                deeper = (*path, call, *numbers)
                 within = plain and not _is_in_scope(module, node, call)
                 inner += self._made(target, known, inside, deeper, seen | {node}, within)
-        if len({one.name for one in own + inner}) < len(own + inner):
+        if inner and any(one.rounds is not None for one in own):
+            raise _unknown_number(module, calls[0])
+        named = [one.name for one in own + inner if one.rounds is None]
+        if len({*named}) < len(named):
             text = "several variables have one name"  # rounds of a loop that share them, say
             raise Refused(module, node, text, "give each its own")
         return own + inner
@@ -245,7 +269,7 @@ class HelperNames:
             yield HelperNamed(f"{name}/{variable.name}", key, not variable.is_statistic)
 
     def _scopes(
-        self, module: Module, function: ast.AST, call: ast.Call, given: Mapping[str, object]
+        self, module: Module, function: ast.AST, call: ast.AST, given: Mapping[str, object]
     ) -> str:
         """What the variable scopes around a call, in its function, put before names.
 
@@ -278,9 +302,9 @@ class HelperNames:
         self,
         module: Module,
         function: ast.AST,
-        call: ast.Call,
+        call: ast.AST,
         given: Mapping[str, object],
-        turn: tuple[int, ...],
+        turn: tuple[Turn, ...],
     ) -> str:
         """What all scopes around a call put before the names of operations, each as TF1 numbers it.
 
@@ -293,7 +317,7 @@ class HelperNames:
         path = self._operations.scope
         around = takewhile(lambda parent: parent is not function, module.names.ancestors(call))
         inner = turn
-        rounds: list[tuple[ast.With, tuple[int, ...]]] = []
+        rounds: list[tuple[ast.With, tuple[Turn, ...]]] = []
         for parent in around:
             if isinstance(parent, ast.For):
                 inner = ()
@@ -304,17 +328,82 @@ class HelperNames:
                 scope = item.context_expr
                 if scope_kind(module, scope) is None:
                     continue
-                key = item, number
-                if key not in self._opened:
-                    assert isinstance(scope, ast.Call)
-                    told = scope.args[0] if len(scope.args) == 1 and not scope.keywords else None
-                    name = known_value(told, given, module)
-                    if not isinstance(name, str) or name.endswith("/"):
-                        text = "the name of a variable's scope cannot be determined"
-                        raise Refused(module, scope, text, "write it as a constant")
-                    self._opened[key] = self._operations.unique(path + name) + "/"
-                path = self._opened[key]
+                path = self._open(module, scope, given, path, number)
         return path
+
+    def _open(
+        self,
+        module: Module,
+        scope: ast.expr,
+        given: Mapping[str, object],
+        path: str,
+        turn: tuple[Turn, ...],
+    ) -> str:
+        """What a scope in ``path`` puts before names, which TF1 numbers when it is opened."""
+        key = scope, turn
+        if key not in self._opened:
+            assert self._operations is not None
+            name = known_value(name_of_scope(module, scope), given, module)
+            if not isinstance(name, str) or name.endswith("/"):
+                text = "the name of a variable's scope cannot be determined"
+                raise Refused(module, scope, text, "write it as a constant")
+            self._opened[key] = self._operations.unique(path + name) + "/"
+        return self._opened[key]
+
+    def _in_rounds(
+        self,
+        own: list[HelperNamed],
+        module: Module,
+        function: ast.AST,
+        call: ast.Call,
+        given: Mapping[str, object],
+        loop: ast.For,
+        prefix: str,
+    ) -> None:
+        """Adds a variable to those of a loop that makes it so often as a run says.
+
+        Raises:
+            Refused: its name cannot be written as what a run computes.
+        """
+        kind, name = name_of(module, call), self._name(module, call, given)
+        numbered = kind == "Variable" and self._operations is not None
+        trains = {constant(k.value) for k in call.keywords if k.arg == "trainable"} <= {True}
+        if not trains or (not numbered and (kind != "get_variable" or name is None)):
+            raise _unknown_number(module, call)
+        kinds = {"variable_scope", "name_scope"} if numbered else {"variable_scope"}
+        scope = round_scope(module, loop, call, kinds, given)
+        before = own[-1].rounds if own else None
+        before = before if before is not None and before.loop is loop else None
+        if before is not None and (before.scope, before.numbered) != (scope.name, numbered):
+            raise _unknown_number(module, call)
+        if self._operations is not None and numbered:
+            outer = self._name_scopes(module, function, loop, given, ())
+            marker = before.marker if before is not None else ""
+            if not marker:
+                marker = self._operations.reserved(module, scope.name, outer + scope.begins)
+            path = f"{marker}/"
+            for one in scope.inner:
+                path = self._open(module, one, given, path, (loop,))
+            full = self._operations.unique(path + (name or "Variable"))
+        else:
+            outer = prefix + self._scopes(module, function, loop, given)
+            marker = f"-{loop.lineno}-"  # no name of TF1's begins so
+            told = [known_value(name_of_scope(module, one), given, module) for one in scope.inner]
+            if not all(isinstance(one, str) for one in told):
+                raise _unknown_number(module, call)
+            full = "/".join((marker, *map(str, told), str(name)))
+        assert self._home is not None
+        names = (*(before.names if before is not None else ()), full[len(marker) + 1 :])
+        if len({*names}) < len(names):
+            raise Refused(module, call, "several variables have one name", "give each its own")
+        passed = passed_to(module, function, loop, scope.name, self._passed, self._home)
+        rounds = Rounds(module, loop, scope.name, outer, marker, names, numbered, passed)
+        used = _is_read(module, call) and (before is None or own[-1].used)
+        made = HelperNamed("", HelperVariable((call,)), used=used, rounds=rounds)
+        if before is None:
+            own.append(made)
+        else:
+            own[-1] = replaced(own[-1], used=used, rounds=rounds)
 
     def _name(self, module: Module, call: ast.Call, given: Mapping[str, object]) -> str | None:
         """The name that a call gives; None where it gives none.
@@ -361,11 +450,13 @@ def _has_no_variables(module: Module, call: ast.Call) -> bool:
 
 def _turns(
     module: Module, function: ast.AST, calls: Sequence[ast.Call], given: Mapping[str, object]
-) -> Iterator[tuple[ast.Call, Mapping[str, object], tuple[int, ...]]]:
+) -> Iterator[tuple[ast.Call, Mapping[str, object], tuple[Turn, ...]]]:
     """Calls in their order, with what is known there; those of a loop once in each round.
 
+    Where the text does not tell what the loop goes through, once, with the loop for the round.
+
     Raises:
-        Refused: what the loop goes through cannot be determined.
+        Refused: how often a loop runs cannot be determined.
     """
     line = sorted(calls, key=lambda one: (one.lineno, one.col_offset))
     around: dict[ast.Call, ast.For | None] = {}
@@ -381,8 +472,12 @@ def _turns(
             yield from ((call, given, ()) for call in calls)
             continue
         items = _items(module, loop.iter, given)
-        if items is None or loop.orelse or any(isinstance(p, _LEAVES) for p in walk(loop)):
+        if loop.orelse or any(isinstance(p, _LEAVES) for p in walk(loop)):
             raise _unknown_number(module, calls[0])
+        if items is None:
+            known = {**given, **_bound(loop.target, Unknown)}
+            yield from ((call, known, (loop,)) for call in calls)
+            continue
         for number, item in enumerate(items):
             known = {**given, **_bound(loop.target, item)}
             yield from ((call, known, (number,)) for call in calls)
@@ -412,22 +507,10 @@ def _items(module: Module, node: ast.expr, given: Mapping[str, object]) -> list[
         if not isinstance(lower, (int, type(None))) or not isinstance(upper, (int, type(None))):
             return None
         return inner[lower:upper]
-    if isinstance(node, ast.Name) and not _is_only_read(module, node):
+    if isinstance(node, ast.Name) and not is_only_read(module, node):
         return None
     known = known_value(node, given)
     return [*known] if isinstance(known, tuple) else None
-
-
-def _is_only_read(module: Module, name: ast.Name) -> bool:
-    """Whether nothing changes the list that a name stands for."""
-    names = module.names
-    home = names.defining_scope(name.id, names.scope_of_name[name])
-    for one in names.mentions(name.id, home) if home is not None else ():
-        parent = names.parents.get(one)
-        item = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load)
-        if isinstance(parent, (ast.Attribute, ast.AugAssign, ast.Subscript)) and not item:
-            return False
-    return True
 
 
 def _bound(target: ast.expr, item: object) -> dict[str, object]:
@@ -460,71 +543,3 @@ def _runs(module: Module, function: ast.AST, call: ast.Call, given: Mapping[str,
                 return False
         child = parent
     return True
-
-
-def known_value(
-    node: ast.expr | None, given: Mapping[str, object], module: Module | None = None
-) -> object:
-    """A constant, a tuple of several, what a parameter was given, or a text made of such.
-
-    ``module`` is where it stands: there `str(2)` is a text.
-    """
-    if isinstance(node, ast.Name) and node.id in given:
-        return given[node.id]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
-        left, right = (known_value(one, given, module) for one in (node.left, node.right))
-        told = right if isinstance(right, tuple) else (right,)
-        if isinstance(left, (str, int)) and all(isinstance(one, (str, int)) for one in told):
-            added = isinstance(node.op, ast.Add)
-            try:
-                return left + right if added else left % right  # type: ignore[operator]
-            except (TypeError, ValueError, ZeroDivisionError):
-                return Unknown
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return tuple(known_value(one, given, module) for one in node.elts)
-    if isinstance(node, ast.JoinedStr):
-        shown = [known_value(part, given, module) for part in node.values]
-        return "".join(map(str, shown)) if Unknown not in shown else Unknown
-    if isinstance(node, ast.FormattedValue) and node.conversion == -1 and not node.format_spec:
-        value = known_value(node.value, given, module)
-        return value if isinstance(value, (str, int)) else Unknown
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.keywords:
-        text = known_value(node.func.value, given, module)
-        put = [known_value(one, given, module) for one in node.args]
-        if isinstance(text, str) and node.func.attr == "format":
-            if all(isinstance(one, (str, int)) for one in put):
-                try:
-                    return text.format(*put)
-                except (IndexError, KeyError, ValueError, AttributeError):
-                    return Unknown
-    if isinstance(node, ast.Call) and module is not None and len(node.args) == 1:
-        if module.names.qualname(node.func) != "builtins.str" or node.keywords:
-            return Unknown
-        value = known_value(node.args[0], given, module)
-        return str(value) if isinstance(value, (str, int)) else Unknown
-    if isinstance(node, ast.BoolOp):  # `scope or "linear"`
-        return _chosen_of([known_value(one, given, module) for one in node.values], node.op)
-    if isinstance(node, ast.UnaryOp):  # -1
-        number = constant(node)
-        return Unknown if number is None else number
-    return node.value if isinstance(node, ast.Constant) else Unknown
-
-
-def _chosen_of(values: Sequence[object], operator: ast.boolop) -> object:
-    """What `or`, or `and`, comes to: the first that says so, or the last."""
-    for value in values:
-        if value is Unknown or bool(value) is isinstance(operator, ast.Or):
-            return value
-    return values[-1]
-
-
-def values_in(function: Function, given: Mapping[str, object]) -> dict[str, object]:
-    """What the parameters of a function are given, and names that have one value of such."""
-    bindings = function.module.names.scopes[function.node].bindings
-    known = {name: value for name, value in given.items() if len(bindings.get(name, ())) == 1}
-    for statement in function.node.body if isinstance(function.node, ast.FunctionDef) else ():
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(target, ast.Name) and len(bindings.get(target.id, ())) == 1:
-            assert isinstance(statement, ast.Assign)
-            known[target.id] = known_value(statement.value, known, function.module)
-    return known

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.ir import Gathered, Optimizer, ShownGradients, Update, Variables
+from migrate_mgpu.models.ir import Gathered, Optimizer, ShownGradients, Step, Update, Variables
 
 
 @record(frozen=True)
@@ -21,11 +23,32 @@ class HelperVariable:
 
 
 @record(frozen=True, eq=False)
+class Rounds:
+    """What the variables are called that a loop makes, where only a run knows how often.
+
+    ``names`` are those of a round in its ``scope``, an expression of the ``loop``'s targets and of
+    the parameters of its function, for which ``passed`` has the arguments. ``outer`` stands before
+    that, ``marker`` for both where names are compared. ``numbered``: TF1 numbers scopes that are
+    alike.
+    """
+
+    module: Module
+    loop: ast.For
+    scope: ast.expr
+    outer: str
+    marker: str
+    names: tuple[str, ...]
+    numbered: bool
+    passed: Mapping[str, ast.expr]
+
+
+@record(frozen=True, eq=False)
 class NamedVariable:
     """A variable by its name in the graph.
 
     ``key`` is that of a dictionary, the place in a list, or what a layer calls it. ``used``:
     something is computed of it; TF1's optimizers keep nothing of one that no gradient reaches.
+    With ``rounds`` it stands for all that a loop makes, and has no name.
     """
 
     name: str
@@ -33,6 +56,7 @@ class NamedVariable:
     key: ast.expr | HelperVariable | int | str | None = None
     trained: bool = True
     used: bool = True
+    rounds: Rounds | None = None
 
 
 @record(frozen=True, eq=False)
@@ -43,6 +67,7 @@ class SavedState:
     variables, and how many have it already; ``powers`` are the names of Adam's two counters,
     ``steps`` the name of the count of steps where Keras's arithmetic needs it, ``averages`` those
     of the variables' averages, ``counter`` the name of the global step that nothing else reads.
+    ``around``, in place of ``slots``, is what stands before and behind names that a run knows.
     ``optimizer`` is that of the update, or one of those of which the
     program makes one: each has a state of its own then.
     """
@@ -54,6 +79,7 @@ class SavedState:
     steps: str
     averages: tuple[str, ...] = ()
     counter: str = ""
+    around: tuple[str, str] | None = None
 
 
 @record(frozen=True, eq=False)
@@ -89,6 +115,18 @@ class SaverCall:
 
 
 @record(frozen=True, eq=False)
+class GraphExport:
+    """A step whose graph is written with checkpoints, for programs that read it.
+
+    ``inputs`` and ``outputs`` are TF1's names of what it is fed and of its values, in their order.
+    """
+
+    step: Step
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@record(frozen=True, eq=False)
 class TowerSummary:
     """Where the summary of a tower is named: in the ``scope`` of each, told by its number.
 
@@ -108,7 +146,8 @@ class Summary:
     """`tf.summary.scalar("loss", loss)`: ``tag`` as TF1 has it, ``values`` by TF1's parameters.
 
     ``statement`` makes nothing else; ``variable`` is what a loop over variables tells of each,
-    or whose gradient it tells of: that is the one of ``gradients`` with this ``index``.
+    or whose gradient it tells of: that is the one of ``gradients`` with this ``index``. ``around``
+    is what stands before and behind the names of all variables, where it is one of each gradient.
     """
 
     kind: str
@@ -120,6 +159,7 @@ class Summary:
     gradients: ShownGradients | None = None
     index: int = 0
     tower: TowerSummary | None = None
+    around: tuple[str, str] | None = None
 
     @property
     def in_each(self) -> bool:
@@ -130,7 +170,8 @@ class Summary:
     def taken(self) -> tuple[ast.expr, ...]:
         """The expressions of the author's that it is computed of, where it is merged."""
         gathered = self.tower is not None and self.tower.each is not None
-        return () if self.variable is not None or gathered else (*self.values.values(),)
+        none = self.variable is not None or self.around is not None or gathered
+        return () if none else (*self.values.values(),)
 
 
 @record(frozen=True, eq=False)

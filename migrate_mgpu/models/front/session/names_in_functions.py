@@ -14,9 +14,29 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.summaries import SUMMARIES, clean_tag
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
-from migrate_mgpu.models.front.session.helper_names import known_value, values_in
+from migrate_mgpu.models.front.session.known_values import known_value, values_in
 
 _LOOPS = (ast.For, ast.While, ast.Try)
+
+# What TF1 calls operations that nobody calls, or by other names than their functions have.
+OF_OPERATORS = frozenset({
+    "add", "sub", "mul", "div", "truediv", "floordiv", "pow", "mod", "neg", "gradients", "init",
+    "save", "report", "const", "cond", "while", "stack", "strided_slice", "beta1_power",
+    "beta2_power", "global_step", "group_deps", "mergesummary", "variable",
+})  # fmt: skip
+
+
+def operation_names(module: Module) -> set[str]:
+    """Names that TF1 gives the operations of a program's calls, where they have no own."""
+    return {one for use in module.uses for one in names_of(use.symbol.name)}
+
+
+def names_of(name: str) -> set[str]:
+    """Names that TF1 may give what a function of its own makes."""
+    if name.startswith(("summary.", "train.", "app.", "flags.")):
+        return set()
+    last = name.rpartition(".")[2].lower()
+    return {last, last.replace("_", ""), last.removeprefix("reduce_")}
 
 
 class NamesInFunctions:
@@ -36,6 +56,8 @@ class NamesInFunctions:
         self.taken = taken
         # The tags of the summaries of each call in the scope that builds the graph.
         self.tags: dict[ast.Call, dict[ast.Call, str | None]] = {}
+        # The calls of that scope itself, by the names that they are given.
+        self.operations: dict[str, ast.Call] = {}
 
     def calls(self, statement: ast.stmt, scope: str, prefix: str) -> None:
         """Names what a statement's calls make, in the name ``scope`` that it stands in.
@@ -65,7 +87,9 @@ class NamesInFunctions:
                 tag = self._tag(call, place[0], given)
                 self.tags.setdefault(path[0], {})[call] = tag
             elif kind:
-                self._operation(call, kind, place, given)
+                name = self._operation(call, kind, place, given)
+                if name is not None and not path:
+                    self.operations[name] = call
 
     def _body(
         self,
@@ -110,17 +134,19 @@ class NamesInFunctions:
 
     def _operation(
         self, call: ast.Call, kind: str, place: tuple[str | None, str], given: Mapping[str, object]
-    ) -> None:
+    ) -> str | None:
+        """The name of an operation that is given one, and is no variable."""
         told = next((k.value for k in call.keywords if k.arg == "name"), None)
         if kind == "get_variable" and told is None and call.args:
             told = call.args[0]
         name = known_value(told, given) if told is not None else None
         if not isinstance(name, str) or not name:
-            return
+            return None
         if kind == "get_variable":
             self.taken.setdefault((place[1] + name).lower(), 1)
         elif place[0] is not None:
-            self.unique(place[0] + name)
+            return self.unique(place[0] + name)
+        return None
 
     def _tag(self, call: ast.Call, scope: str | None, given: Mapping[str, object]) -> str | None:
         """The name of a summary that a function makes; None where it is not known."""

@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     Assignment,
     Dataset,
     EventWriter,
+    GraphExport,
     Iterator,
     IteratorStart,
     Merge,
@@ -435,6 +436,10 @@ class SessionProgram:
     merges: dict[ast.Call, Merge] = field(default_factory=dict)
     # The variables of gradients that summaries tell of, by what computes those.
     differentiated: dict[Update, tuple[NamedVariable, ...]] = field(default_factory=dict)
+    # The variables of an update, some of which have names that a run makes.
+    loop_names: dict[Update, tuple[NamedVariable, ...]] = field(default_factory=dict)
+    # Steps whose graphs are written with checkpoints.
+    graph_exports: dict[Saver, GraphExport] = field(default_factory=dict)
     computed_summaries: set[Summary] = field(default_factory=set)  # of Python's own values
     summarizing: set[ast.stmt] = field(default_factory=set)  # they give summaries names
     graph_files: list[ast.stmt] = field(default_factory=list)  # they write the graph, no more

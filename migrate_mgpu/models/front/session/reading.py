@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -25,8 +26,9 @@ from migrate_mgpu.models.front.session.eager_values import EagerValueReader
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.graph_clients import GraphClientReader
 from migrate_mgpu.models.front.session.graph_collections import is_update_ops
+from migrate_mgpu.models.front.session.graph_exports import GraphExportReader
 from migrate_mgpu.models.front.session.graph_owners import GraphOwnerReader
-from migrate_mgpu.models.front.session.host_objects import Assignment
+from migrate_mgpu.models.front.session.host_objects import Assignment, SaverCall
 from migrate_mgpu.models.front.session.iterators import IteratorReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.metrics import MetricReader
@@ -87,17 +89,20 @@ def read_program(
     beside: AbstractSet[Module] = frozenset(),
     owner: Owner | None = None,
     shared: SharedGraph | None = None,
+    graph_readers: Callable[[SaverCall], list[Module]] = lambda call: [],
 ) -> SessionProgram:
     """What a module's session program does; ``configs`` are nodes that carry configurations.
 
     ``beside`` are the program's other modules that speak to TensorFlow, ``owner`` is one of several
     classes, or functions, that build a graph each: what it does is read. ``shared`` is what several
-    programs want of the class that builds the graph, this one among them.
+    programs want of the class that builds the graph, this one among them. ``graph_readers`` are
+    the modules of other programs that read the graph which a saver writes beside the variables.
 
     Raises:
         Refused: some statement is not understood.
     """
-    return _Reader(Reading(module, graph, configs, beside, owner, shared)).read()
+    state = Reading(module, graph, configs, beside, owner, shared, graph_readers)
+    return _Reader(state).read()
 
 
 class _Reader(StatementReader):
@@ -182,6 +187,8 @@ class _Reader(StatementReader):
         self._check_globals()
         self.clients.read()
         self._read_shared()
+        savers = self.driving.savers
+        GraphExportReader(self.state).read(savers.names, savers.is_whole)
         if self.found.several:
             self._check_calls()
         self._check_graphs()

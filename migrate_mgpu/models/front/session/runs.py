@@ -583,6 +583,14 @@ class RunReader:
         Raises:
             Refused: it cannot be found here.
         """
+        self.shared[self.step_of(wanted)] = wanted
+
+    def step_of(self, wanted: SharedStep) -> Step:
+        """A step by the names that its parts have.
+
+        Raises:
+            Refused: it cannot be found here.
+        """
         session = self.scope.session
         known = {one.name: one for one in self.found.placeholders}
         given = [*wanted.feeds, *(name for name, _ in wanted.folded)]
@@ -609,8 +617,7 @@ class RunReader:
                 raise Refused(self.module, session, text)
             folded.append((known[name], value))
         feeds = [known[name] for name in wanted.feeds]
-        step = self._kind(session, fetches, units, feeds, tuple(folded))
-        self.shared[step] = wanted
+        return self._kind(session, fetches, units, feeds, tuple(folded))
 
     def _kind(
         self,

@@ -53,8 +53,9 @@ class SaverReader:
 
     def whole(self) -> Saver:
         """A saver of all that there is, as one that is made without arguments."""
-        every = [named for one in self.found.variables for named in self.names.of(one)]
+        every = self._every()
         states = tuple(one for update in self.found.updates for one in self._states(update))
+        self._check_loops(every, self.found.scope.session)
         session = self.found.scope.session
         statement = ast.Assign([], session)
         saved = tuple((named.name, named) for named in every)
@@ -74,8 +75,9 @@ class SaverReader:
                     text = f"`{name}` of a saver is not supported in a native program"
                     raise Refused(self.module, value, text)
         keep = given.get("max_to_keep")
-        every = [named for one in self.found.variables for named in self.names.of(one)]
+        every = self._every()
         states = tuple(one for update in self.found.updates for one in self._states(update))
+        self._check_loops(every, call)
         told = given.get("var_list")
         if told is None or is_none(told) or self._is_call(told, _ALL):
             saved = [(named.name, named) for named in every]
@@ -86,9 +88,23 @@ class SaverReader:
             saved = self._named_variables(told)
         return Saver(target.id, statement, call, tuple(saved), (), keep)
 
+    def _every(self) -> list[NamedVariable]:
+        return [named for one in self.found.variables for named in self.names.with_loops(one)]
+
+    def _check_loops(self, every: Sequence[NamedVariable], node: ast.AST) -> None:
+        """Variables of loops have their names in a list, which is made with the optimizer.
+
+        Raises:
+            Refused: no optimizer above trains them.
+        """
+        known = {one for some in self.found.loop_names.values() for one in some}
+        if any(one.rounds is not None and one not in known for one in every):
+            text = "a saver saves variables of a loop, which no optimizer above it trains"
+            raise Refused(self.module, node, text, "make it below")
+
     def is_whole(self, saver: Saver) -> bool:
         """Whether a saver saves all that there is."""
-        every = [named for one in self.found.variables for named in self.names.of(one)]
+        every = self._every()
         saved = {id(named) for _, named in saver.saved}
         kept = {state.update for state in saver.states}
         return all(id(named) in saved for named in every) and kept == {*self.found.updates}
@@ -189,14 +205,17 @@ class SaverReader:
             raise Refused(self.module, update.statement, text, "write the training steps out")
         scope = self.names.variable_scope(update.statement) + within
         slots: list[tuple[str, int]] = []
-        every = [n for one in update.variables for n in self.names.of(one) if n.trained]
+        every = [n for one in update.variables for n in self.names.with_loops(one) if n.trained]
+        looped = any(one.rounds is not None for one in every)
+        if looped:
+            keep_names(self.found, self.names, update)
         reached = [named for named in every if named.used]
         if len(reached) < len(every):  # the others have no gradient, and no slots in TF1
-            if update.averages:
-                text = "averages are saved of variables of which one is not used"
+            if update.averages or looped:
+                text = "averages, or variables of loops, are saved, of which one is not used"
                 raise Refused(self.module, update.statement, text, "save the variables alone")
             self.found.differentiated[update] = tuple(reached)
-        for named in reached:
+        for named in () if looped else reached:
             base = f"{scope}{named.name}/{name}"
             slots.append((base, self._slots.get(base, 0)))
             self._slots[base] = self._slots.get(base, 0) + row.slots
@@ -208,7 +227,7 @@ class SaverReader:
             optimizer.kind != "adam" and is_scheduled(optimizer) and update.rate is None
         )
         steps = self.names.fresh(update.statement, f"{name}/steps") if counted else ""
-        averages = [f"{scope}{one.name}/{_AVERAGE}" for one in every]
+        averages = [f"{scope}{one.name}/{_AVERAGE}" for one in every if not looped]
         return SavedState(
             update,
             optimizer,
@@ -217,6 +236,7 @@ class SaverReader:
             steps,
             tuple(averages if update.averages else ()),
             _COUNTER if update.counts_alone else "",
+            (scope, f"/{name}") if looped else None,
         )
 
     # -- calls ------------------------------------------------------------------------
@@ -247,6 +267,20 @@ class SaverReader:
         if not isinstance(step, (ast.Name, ast.Attribute)) or not isinstance(counter, Variables):
             step = None
         return SaverCall(call, saver, kind, given["sess"], gone, step)
+
+
+def keep_names(found: SessionProgram, names: GraphNames, update: Update) -> None:
+    """Lets the variables of an update have a list of their names, some of which a run makes.
+
+    Raises:
+        Refused: there is more that has to do with them than one optimizer.
+    """
+    every = [n for one in update.variables for n in names.with_loops(one) if n.trained]
+    parts = (len(found.updates), len(update.optimizer.arms))
+    if parts != (1, 1) or update.averages or found.scope.towers is not None:
+        text = "a loop makes variables that are trained by more than one optimizer, or averaged"
+        raise Refused(found.scope.module, update.statement, text)
+    found.loop_names[update] = tuple(every)
 
 
 def _keeps(optimizer: Optimizer) -> list[str]:

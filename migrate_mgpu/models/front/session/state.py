@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from migrate_mgpu.api.graph import COMPUTES, CONTROL, DRAWS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.folding import may_fold
+from migrate_mgpu.models.front.session.host_objects import SaverCall
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
 from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
@@ -41,11 +43,14 @@ class Reading:
         beside: AbstractSet[Module],
         owner: Owner | None = None,
         shared: SharedGraph | None = None,
+        graph_readers: Callable[[SaverCall], list[Module]] = lambda call: [],
     ) -> None:
         """``owner`` is one of several that build a graph each: its own is read.
 
-        ``shared`` is what several programs want of the graph.
+        ``shared`` is what several programs want of the graph. ``graph_readers`` are the modules
+        that read the graph which a saver writes.
         """
+        self.graph_readers = graph_readers
         self.module = module
         self.beside = beside  # the program's other modules that speak to TensorFlow
         self.graph = graph

@@ -35,6 +35,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     TowerSummary,
     WriterCall,
 )
+from migrate_mgpu.models.front.session.names_in_functions import operation_names
 from migrate_mgpu.models.front.session.program import (
     Gradients,
     Holds,
@@ -44,6 +45,7 @@ from migrate_mgpu.models.front.session.program import (
     SummaryList,
 )
 from migrate_mgpu.models.front.session.runs import RunReader
+from migrate_mgpu.models.front.session.savers import keep_names
 from migrate_mgpu.models.front.towers.loop import scope_of_towers
 from migrate_mgpu.models.front.towers.summary_names import (
     TowerScope,
@@ -51,7 +53,7 @@ from migrate_mgpu.models.front.towers.summary_names import (
     is_plain_text,
     scope_of,
 )
-from migrate_mgpu.models.ir import Gathered, ShownGradients, Stage, Unit
+from migrate_mgpu.models.ir import Gathered, ShownGradients, Stage, Unit, Update
 
 _EVERY = ("trainable_variables", "global_variables", "all_variables")
 _WRITER_CALLS = ("add_summary", "add_graph", "flush", "close")
@@ -371,15 +373,7 @@ class SummaryReader:
 
     @cached_property
     def _operations(self) -> set[str]:
-        """Names that TF1 gives the operations of the program's calls, where they have no own."""
-        found: set[str] = set()
-        for use in self.module.uses:
-            name = use.symbol.name
-            if name.startswith(("summary.", "train.", "app.", "flags.")):
-                continue
-            last = name.rpartition(".")[2].lower()
-            found |= {last, last.replace("_", ""), last.removeprefix("reduce_")}
-        return found
+        return operation_names(self.module)
 
     def _meanings(self, summary: Summary) -> dict[str, Meaning | None]:
         return {
@@ -507,13 +501,45 @@ class SummaryReader:
         if self.found.scope.towers is not None and (update.clips or update.tower_clips):
             text = "a summary tells of the towers' gradients, which are clipped later"
             raise Refused(self.module, summary.call, text)
-        every = (one for some in update.variables for one in self.names.of(some))
+        every = (one for some in update.variables for one in self.names.with_loops(some))
         named = tuple(one for one in every if one.trained and one.used)
+        if any(one.rounds is not None for one in named):
+            yield self._of_all_gradients(summary, update, named)
+            return
         self.found.differentiated[update] = named
         for index, variable in enumerate(named):
             yield self._add(
                 summary.call, summary.statement, variable, None, summary.gradients, index
             )
+
+    def _of_all_gradients(
+        self, summary: Summary, update: Update, named: tuple[NamedVariable, ...]
+    ) -> Summary:
+        """One that stands for those of all gradients, where a run knows the names of some.
+
+        Raises:
+            Refused: TF1's tag of one is not told by the name of its variable alone.
+        """
+        keep_names(self.found, self.names, update)
+        call, statement = summary.call, summary.statement
+        row = SUMMARIES.by_name[name_of(self.module, call)]
+        given = NamedArguments(self.module, call, row.signature).rest
+        told = given.pop(row.parameters[0].name)
+        around: set[tuple[str, str]] = set()
+        for one in named:
+            rounds = one.rounds
+            for name in [one.name] if rounds is None else rounds.names:
+                name = name if rounds is None else f"{rounds.marker}/{name}"
+                tag = clean_tag(_text(told, name))
+                full = self.names.fresh(statement, tag, of_variable=True)
+                before, _, behind = full.partition(name)
+                if not tag.startswith(name) or not full.endswith(tag):
+                    raise Refused(self.module, told, *_NO_TAG)
+                self._check_tag(full, self.module, told)
+                around.add((before, behind))
+        if len(around) != 1:
+            raise Refused(self.module, told, *_NO_TAG)
+        return replaced(summary, values=given, around=around.pop())
 
     def _of_each(
         self,

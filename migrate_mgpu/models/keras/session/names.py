@@ -60,6 +60,10 @@ class StepNames:
             if update.rate is not None and "momentum" in update.optimizer.kinds:
                 self._rates[update] = self._fresh(f"{own}_rate")
             self._trained[update] = self._fresh(name, "trained_variables")
+        self._names_of = {
+            update: (self._fresh("names", "variable_names"), self._fresh("scopes", "name_scopes"))
+            for update in program.loop_names
+        }
         self._gone = {update.name for update in program.updates}  # the author's, free again
         self._steps: dict[Step, str] = {}
         for step in program.steps:
@@ -192,6 +196,14 @@ class StepNames:
 
     def trained(self, update: Update) -> str:
         return self._trained[update]
+
+    def of_variables(self, update: Update) -> str:
+        """The list of TF1's names of what an update trains, where a run makes some."""
+        return self._names_of[update][0]
+
+    def scopes(self, update: Update) -> str:
+        """The scopes in which a loop makes variables of an update."""
+        return self._names_of[update][1]
 
     def step(self, step: Step) -> str:
         return self._steps[step]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.checkpoints import (
     BETA_POWER,
+    GRAPH_SAVER,
     RECOVER,
     RECOVERING_SAVER,
     RESTORE,
@@ -25,7 +26,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     Saver,
 )
 from migrate_mgpu.models.front.session.program import SessionProgram
-from migrate_mgpu.models.ir import Collected, Update
+from migrate_mgpu.models.ir import Collected, Optimizer, Step, Update
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, Source
@@ -36,7 +37,15 @@ from migrate_mgpu.source.style import FileStyle
 class SaverWriter:
     """Writes savers and their calls; ``classes`` are what the program needs for them."""
 
-    def __init__(self, program: SessionProgram, names: StepNames, style: FileStyle) -> None:
+    def __init__(
+        self,
+        program: SessionProgram,
+        names: StepNames,
+        style: FileStyle,
+        known: Callable[[Step, ast.stmt], str],
+    ) -> None:
+        """``known`` is how a step is called at a statement; empty where it is not made yet."""
+        self.known = known
         self.program = program
         self.module = program.scope.module
         self.source = self.module.source
@@ -53,17 +62,37 @@ class SaverWriter:
         saver = next(one for one in self.program.savers if one.statement is statement)
         recovers = any(one.kind == RECOVER for one in self.program.saver_calls)
         definition = RECOVERING_SAVER if recovers else SAVER
+        if self.program.graph_exports:
+            definition = GRAPH_SAVER
         self._needs(definition.written(self._saver, self.style), "os")
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - dedent]
         column = len(indent) + len(saver.name) + 3 + len(self._saver) + 1
         keep = "" if saver.keep is None else f", max_to_keep={self.source.code(saver.keep)}"
+        keep += self._graph(saver, recovers)
         if saver.holder:
             saved = f"{saver.holder}.{self.names.saved}"
         else:
             saved = self._variables(saver, indent, column, len(keep) + 1)
         start, end = self.source.span(saver.call)
         yield Edit(start, end, f"{self._saver}({saved}{keep})".replace("\n", self.source.newline))
+
+    def _graph(self, saver: Saver, recovers: bool) -> str:
+        """What a saver is told of the step whose graph it writes; empty where it writes none."""
+        export = self.program.graph_exports.get(saver)
+        if export is None:
+            return ""
+        step = self.known(export.step, saver.statement)
+        if not step or recovers:
+            text = "another program reads the graph that is saved here, before all of it is made"
+            raise Refused(self.module, saver.call, text, "make the saver below")
+        names = ", ".join(f"`{one}`" for one in (*export.inputs, *export.outputs))
+        text = "the graph beside the checkpoints has what other programs of the run ask it for"
+        self.found.note(self.module, saver.call, f"{text}: {names}")
+        told = [[self.style.string(one) for one in some]
+                for some in (export.inputs, export.outputs)]  # fmt: skip
+        inputs, outputs = (f"[{', '.join(some)}]" for some in told)
+        return f", graph=({step}, {inputs}, {outputs})"
 
     def kept(self, saver: Saver, me: str, indent: str) -> str:
         """What an object keeps for savers that are made elsewhere, with ``\\n`` between lines."""
@@ -73,8 +102,17 @@ class SaverWriter:
     def _variables(self, saver: Saver, indent: str, column: int, tail: int) -> str:
         """A dictionary of what is saved, as it stands behind so many characters of a line."""
         inner = indent + self.style.indent
-        lines = [
-            f"{self.style.string(n)}: {code_of(self.source, self.names, v)}" for n, v in saver.saved
+        lines: list[str] = []
+        told: set[NamedVariable] = set()
+        if any(variable.rounds is not None for _, variable in saver.saved):
+            for update, variables in self.program.loop_names.items():
+                names = self.names.of_variables(update)
+                lines.append(f"**dict(zip({names}, {self.names.trained(update)}))")
+                told.update(variables)
+        lines += [
+            f"{self.style.string(n)}: {code_of(self.source, self.names, v)}"
+            for n, v in saver.saved
+            if v not in told
         ]
         for update in dict.fromkeys(state.update for state in saver.states):
             states = [state for state in saver.states if state.update is update]
@@ -129,16 +167,27 @@ class SaverWriter:
         """The items that stand for what an optimizer keeps."""
         row = OPTIMIZERS.by_kind[state.optimizer.kind]
         lines: list[str] = []
+        slots: list[str] = []
         if state.powers[0]:
             self._needs(BETA_POWER.written(self._power, self.style), "math")
             for name, beta in zip(state.powers, ("beta_1", "beta_2")):
                 value = f"{self._power}({optimizer}, {optimizer}.{beta})"
                 lines.append(f"{self.style.string(name)}: {value}")
-        slots = self._slots(state) if not row.slots else [
-            base if not number + index else f"{base}_{number + index}"
-            for base, number in state.slots
-            for index in range(row.slots)
-        ]  # fmt: skip
+        of_each: list[str] = []
+        if state.around is not None:
+            numbers = range(row.slots)
+            kinds = ["" if not n else f"_{n}" for n in numbers] or self._kinds(state.optimizer)
+            of_each = [f"{state.around[1]}{kind}" for kind in kinds]
+            slots = of_each
+        elif row.slots:
+            slots = [
+                base if not number + index else f"{base}_{number + index}"
+                for base, number in state.slots
+                for index in range(row.slots)
+            ]
+        else:
+            kinds = self._kinds(state.optimizer)
+            slots = [f"{base}{kind}" for kind in kinds for base, _ in state.slots]
         if state.steps or (slots and not row.slots):
             self.found.note(
                 self.module, state.update.statement, "checkpoints that TF1 saved do not load "
@@ -148,7 +197,9 @@ class SaverWriter:
         if state.steps:
             steps = f"{optimizer}.iterations"
             lines.append(f"{self.style.string(state.steps)}: {steps}")
-        if slots:
+        if of_each:
+            lines.append(self._of_each(state, optimizer, of_each, bool(row.slots), inner))
+        elif slots:
             lines.append(self._zipped(slots, f"{optimizer}.variables[-{len(slots)}:]", inner))
         return lines
 
@@ -170,25 +221,44 @@ class SaverWriter:
             head = f"**dict(zip([{listed}\n{inner}], "
         return head + tail
 
-    def _slots(self, state: SavedState) -> list[str]:
-        """Slots that are other ones than TF1's, which get names of their own."""
-        optimizer = state.optimizer
-        bases = [base for base, _ in state.slots]
+    def _of_each(
+        self, state: SavedState, optimizer: str, ends: list[str], apart: bool, inner: str
+    ) -> str:
+        """Items for what is kept of each variable; ``apart``: the values of one stand together."""
+        assert state.around is not None
+        names, (before, _) = self.names.of_variables(state.update), state.around
+        (end, *more), each = ends, f"for name in {names}"
+        quote = self.style.string("")[0]
+        if not more:
+            shown, loops = f"{{name}}{end}", each
+        else:
+            slots = f"for slot in ({', '.join(map(self.style.string, ends))})"
+            shown, loops = "{name}{slot}", f"{each} {slots}" if apart else f"{slots} {each}"
+        count = f"len({names})" if not more else f"{len(ends)} * len({names})"
+        text = f"f{quote}{before}{shown}{quote} {loops}"
+        kept = f"{optimizer}.variables[-{count}:]"
+        found = f"**dict(zip([{text}], {kept}))"
+        if len(inner) + len(found) + 1 > self.style.width:
+            found = f"**dict(zip([\n{inner}{self.style.indent}{text}\n{inner}], {kept}))"
+        return found
+
+    def _kinds(self, optimizer: Optimizer) -> list[str]:
+        """What other slots than TF1's are called, behind the names of their variables."""
         if optimizer.kind == "gradient_descent":
             return []
         if optimizer.kind == "momentum":
-            return [f"{base}/velocity" for base in bases]
+            return ["/velocity"]
         if optimizer.kind != "rmsprop":
             raise Refused(self.module, optimizer.node, "a saver of what this optimizer keeps")
-        kinds = ["velocity"]
+        kinds = ["/velocity"]
         for setting, slot in (("momentum", "momentum"), ("centered", "average_gradient")):
             value = optimizer.arguments.get(setting)
             known = constant(value) if value is not None else 0
             if not isinstance(known, (int, float)):
                 text = f"which state an optimizer with this `{setting}` has cannot be determined"
                 raise Refused(self.module, value or optimizer.node, text)
-            kinds += [slot] if known else []
-        return [f"{base}/{kind}" for kind in kinds for base in bases]
+            kinds += [f"/{slot}"] if known else []
+        return kinds
 
     def calls(self) -> Iterator[Edit]:
         """`saver.save(sess, path)` without the session."""

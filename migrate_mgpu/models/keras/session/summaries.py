@@ -18,6 +18,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     WriterCall,
 )
 from migrate_mgpu.models.front.session.program import SessionProgram
+from migrate_mgpu.models.ir import ShownGradients
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.savers import code_of
@@ -80,6 +81,10 @@ class SummaryWriter:
         tag = self.style.string(summary.tag)
         if summary.tower is not None and not summary.tower.first:
             tag = self._tag_of_tower(summary.tag, summary.tower, context)
+        if summary.around is not None:
+            quote = tag[0]
+            before, behind = summary.around
+            tag = f"f{quote}{before}{{name}}{behind}{quote}"
         given = [f"{row.parameters[0].new_name}={tag}"]
         for parameter in row.parameters[1:]:
             if parameter.name in summary.values:
@@ -95,6 +100,13 @@ class SummaryWriter:
         taken, given = (f"({values})", f"zip({lists})") if len(pairs) > 1 else (values, lists)
         loop = f"for {self._index}, {taken} in enumerate({given})"
         return f"*[summary {loop} for summary in ("
+
+    def _of_all_gradients(self, gradients: ShownGradients) -> str:
+        """What stands above the summaries of each gradient, by the names of their variables."""
+        computed = gradients.computed
+        update = next(one for one in self.program.updates if one.computed is computed)
+        pairs = f"zip({self.names.of_variables(update)}, {self.names.gradients})"
+        return f"*[summary for name, gradient in {pairs} for summary in ("
 
     @property
     def _index(self) -> str:
@@ -146,6 +158,8 @@ class SummaryWriter:
     def _of_gradient(self, summary: Summary, value: ast.expr, context: Context) -> str:
         """What is computed of the gradient that a loop over all of them comes to."""
         loop, text = summary.statement, f"{self.names.gradients}[{summary.index}]"
+        if summary.around is not None:
+            text = "gradient"
         assert isinstance(loop, ast.For) and isinstance(loop.target, ast.Tuple)
         name = loop.target.elts[0]
         assert isinstance(name, ast.Name)
@@ -160,10 +174,13 @@ class SummaryWriter:
             outer = len(self._indent(merge.statement)) + len(unit)  # it stands in a function
             lines: list[str] = []
             told: set[ast.stmt] = set()
-            for apart, group in itertools.groupby(merge.summaries, lambda one: one.in_each):
+            for apart, group in itertools.groupby(merge.summaries, _several):
                 some = list(group)
                 inside = 2 * unit if apart else unit
-                lines += [f"{unit}{self._of_each(some)}"] if apart else []
+                if apart:
+                    own = some[0].gradients
+                    head = self._of_each(some) if own is None else self._of_all_gradients(own)
+                    lines.append(f"{unit}{head}")
                 for summary in some:
                     if summary.statement not in told and summary.statement is not merge.statement:
                         told.add(summary.statement)
@@ -265,3 +282,10 @@ class SummaryWriter:
                 yield Edit(one.start, one.end, text.replace("\n", self.source.newline))
             else:
                 yield one
+
+
+def _several(summary: Summary) -> bool | ShownGradients:
+    """Whether one stands for several, which a list makes: of towers, or of all gradients."""
+    if summary.around is not None and summary.gradients is not None:
+        return summary.gradients
+    return summary.in_each

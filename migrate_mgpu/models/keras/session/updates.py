@@ -15,6 +15,7 @@ from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.optimizers import OptimizerWriter
 from migrate_mgpu.models.keras.session.devices import VariableDevices
 from migrate_mgpu.models.keras.session.layers import LayerWriter
+from migrate_mgpu.models.keras.session.loop_names import loop_names
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.rates import RateWriter
 from migrate_mgpu.models.keras.session.sharing import Sharing
@@ -162,6 +163,8 @@ class UpdateWriter:
             lines += [text for text in above if text.startswith("#")]
         head = f"{self.names.trained(update)} = "
         lines.append(self.layers.trained(update, self.context, head, indent) + comment)
+        if update in self.program.loop_names:
+            lines += loop_names(update, self.program, self.names, self.context, indent)
         alike = [one for one in self.program.updates if one.optimizer is update.optimizer]
         every = [self.names.trained(one) for one in alike]
         if len(every) == 1:

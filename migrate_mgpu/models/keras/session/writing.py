@@ -144,7 +144,7 @@ class _Writer:
             (call, assignment_replacement(one)) for call, one in program.assigning.items()
         )
         self.beginnings = BeginningWriter(program, self.names, self.context)
-        self.savers = SaverWriter(program, self.names, self.style)
+        self.savers = SaverWriter(program, self.names, self.style, self._made_at)
         self.metrics = MetricWriter(program, self.names, self.style)
         self.context.replaced.update(self.metrics.uses())
         self.rates = RateWriter(program, self.names, self.style)
@@ -448,6 +448,12 @@ class _Writer:
         late = [u for u in step.units if is_late(u) and not self._is_loss(u.node)]
         place = step.place
         return place if late and max(u.place for u in late) == place else place + 1
+
+    def _made_at(self, step: Step, statement: ast.stmt) -> str:
+        """How a step is called at a statement; empty where it is not made yet."""
+        places = {entry.statement: place for place, entry in enumerate(self.scope.entries)}
+        made = self._slot(step) <= places.get(statement, -1)
+        return self.parameters.known_at(step, statement) if made else ""
 
     def _shown_at(self, statement: ast.stmt) -> str:
         """The trace of a step that trains and is known at a statement; empty where none is.

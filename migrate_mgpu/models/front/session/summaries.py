@@ -71,6 +71,7 @@ class SummaryReader:
         self.runs = runs
         self.takes: dict[ast.Call, tuple[ast.expr, ...]] = {}
         self._values: dict[Summary, dict[str, Meaning | None]] = {}
+        self._made: dict[Summary, tuple[Summary, ...]] = {}  # by what stands for them
         self._each: dict[str, Gathered] = {}  # values of all towers, by the name in each
 
     # -- summaries ------------------------------------------------------------------
@@ -486,6 +487,13 @@ class SummaryReader:
             found.append(told)
         return found if {*named.values()} <= {call for call, _ in found} else None
 
+    def _apart(self, summary: Summary) -> tuple[Summary, ...]:
+        """Those that a summary stands for: a loop over gradients makes each once, with one tag."""
+        if summary not in self._made:
+            every = self._of_gradients(summary) if summary.gradients else (summary,)
+            self._made[summary] = tuple(every)
+        return self._made[summary]
+
     def _of_gradients(self, summary: Summary) -> Iterator[Summary]:
         """The summaries of all gradients, by the variables that an update trains with them.
 
@@ -574,11 +582,7 @@ class SummaryReader:
             self._of_all(one) if one.tower and (every or one.tower.first) else one
             for one in summaries
         )
-        summaries = tuple(
-            one
-            for summary in summaries
-            for one in (self._of_gradients(summary) if summary.gradients else (summary,))
-        )
+        summaries = tuple(one for summary in summaries for one in self._apart(summary))
         self.takes[call] = tuple(value for one in summaries for value in one.taken)
         self.found.merges[call] = Merge(statement, summaries)
 

@@ -145,6 +145,21 @@ def test_what_is_not_known_keeps_the_bridge(pairs: list[tuple[str, str]], reason
     assert any(reason in one for one in said(result)), said(result)
 
 
+@pytest.mark.parametrize("widths", [f"widths={LIST}", "widths=[2, 3]"])
+def test_summaries_that_are_merged_twice_have_one_tag(widths: str) -> None:
+    merged = "            of_held = tf.summary.merge([loss_shown, accuracy_shown])\n"
+    fetches = "[train_op, global_step, of_training, network.loss], feed)\n"
+    again = "                writer.add_summary(sess.run(again, feed), step)\n"
+    after = native(
+        changed(
+            (f"widths={LIST}", widths),
+            (merged, f"{merged}            again = tf.summary.merge(shown)\n"),
+            (fetches, fetches + again),
+        )
+    )
+    assert after.count('/zeros"') % 2 == 0 and "zeros_1" not in after
+
+
 def test_a_loop_of_a_script_in_a_block() -> None:
     text = """\
 import numpy as np

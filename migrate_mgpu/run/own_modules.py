@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -110,6 +111,10 @@ class _Part:
         for program in self.programs:
             for module in program.modules:
                 self.users.setdefault(module, []).append(program)
+        self.importers: dict[Module, list[Module]] = defaultdict(list)
+        for user in self.users:
+            for module in user.imported:
+                self.importers[module].append(user)
         native = _of(first, NATIVE)
         values = ValueFlow(part.graph)
         models: dict[Module, set[ast.AST]] = {}
@@ -141,13 +146,12 @@ class _Part:
         """
         if state.session is None or state.session.refused is None:
             return False
+        own = state.program
         shared = [
             (module, user)
-            for module in state.program.modules
-            for program in self.users[module]
-            if module.uses and program is not state.program
-            for user in program.modules
-            if module in user.imported
+            for module in own.modules
+            for user in (self.importers[module] if module.uses else ())
+            if self.users[user] != [own]
         ]
         return bool(shared) and not any(asks_for(*one, self.project) for one in shared)
 

@@ -122,3 +122,39 @@ def test_an_initializer_is_called_for_a_first_value(made: str, kept: bool) -> No
         assert any("depends on `draw`, a part of the graph" in one for one in said)
     else:
         assert "()([2, 1])" in text or "stddev=0.1)([2, 1])" in text
+
+
+COUNTS = """\
+total = 0
+for one in params.values():
+    shape = one.get_shape()
+    number = 1
+    for d in shape:
+        number *= d.value
+    total += number
+with tf.Session"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "native"),
+    [
+        ("", "", True),
+        ("    number = 1\n    for d in shape:\n        number *= d.value\n",
+         "    number = shape.num_elements()\n", True),
+        # dimensions of TF2's have no value
+        ("number *= d.value", "number = number * d.value", False),
+        ("    number = 1\n    for d in shape:\n        number *= d.value\n",
+         "    number = shape[0].value\n", False),
+        ("one.get_shape()", "one.name", False),
+        ("    total += number", "    total += number\n    last = one", False),
+    ],
+)  # fmt: skip
+def test_variables_are_counted(old: str, new: str, native: bool) -> None:
+    assert old in COUNTS
+    program = SCRIPT.replace("with tf.Session", COUNTS.replace(old, new))
+    text, said = migrated(program, bridge=True, native_sessions=True)
+    assert (NATIVE in said) is native, said
+    if native:
+        assert "number = shape.num_elements()\n" in text
+    else:
+        assert any("a part of the graph, is used outside of" in one for one in said), said

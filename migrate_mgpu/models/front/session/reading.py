@@ -55,7 +55,6 @@ from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.front.session.variable_averages import VariableAverageReader
-from migrate_mgpu.models.front.session.variable_collections import KNOWN
 from migrate_mgpu.models.front.session.variable_copies import VariableCopyReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.front.towers.loop import is_placed_anew, shares
@@ -103,6 +102,10 @@ def read_program(
     """
     state = Reading(module, graph, configs, beside, owner, shared, graph_readers)
     return _Reader(state).read()
+
+
+# What a shape tells as a number, or numbers, of Python's own.
+_SIZES = ("num_elements", "as_list", "ndims")
 
 
 class _Reader(StatementReader):
@@ -553,8 +556,30 @@ class _Reader(StatementReader):
         if self.names.only_binding(target) is None:
             return False
         mentions = self.names.mentions(target.id, self.home)
-        parents = [self.names.parents.get(one) for one in mentions if one is not target]
-        return all(isinstance(one, ast.Attribute) and one.attr in KNOWN for one in parents)
+        return all(self._asks_for_size(one) for one in mentions if one is not target)
+
+    def _asks_for_size(self, name: ast.Name) -> bool:
+        """`variable.get_shape().num_elements()`, perhaps by a name for the shape.
+
+        Dimensions are numbers in TF2, which have no `value`.
+        """
+        shape: ast.AST | None = self.names.parents.get(name)
+        if isinstance(shape, ast.Attribute) and shape.attr == "get_shape":
+            call = self.names.parents.get(shape)
+            shape = call if isinstance(call, ast.Call) and call.func is shape else None
+        elif not isinstance(shape, ast.Attribute) or shape.attr != "shape":
+            return False
+        given = self.names.parents.get(shape) if shape is not None else None
+        if not isinstance(given, ast.Assign):
+            return isinstance(given, ast.Attribute) and given.attr in _SIZES
+        target = given.targets[0]
+        if len(given.targets) > 1 or not isinstance(target, ast.Name):
+            return False
+        if self.names.only_binding(target) is None:
+            return False
+        asked = (self.names.parents.get(one) for one in self.names.mentions(target.id, self.home)
+                 if one is not target)  # fmt: skip
+        return all(isinstance(one, ast.Attribute) and one.attr in _SIZES for one in asked)
 
     def _begin_graph(self, reset: ast.stmt) -> None:
         """Behind a reset nothing stands for a part of the graph before.

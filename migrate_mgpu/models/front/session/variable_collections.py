@@ -18,7 +18,7 @@ from migrate_mgpu.models.ir import Collected, Layer, Variables
 
 # What Keras calls a layer's variables, as TF1 does, in each of their names.
 _OWN_NAMES = ("kernel", "bias", "gamma", "beta")
-KNOWN = ("shape", "dtype", "get_shape")
+_KNOWN = ("shape", "dtype", "get_shape")
 
 
 class CollectionReader(StatementReader):
@@ -126,7 +126,7 @@ class CollectionReader(StatementReader):
             if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):
                 continue
             home = self.names.defining_scope(part.value.id, self.names.scope_of_name[part.value])
-            if home is None or not isinstance(home.node, COMPREHENSIONS) or part.attr in KNOWN:
+            if home is None or not isinstance(home.node, COMPREHENSIONS) or part.attr in _KNOWN:
                 continue
             asked: ast.AST = part
             if lowered := self._lowered(part):

@@ -147,11 +147,12 @@ class _Attempt:
         for key, one, graph in _keyed(planned):
             if key in self.left_out or one.refused is None:
                 continue
+            waits = False  # an earlier pass does, for files that another one changes now
             for known in answering(one.flow, one.refused):
                 try:
                     edits = known.normalize(one.flow, graph)
                 except Refused as refused:  # what it would write cannot be said there
-                    if known.explains:
+                    if known.explains and not waits:
                         self.reasons[key] = refused.diagnostic
                     continue
                 except Exception as error:  # a mistake of ours: the Estimator stays
@@ -159,6 +160,7 @@ class _Attempt:
                     self.reasons[key] = internal_error(place, error)
                     continue
                 new = rewritten(edits) if not edits.keys() & found.keys() else {}
+                waits |= bool(edits) and not new
                 if new:
                     told = [
                         _placed(why, MANUAL, self.layers) for why in known.tell(one.flow, graph)

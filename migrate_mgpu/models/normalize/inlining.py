@@ -25,6 +25,7 @@ _ASKED = (
     "EstimatorSpec", "optimize_loss", "sigmoid_cross_entropy_with_logits",
     "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2",
 )  # fmt: skip
+_METRICS = "eval_metric_ops"
 _TABLES = "contrib.lookup."  # a network has them, a function would make them at each call
 
 
@@ -201,7 +202,9 @@ class _Inlined:
                 return True
             if isinstance(call.func, ast.Attribute) and call.func.attr in _STEPS:
                 return True
-        return False
+        # Metrics of another package, `tf_metrics.f1(...)`, have no name of TensorFlow's.
+        asker = self.module.names.parents[self.call]
+        return isinstance(asker, ast.keyword) and asker.arg == _METRICS
 
     def _place(self, statement: ast.stmt) -> str | None:
         """The name that gets the value; empty where it is returned; None for any other place."""

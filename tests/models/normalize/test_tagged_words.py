@@ -97,6 +97,33 @@ def test_metrics_of_a_package() -> None:
     assert "tf_metrics" not in found
 
 
+def test_a_function_that_has_metrics_of_a_package_alone() -> None:
+    """Nothing in it has a name of TensorFlow's: what the spec takes says what it is for."""
+    scored = "{'f1': tf_metrics.f1(parts, best, count, marked)}"
+    function = f"def measure(parts, best, count, marked):\n    return {scored}\n\n\ndef model_fn("
+    text = changed(
+        MAIN,
+        ("import tensorflow as tf\n", "import tensorflow as tf\nimport tf_metrics\n"),
+        ("def model_fn(", function),
+        ('    metrics = {"accuracy": tf.metrics.accuracy(parts, best, inside)}\n', ""),
+        ('"accuracy", 500', '"f1", 500'),
+        ("eval_metric_ops=metrics", "eval_metric_ops=measure(parts, best, count, marked)"),
+    )
+    found, said = migrated(("main.py", text))
+    assert "class ClassScore(tf.keras.metrics.Metric):" in found, said
+    assert "tf_metrics" not in found and "def measure" not in found
+    # A function that may return either of two, stays.
+    stays(
+        (
+            "main.py",
+            changed(
+                text, ("    return {'f1'", "    if count:\n        return {}\n    return {'f1'")
+            ),
+        ),
+        "eval_metric_ops is not a dictionary literal",
+    )
+
+
 def test_metrics_of_a_module_of_that_name() -> None:
     own = "import tensorflow as tf\n\n\ndef f1(*given):\n    return tf.metrics.mean(given[0])\n"
     own += "\n\nprecision = f1\n"

@@ -190,8 +190,9 @@ class NativeSessions:
         towers = find_towers(module, self.graph)
         loop = towers.loop if towers is not None else None
         try:
-            if module in self.kept:
-                raise Refused.because(self.kept[module])
+            for kept in (program.entry, module):  # whose session another module may make
+                if kept in self.kept:
+                    raise Refused.because(self.kept[kept])
             beside = self._check(program, module)
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")
@@ -331,7 +332,7 @@ class NativeSessions:
     def _home(self, program: Program) -> Module | None:
         """The module that makes a program's session: its entry point, or the only one that does."""
         if program.entry not in self._homes:
-            homes = [module for module in program.modules if session_calls(module)]
+            homes = session_makers(program, self.graph)
             only = homes[0] if len(homes) == 1 else None
             self._homes[program.entry] = program.entry if program.entry in homes else only
         return self._homes[program.entry]
@@ -538,9 +539,22 @@ _AS_A_LOOP = (
 )
 
 
+def session_makers(program: Program, graph: CallGraph) -> list[Module]:
+    """The modules of a program that make sessions; of its entry point, what may run counts."""
+    found = [module for module in program.modules if session_calls(module)]
+    if len(found) < 2:
+        return found
+    return [
+        module
+        for module in found
+        if module is program.entry
+        or any(graph.runs_in(program, module, call) for call in session_calls(module))
+    ]
+
+
 def _without_home(program: Program, opened: Place, graph: CallGraph) -> NativeSession:
     """A program stays whose session none of its modules makes, or several do."""
-    homes = [module.path.name for module in program.modules if session_calls(module)]
+    homes = [module.path.name for module in session_makers(program, graph)]
     made = opened.node.func if isinstance(opened.node, ast.Call) else opened.node
     key, text = "session-made-elsewhere", opened.module.source.code(made)
     text = f"its session is made by `{text}`"

@@ -21,7 +21,6 @@ from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
-from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
     builders_in_place,
@@ -32,7 +31,7 @@ from migrate_mgpu.models.normalize import (
     unread_states,
 )
 from migrate_mgpu.models.normalize.session_passes import PassInput, edits_of
-from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
+from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT, session_makers
 from migrate_mgpu.run.joined_modules import (
     Joined,
     candidates,
@@ -48,6 +47,7 @@ from migrate_mgpu.run.merged_classes import (
     with_constructor,
 )
 from migrate_mgpu.run.plan import Planned
+from migrate_mgpu.run.reduced_modules import Reduced, reduced, reduced_texts
 from migrate_mgpu.run.relocation import Files, relocated, renamed, rewritten
 from migrate_mgpu.run.shared_classes import Alone, Sharing, agreed, sharings
 from migrate_mgpu.run.states import State
@@ -185,10 +185,17 @@ def _alone(
     def planned(some: Files) -> Planned:
         return plan(some, shared)
 
-    found, left = _as_one(homes[0], entry, own, own.keys(), graph, planned, codes, shared)
+    as_one = partial(_as_one, homes[0], entry, own, own.keys(), graph, planned, codes, shared)
+    every = [*before.project.modules.values()]
+    without = reduced(every, before, own.keys())
+    found, left = as_one()
+    told: Iterable[Finding] = ()
+    if found is None and without:
+        found, _ = as_one(without)
+        told = _of_unread(every, own.keys(), before)
     if found is None:
         return Alone(None, None, left)
-    _tell(found.result, _lost(state, before))
+    _tell(found.result, (*_lost(state, before), *told))
     return Alone(found.result, found.wanted)
 
 
@@ -312,6 +319,11 @@ class _Attempts:
             return set()
         if not whole:
             one, left = as_one()
+        without = reduced(modules, inside, free) if unread and one is None else []
+        if without:
+            one, _ = as_one(without=without)
+            if one is not None:
+                self.lost += ((entry, said) for said in _of_unread(modules, free, inside))
         if one is not None:
             self.ones[entry] = one
             return set()
@@ -346,7 +358,7 @@ class _AsOne:
     ``result`` is what becomes of it alone, ``wanted`` what it wants of the class that builds.
     """
 
-    joins: tuple[Joined | Merged | Written, ...]
+    joins: tuple[Joined | Merged | Written | Reduced, ...]
     texts: Texts
     result: RunResult
     wanted: SharedGraph | None
@@ -386,21 +398,25 @@ def _as_one(
     plan: Callable[[Files], Planned],
     codes: Set[str],
     shared: SharedGraph | None = None,
+    without: Sequence[Reduced] = (),
 ) -> tuple[_AsOne | None, Finding | None]:
     """A program whose classes stand in modules of their own, if it is native with them as one.
 
     ``home`` is the module that makes the session, ``shared`` what several programs want of the
-    class. Otherwise what stands in the way then.
+    class, ``without`` files that lose functions. Otherwise what stands in the way then.
     """
-    data, joins, rounds = dict(own), list[Joined](), 0
+    data, joins, rounds = reduced_texts(without, own), list[Joined | Reduced](without), 0
     left: Finding | None = None
+    if without:
+        home, graph = _read_again(home, data, graph)
     derived = home_of(home, graph)
     home = derived if derived.path in free else home
 
     def tried(classes: Sequence[Merged | Written], graph: CallGraph) -> _AsOne:
         files = {**data, home.path: classes[-1].data} if classes else data
         modules = [one for one in graph.project.modules.values() if one.path in files]
-        makers = [module.path for module in modules if session_calls(module)]
+        program = next((p for p in graph.project.programs() if p.entry.path == entry), None)
+        makers = [one.path for one in session_makers(program, graph)] if program else []
         several = len(makers) > 1 and entry not in makers  # names do not help then
         texts = {} if several else _named(entry, files, free, modules, graph, shared)
         planned, result = _planned_parts(files, texts, plan)
@@ -409,7 +425,9 @@ def _as_one(
     while home.path in free:
         classes, inside = _merged_classes(home, data, graph)
         attempts = [(classes, inside)] if classes else []
-        attempts += [([], graph)] if joins else []
+        # What several programs want of a class is known where it is read with its module.
+        if len(joins) > (len(without) if shared is not None else 0):
+            attempts.append(([], graph))
         for number, (some, read) in enumerate(attempts):
             as_one = tried(some, read)
             if entry in _native(as_one.result) and as_one.relocated(as_one.result):
@@ -434,9 +452,7 @@ def _as_one(
             joins.append(one)
             data[home.path] = one.data
             del data[one.origin.path]
-            project = graph.project.again(list(data.items()))
-            graph = CallGraph(project)
-            home = next(module for module in project.modules.values() if module.path == home.path)
+            home, graph = _read_again(home, data, graph)
             # What a class inherits comes with it.
             origins = [origin for origin in modules_of_bases(home, graph) if origin.uses]
         if len(joins) == size:
@@ -466,7 +482,14 @@ def _again(
     home: Module, text: bytes, data: Mapping[Path, bytes], graph: CallGraph
 ) -> tuple[Module, CallGraph]:
     """A module with another text, and the calls of all."""
-    project = graph.project.again(list({**data, home.path: text}.items()))
+    return _read_again(home, {**data, home.path: text}, graph)
+
+
+def _read_again(
+    home: Module, data: Mapping[Path, bytes], graph: CallGraph
+) -> tuple[Module, CallGraph]:
+    """A module of other files than before, and the calls of all."""
+    project = graph.project.again(list(data.items()))
     modules = project.modules.values()
     return next(one for one in modules if one.path == home.path), CallGraph(project)
 

@@ -24,13 +24,14 @@ def relocated(result: RunResult, layers: History, contents: Mapping[Path, bytes]
     result.files.sort(key=lambda file: str(file.path))
     for file in result.files:
         if file.path in layers:
-            _relocate(file, layers[file.path], contents[file.path])
+            moved_back(file, layers[file.path], contents[file.path])
     return result
 
 
-def _relocate(
+def moved_back(
     file: FileResult, layers: Sequence[tuple[Source, list[Edit]]], content: bytes
 ) -> None:
+    """What is said of a text, and becomes of it, of the file as it was before some edits."""
     first, (last, edits) = layers[0][0], layers[-1]
     file.before = first.file_text
     changed: Source = Source(file.path, splice(last.text, edits))

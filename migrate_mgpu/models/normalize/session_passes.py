@@ -57,6 +57,7 @@ from migrate_mgpu.models.normalize import (
     module_aliases,
     monitored_sessions,
     named_tensors,
+    needless_sessions,
     network_methods,
     optimizer_choices,
     own_graphs,
@@ -191,6 +192,7 @@ def _renamed(seen: PassInput) -> Edits:
 
 PASSES: tuple[Pass, ...] = (
     _with_calls(monitored_sessions.normalize),
+    _whole(needless_sessions.normalize),
     _whole(printed_parts.normalize),
     _whole(own_graphs.normalize),
     _with_calls(_sizes),

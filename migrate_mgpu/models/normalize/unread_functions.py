@@ -5,8 +5,9 @@
         ...
 
 of a program that only trains would be left without its graph: its network becomes a class, whose
-variables the training makes. A function that makes a session is a program's other half, and stays;
-what only computes is TF2's as well. So is a class of a base, which may know those that inherit it.
+variables the training makes. A function that makes a session is a program's other half, and stays,
+unless it stands in a module that is only imported: there it tries what the module has. What only
+computes is TF2's as well. So is a class of a base, which may know those that inherit it.
 """
 
 from __future__ import annotations
@@ -56,7 +57,12 @@ def unread(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module
     """What goes of a program, each with its module."""
     if any(map(_is_dynamic, modules)):
         return
-    left = [(module, node) for module in modules for node in _definitions(module)]
+    imported = {one for module in modules for one in module.imported}
+    left = [
+        (module, node)
+        for module in modules
+        for node in _definitions(module, module in imported and not module.has_main_guard)
+    ]
     gone: set[ast.AST] = set()
     while left:
         found = [one for one in left if not _is_mentioned(*one, modules, gone)]
@@ -79,8 +85,11 @@ def _is_mentioned(
     return any(not _mentions(other).get(node.name, set()) <= left for other in modules)
 
 
-def _definitions(module: Module) -> Iterator[Definition]:
-    """The functions and classes of a module that a call alone may reach."""
+def _definitions(module: Module, with_sessions: bool) -> Iterator[Definition]:
+    """The functions and classes of a module that a call alone may reach.
+
+    ``with_sessions``: also functions that make some.
+    """
     if isinstance(module.source, Notebook) or _TESTS.fullmatch(module.path.stem):
         return
     sessions = {id(call) for call in session_calls(module)}
@@ -92,7 +101,8 @@ def _definitions(module: Module) -> Iterator[Definition]:
         if node.name == "main" or node.name.startswith("__"):
             continue
         alone = len(module.names.module_scope.bindings.get(node.name, ())) == 1
-        if alone and not any(id(part) in sessions for part in walk(node)):
+        makes = any(id(part) in sessions for part in walk(node))
+        if alone and (not makes or (with_sessions and isinstance(node, ast.FunctionDef))):
             yield node
 
 

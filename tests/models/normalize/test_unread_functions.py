@@ -206,3 +206,93 @@ def test_a_class_that_may_do_more_stays(words: dict[str, str]) -> None:
     result = of_class(**words)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert not any("batch_norm" in one for one in told(result))
+
+
+MODEL = """\
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self, size):
+        self.x = tf.placeholder(tf.float32, [None, size])
+        w = tf.get_variable("w", [size, 1])
+        self.answer = tf.matmul(self.x, w)
+        self.loss = tf.reduce_mean(tf.square(self.answer - 1.0))
+        self.step = tf.train.GradientDescentOptimizer(0.01).minimize(self.loss)
+
+
+# Tries it.
+def test():
+    model = Model(2)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        print(sess.run(model.answer, {model.x: [[1.0, 2.0]]}))
+"""
+TRAINS = """\
+import numpy as np
+import tensorflow as tf
+from model import Model
+
+model = Model(3)
+saver = tf.train.Saver()
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(model.step, {model.x: np.ones([2, 3])})
+    saver.save(sess, "./model")
+"""
+PREDICTS = """\
+import numpy as np
+import tensorflow as tf
+from model import Model
+
+model = Model(3)
+saver = tf.train.Saver()
+with tf.Session() as sess:
+    saver.restore(sess, "./model")
+    print(sess.run(model.answer, {model.x: np.ones([2, 3])}))
+"""
+LEFT_OUT = "nothing calls `test`, which builds a part of TF1's graph: it is left out"
+
+
+@pytest.mark.parametrize("others", [(), (("predict.py", PREDICTS),)], ids=["one", "two programs"])
+def test_what_tries_an_imported_model_goes(others: tuple[tuple[str, str], ...]) -> None:
+    files = ("model.py", MODEL), ("train.py", TRAINS), *others
+    result = run(*files, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"native"}, said(result)
+    text = after(result, files[0])
+    assert "def test" not in text and "Tries it." not in text
+    assert told(result) == [LEFT_OUT]
+
+
+def test_what_another_program_calls_stays() -> None:
+    """Planning ended never: the session of `toy.py` is not made in the module that it begins in."""
+    files = ("model.py", MODEL), ("train.py", TRAINS), ("toy.py", "import model\n\nmodel.test()\n")
+    result = run(*files, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)
+    assert "`__init__`, which builds the graph, may run more than once" in str(said(result))
+    assert not told(result)
+
+
+def test_a_session_in_a_function_that_a_program_never_runs_is_none_of_its_own() -> None:
+    """`helpers.py` shows what it has, in a function that nothing calls."""
+    helpers = (
+        "import numpy as np\nimport tensorflow as tf\n\n\n"
+        "def rows(count):\n    return np.ones([count, 3])\n\n\n"
+        "def show():\n"
+        "    with tf.Session() as sess:\n        print(sess.run(tf.constant(rows(1))))\n"
+    )
+    model = MODEL[: MODEL.index("\n\n# Tries")] + (
+        "\n    def train(self, data):\n"
+        "        with tf.Session() as sess:\n"
+        "            sess.run(tf.global_variables_initializer())\n"
+        "            print(sess.run([self.loss, self.step], {self.x: data})[0])\n"
+    )
+    main = "from helpers import rows\nfrom model import Model\n\nModel(3).train(rows(4))\n"
+    files = ("helpers.py", helpers), ("main.py", main), ("model.py", model)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    assert len(told(result)) == 1 and "show" not in after(result, files[0])
+    files = files[0], ("main.py", f"{main}import helpers\n\nhelpers.show()\n"), files[2]
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert "several of its modules make sessions: helpers.py, model.py" in str(said(result))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from migrate_mgpu.analysis.arms import conditions_between
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, started_by
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.order import preceding
@@ -139,33 +140,7 @@ def _apart(graph: CallGraph, program: Program, first: Place, second: Place) -> b
     if first[0] is not second[0]:
         return False
     module = first[0]
-    arms = dict(_arms(module, first[1]))
-    for node, arm in _arms(module, second[1]):
-        other = arms.get(node, arm)
-        if other == arm or ("" in (other, arm) and not _leaves(node, other or arm)):
-            continue  # both in one arm, or one behind an arm that goes on
-        if graph.runs_once(module, node, program.modules):
-            return True
-    return False
-
-
-def _arms(module: Module, node: ast.AST) -> Iterator[tuple[ast.If, str]]:
-    """The `if` statements around a node, each with its arm, and those above it, from within."""
-    child = node
-    for parent in module.names.ancestors(node):
-        if isinstance(parent, ast.If) and child is not parent.test:
-            yield parent, "body" if child in parent.body else "orelse"
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and child in block:
-                above = block[: block.index(child)]
-                yield from ((one, "") for one in reversed(above) if isinstance(one, ast.If))
-        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return
-        child = parent
-
-
-def _leaves(node: ast.If, arm: str) -> bool:
-    """Whether an arm of an `if` never comes to what stands below."""
-    block = node.body if arm == "body" else node.orelse
-    return bool(block) and isinstance(block[-1], _ENDS)
+    return any(
+        graph.runs_once(module, node, program.modules)
+        for node in conditions_between(module, first[1], second[1])
+    )

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Union
 
+from migrate_mgpu.analysis.arms import are_arms
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
@@ -546,34 +547,6 @@ def _is_started(reference: Reference) -> bool:
         and isinstance(parent.func, ast.Attribute)
         and parent.func.attr == "run"
     )
-
-
-def are_arms(module: Module, first: ast.AST, second: ast.AST) -> bool:
-    """Whether one of two nodes runs at most: by an `if` that does, and leads to one of them.
-
-    What is tried runs as well as what comes of it.
-    """
-    if any(isinstance(one, ast.Try) for one in module.names.ancestors(second)):
-        return False
-    left = _is_left_before(module, first, second) or _is_left_before(module, second, first)
-    return left or module.names.exclusive(first, second)
-
-
-def _is_left_before(module: Module, first: ast.AST, second: ast.AST) -> bool:
-    """Whether a node stands in an arm that returns, and another one behind its `if`."""
-    child = first
-    behind = {second, *module.names.ancestors(second)}
-    for parent in module.names.ancestors(first):
-        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            return False
-        if isinstance(parent, ast.If) and child is not parent.test:
-            arm = parent.body if child in parent.body else parent.orelse
-            block = module.names.block(parent)
-            below = block[block.index(parent) + 1 :]
-            if isinstance(arm[-1], (ast.Return, ast.Raise)) and not behind.isdisjoint(below):
-                return True
-        child = parent
-    return False
 
 
 def _callable(module: Module, node: ast.AST) -> Function | None:

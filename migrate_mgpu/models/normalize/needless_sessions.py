@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence, Set
+from typing import Union
 
 from migrate_mgpu.analysis.arguments import bind, defaults_of
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -85,23 +86,42 @@ def _chosen(
     """
     child: ast.AST = call
     for parent in module.names.ancestors(call):
-        node: ast.expr | ast.stmt | None = None
         if isinstance(parent, ast.arguments):
             edit = _default(module, parent, call, graph) if plain else None
             return {module: [edit]} if edit is not None else {}
-        if isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.Or):
-            if len(parent.values) == 2 and child is parent.values[1]:
-                node, test, arms = parent, parent.values[0], (parent.values[0], call)
-        elif isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
-            node, test, arms = parent, parent.test, (parent.body, parent.orelse)
-        if node is not None:
-            found = _decided(module, test, call, graph)
+        choice = _choice(parent, child)
+        if choice is not None:
+            found = _decided(module, choice.test, call, graph)
             if found is not None:
-                return _settled(module, node, found, arms[not found.holds], graph)
+                taken = choice.body if found.holds else choice.orelse
+                return _settled(module, choice.node, found, taken, graph)
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             return {}
         child = parent
     return {}
+
+
+Arm = Union[ast.expr, Sequence[ast.stmt]]
+
+
+@record(frozen=True, eq=False)
+class _Choice:
+    """`if test: body else: orelse`, as a statement or an expression; `test or orelse`."""
+
+    node: ast.expr | ast.stmt
+    test: ast.expr
+    body: Arm
+    orelse: Arm
+
+
+def _choice(node: ast.AST, child: ast.AST) -> _Choice | None:
+    """What chooses whether a part of it is computed."""
+    if isinstance(node, (ast.If, ast.IfExp)) and child is not node.test:
+        return _Choice(node, node.test, node.body, node.orelse)
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
+        first, second = node.values
+        return _Choice(node, first, first, second) if child is second else None
+    return None
 
 
 @record(frozen=True, eq=False)
@@ -118,7 +138,7 @@ def _settled(
     module: Module,
     node: ast.expr | ast.stmt,
     found: _Decided,
-    taken: ast.expr | Sequence[ast.stmt],
+    taken: Arm,
     graph: CallGraph,
 ) -> dict[Module, list[Edit]]:
     """The arm of a condition in its place; a name that is given nothing is no parameter then."""
@@ -126,6 +146,9 @@ def _settled(
         edit = taken_arm(module, node, found.holds)
     else:
         assert isinstance(taken, ast.expr)
+        statement = module.names.statement(node)
+        if _says_nothing(statement, node, taken):  # `sess = sess or tf.Session()`
+            return {module: [without_paragraph(module.source, statement)]}
         edit = Edit(*module.source.span(node), module.source.code(taken))
     if edit is None:
         return {}
@@ -143,6 +166,14 @@ def _settled(
             return {}  # a parameter that is another session
     edits.setdefault(module, []).append(edit)
     return edits
+
+
+def _says_nothing(statement: ast.stmt, node: ast.AST, taken: ast.expr) -> bool:
+    """Whether a name is given itself."""
+    if not isinstance(statement, ast.Assign) or statement.value is not node:
+        return False
+    names = [one.id for one in (*statement.targets, taken) if isinstance(one, ast.Name)]
+    return len(names) == len(statement.targets) + 1 and len({*names}) == 1
 
 
 def _default(
@@ -208,6 +239,11 @@ def _values(
 ) -> list[tuple[Module, ast.expr]] | None:
     """What the calls of a function give a parameter; None where that is not known."""
     found: list[tuple[Module, ast.expr]] = []
+    owner = function.owner
+    if function.node.decorator_list or (owner is not None and owner.decorator_list):
+        return None
+    if owner is not None and function.name != "__init__":
+        return None  # it may be called of any object
     for reference in graph.references(function):
         values = bind(reference.call, function).every() if reference.call is not None else None
         if values is None or name not in values:

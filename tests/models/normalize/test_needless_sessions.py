@@ -64,6 +64,7 @@ NATIVE = {
     "given, by a condition": program(),
     "given, by another one": program(IF_NOT),
     "given, or": program(OR),
+    "given, or to the same name": program("        sess = sess or tf.Session()\n" + PLAIN),
     "given, an expression": program(EXPRESSION),
     "given, a default": program(PLAIN, parameter="sess=tf.Session()"),
     "given by a function": program(
@@ -73,6 +74,9 @@ NATIVE = {
     "none given, by a condition": program(main=LEFT, begins=BEGINS),
     "none given, by another one": program(IF_NOT, LEFT, begins=BEGINS),
     "none given, or": program(OR, LEFT, begins=BEGINS),
+    "none given, or to the same name": program(
+        "        sess = sess or tf.Session()\n" + PLAIN, LEFT, begins=BEGINS
+    ),
     "None given": program(main=LEFT.replace("3", "3, sess=None"), begins=BEGINS),
     "without a name": program(top="\ntf.Session()\n"),
     "a name that nothing reads": program(main="    unused = tf.Session()\n" + GIVEN),
@@ -101,6 +105,28 @@ STAYS = {
     ),
     "the parameter is given another value": (
         program("        sess = sess and None\n" + IF),
+        SEVERAL,
+    ),
+    "another class inherits it": (
+        program(
+            main=GIVEN + "    print(Other(3))\n",
+            top="",
+        ).replace("\ndef main", "\nclass Other(Model):\n    pass\n\n\ndef main"),
+        SEVERAL,
+    ),
+    "decorated": (
+        program(top="import functools\n").replace(
+            "    def __init__", "    @functools.wraps(print)\n    def __init__"
+        ),
+        SEVERAL,
+    ),
+    "a method, which any object may have": (
+        program(PLAIN)
+        .replace(
+            "    def fit(self, data):\n",
+            "    def fit(self, data, sess=None):\n        sess = sess or tf.Session()\n",
+        )
+        .replace("fit(np", "fit(sess=sess, data=np"),
         SEVERAL,
     ),
     "the first session has no config, and another one has": (

@@ -332,7 +332,7 @@ class NativeSessions:
     def _home(self, program: Program) -> Module | None:
         """The module that makes a program's session: its entry point, or the only one that does."""
         if program.entry not in self._homes:
-            homes = session_makers(program, self.graph)
+            homes = [module for module in program.modules if session_calls(module)]
             only = homes[0] if len(homes) == 1 else None
             self._homes[program.entry] = program.entry if program.entry in homes else only
         return self._homes[program.entry]
@@ -539,22 +539,9 @@ _AS_A_LOOP = (
 )
 
 
-def session_makers(program: Program, graph: CallGraph) -> list[Module]:
-    """The modules of a program that make sessions; of its entry point, what may run counts."""
-    found = [module for module in program.modules if session_calls(module)]
-    if len(found) < 2:
-        return found
-    return [
-        module
-        for module in found
-        if module is program.entry
-        or any(graph.runs_in(program, module, call) for call in session_calls(module))
-    ]
-
-
 def _without_home(program: Program, opened: Place, graph: CallGraph) -> NativeSession:
     """A program stays whose session none of its modules makes, or several do."""
-    homes = [module.path.name for module in session_makers(program, graph)]
+    homes = [module.path.name for module in program.modules if session_calls(module)]
     made = opened.node.func if isinstance(opened.node, ast.Call) else opened.node
     key, text = "session-made-elsewhere", opened.module.source.code(made)
     text = f"its session is made by `{text}`"

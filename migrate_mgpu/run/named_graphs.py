@@ -21,6 +21,7 @@ from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
+from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
     builders_in_place,
@@ -31,7 +32,7 @@ from migrate_mgpu.models.normalize import (
     unread_states,
 )
 from migrate_mgpu.models.normalize.session_passes import PassInput, edits_of
-from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT, session_makers
+from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.joined_modules import (
     Joined,
     candidates,
@@ -187,10 +188,10 @@ def _alone(
 
     as_one = partial(_as_one, homes[0], entry, own, own.keys(), graph, planned, codes, shared)
     every = [*before.project.modules.values()]
-    without = reduced(every, before, own.keys())
     found, left = as_one()
+    without = reduced(every, before, own.keys()) if found is None else []
     told: Iterable[Finding] = ()
-    if found is None and without:
+    if without:
         found, _ = as_one(without)
         told = _of_unread(every, own.keys(), before)
     if found is None:
@@ -415,8 +416,7 @@ def _as_one(
     def tried(classes: Sequence[Merged | Written], graph: CallGraph) -> _AsOne:
         files = {**data, home.path: classes[-1].data} if classes else data
         modules = [one for one in graph.project.modules.values() if one.path in files]
-        program = next((p for p in graph.project.programs() if p.entry.path == entry), None)
-        makers = [one.path for one in session_makers(program, graph)] if program else []
+        makers = [module.path for module in modules if session_calls(module)]
         several = len(makers) > 1 and entry not in makers  # names do not help then
         texts = {} if several else _named(entry, files, free, modules, graph, shared)
         planned, result = _planned_parts(files, texts, plan)

@@ -271,28 +271,3 @@ def test_what_another_program_calls_stays() -> None:
     assert {one.state for one in result.programs} == {"bridge"}, said(result)
     assert "`__init__`, which builds the graph, may run more than once" in str(said(result))
     assert not told(result)
-
-
-def test_a_session_in_a_function_that_a_program_never_runs_is_none_of_its_own() -> None:
-    """`helpers.py` shows what it has, in a function that nothing calls."""
-    helpers = (
-        "import numpy as np\nimport tensorflow as tf\n\n\n"
-        "def rows(count):\n    return np.ones([count, 3])\n\n\n"
-        "def show():\n"
-        "    with tf.Session() as sess:\n        print(sess.run(tf.constant(rows(1))))\n"
-    )
-    model = MODEL[: MODEL.index("\n\n# Tries")] + (
-        "\n    def train(self, data):\n"
-        "        with tf.Session() as sess:\n"
-        "            sess.run(tf.global_variables_initializer())\n"
-        "            print(sess.run([self.loss, self.step], {self.x: data})[0])\n"
-    )
-    main = "from helpers import rows\nfrom model import Model\n\nModel(3).train(rows(4))\n"
-    files = ("helpers.py", helpers), ("main.py", main), ("model.py", model)
-    result = run(*files, bridge=True, native_sessions=True)
-    assert [one.state for one in result.programs] == ["native"], said(result)
-    assert len(told(result)) == 1 and "show" not in after(result, files[0])
-    files = files[0], ("main.py", f"{main}import helpers\n\nhelpers.show()\n"), files[2]
-    result = run(*files, bridge=True, native_sessions=True)
-    assert [one.state for one in result.programs] == ["bridge"], said(result)
-    assert "several of its modules make sessions: helpers.py, model.py" in str(said(result))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import combinations, takewhile
 from typing import Union
@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
 from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
@@ -384,38 +384,57 @@ def graph_owners(module: Module) -> Sequence[Owner]:
     return graph_classes(module) or graph_functions(module)
 
 
-@fact_of_text
 def graph_functions(module: Module) -> list[ast.FunctionDef]:
     """The functions that build a graph each and make its session, where there are several.
 
     Each has a graph of its own: `with tf.Graph().as_default():`, or the default one, which is reset
     there, or between its calls.
     """
-    found: dict[ast.FunctionDef, None] = {}
-    for call in session_calls(module):
-        around = [one for one in module.names.ancestors(call) if isinstance(one, ast.FunctionDef)]
-        if len(around) != 1 or around[0] not in module.tree.body:
-            return []
-        found[around[0]] = None
-    makes = {node: _graph_of(module, node) for node in found}
-    left = [node for node, kind in makes.items() if kind is None]
-    resetting = [node for node, kind in makes.items() if kind is _Graph.RESET]
-    if len(found) < 2 or not all(_makes_parts(module, node) for node in left):
+    found = _session_functions(module)
+    left = [node for node, kind in found.items() if kind is None]
+    resetting = [node for node, kind in found.items() if kind is _Graph.RESET]
+    if len(found) < 2 or not all(_makes_parts(module, node, set()) for node in left):
         return []
     return list(found) if not left or _are_apart(module, [*left, *resetting], left) else []
 
 
-def _makes_parts(module: Module, node: ast.FunctionDef) -> bool:
+@fact_of_text
+def _session_functions(module: Module) -> Mapping[ast.FunctionDef, _Graph | None]:
+    """A module's functions that make its sessions, and how they come to graphs of their own."""
+    found: dict[ast.FunctionDef, None] = {}
+    for call in session_calls(module):
+        around = [one for one in module.names.ancestors(call) if isinstance(one, ast.FunctionDef)]
+        if len(around) != 1 or around[0] not in module.tree.body:
+            return {}
+        found[around[0]] = None
+    return {node: _graph_of(module, node) for node in found}
+
+
+def _makes_parts(module: Module, node: ast.FunctionDef, seen: set[ast.AST]) -> bool:
     """Whether a function makes placeholders or variables, itself or by one that it calls."""
-    functions = {one.name: one for one in module.tree.body if isinstance(one, ast.FunctionDef)}
-    called = (functions.get(part.id) for part in walk(node) if isinstance(part, ast.Name))
+    seen.add(node)
+    parts = [*walk(node)]
+    if any(isinstance(part, ast.Call) and name_of(module, part) in _BUILDS for part in parts):
+        return True
     return any(
-        name_of(module, part) in _BUILDS
-        for one in (node, *called)
-        if one is not None
-        for part in walk(one)
-        if isinstance(part, ast.Call)
+        one not in seen and _makes_parts(home, one, seen)
+        for part in parts
+        if isinstance(part, (ast.Name, ast.Attribute))
+        for home, one in _functions(module, part)
     )
+
+
+def _functions(
+    module: Module, node: ast.Name | ast.Attribute
+) -> Iterator[tuple[Module, ast.FunctionDef]]:
+    """The function of the program that a name, or `module.name`, stands for."""
+    home, _, name = (module.names.qualname(node) or "").rpartition(".")
+    homes = [one for one in module.imported if one.path.stem == home.rpartition(".")[2]]
+    if isinstance(node, ast.Name) and not home:
+        homes, name = [module], node.id
+    for one in homes if home or isinstance(node, ast.Name) else ():
+        known = (n for n in one.tree.body if isinstance(n, ast.FunctionDef) and n.name == name)
+        yield from ((one, n) for n in known)
 
 
 class _Graph(enum.Enum):
@@ -503,14 +522,34 @@ def is_reset(module: Module, statement: ast.stmt) -> bool:
 
 def resets_between(module: Module) -> list[ast.stmt]:
     """The statements that begin a new graph between the calls of functions that build some."""
-    return [one for one in _outside(module) if is_reset(module, one)]
+    return [one for line in _lines_of_calls(module) for one in line if is_reset(module, one)]
 
 
-def _outside(module: Module) -> list[ast.stmt]:
-    """What a program runs that is in no function: also what its main guard has."""
+def _lines_of_calls(module: Module) -> list[list[ast.stmt]]:
+    """The statements among which a program calls functions that build graphs, in one line each.
+
+    What is in no function, with what main guards have, and functions that call some.
+    """
     guards = [one for one in module.tree.body if is_main_guard(one)]
     inner = [one for guard in guards if isinstance(guard, ast.If) for one in guard.body]
-    return [*module.tree.body, *inner]
+    makers = _session_functions(module)
+    names = {one.name for one in makers}
+    callers = (
+        one.body
+        for one in module.tree.body
+        if isinstance(one, ast.FunctionDef)
+        and one not in makers
+        and any(isinstance(call, ast.Name) and call.id in names for call in _called(one.body))
+    )
+    return [[*module.tree.body, *inner], *callers]
+
+
+def _called(statements: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+    """What statements call as a whole: `f(x)`, `y = f(x)`."""
+    for one in statements:
+        value = one.value if isinstance(one, (ast.Expr, ast.Assign)) else None
+        if isinstance(value, ast.Call):
+            yield value.func
 
 
 def _are_apart(
@@ -518,25 +557,26 @@ def _are_apart(
 ) -> bool:
     """Whether some functions never build in the same default graph: ``left`` do not reset it.
 
-    Each is called at one place: in a branch of its own, or behind a statement that resets it.
+    Each is called in branches of its own, or behind a statement that resets it.
     """
-    resets = [one.lineno for one in resets_between(module)]
     calls: list[tuple[ast.Name, bool]] = []
     for node in functions:
         mentions = list(module.names.mentions(node.name, module.names.module_scope))
         mentions = [one for one in mentions if isinstance(one.ctx, ast.Load)]
-        if len(mentions) != 1:
+        if not mentions:
             return False
-        calls.append((mentions[0], node in left))
-    calls.sort(key=lambda call: call[0].lineno)
-    outside = _outside(module)
+        calls += ((one, node in left) for one in mentions)
+    calls.sort(key=lambda call: position(call[0]))
+    lines = _lines_of_calls(module)
     for (first, _), (second, stays) in combinations(calls, 2):
         tried = any(isinstance(one, ast.Try) for one in module.names.ancestors(second))
         if module.names.exclusive(first, second) and not tried:
             continue
-        straight = all(module.names.statement(one) in outside for one in (first, second))
-        between = any(first.lineno < line < second.lineno for line in resets)
-        if not straight or (stays and not between):
+        both = [module.names.statement(one) for one in (first, second)]
+        line = next((one for one in lines if all(part in one for part in both)), [])
+        resets = (one.lineno for one in line if is_reset(module, one))
+        between = any(first.lineno < reset < second.lineno for reset in resets)
+        if not line or (stays and not between):
             return False
     return True
 

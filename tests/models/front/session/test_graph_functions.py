@@ -179,3 +179,90 @@ def test_a_function_that_one_graph_is_given_to_is_called_for_no_other_reason() -
     other = TRAIN.replace('saver.save(sess, "./model")', "show(1, 2, 3)")
     found = reason(HEAD + show + other + text + CALLS)
     assert any("`show` is given parts of one graph" in message for message in found), found
+
+
+def test_a_function_may_reset_the_graph_between_their_calls() -> None:
+    both = HEAD + without_graph(TRAIN) + without_graph(TEST)
+    main = "def main():\n    train()\n    tf.reset_default_graph()\n    test()\n\n\nmain()\n"
+    after = native(both + main)
+    assert after.endswith("def main():\n    train()\n    test()\n\n\nmain()\n")
+    anew, once = "builds the graph anew each time", "which builds the graph, may run more than once"
+    for other, why in (
+        (main.replace("    tf.reset_default_graph()\n", ""), anew),
+        (main.replace("tf.reset", "if len(rows) > 9:\n        tf.reset"), anew),
+        (main + "main()\n", once),
+        (main.replace("    train()", "    test()").replace("()\n    test()\n\n", "()\n\n"), anew),
+    ):
+        found = reason(both + other)
+        assert any(why in message for message in found), (other, found)
+
+
+def test_a_function_may_be_called_in_several_arms() -> None:
+    both = HEAD + without_graph(TRAIN) + without_graph(TEST)
+    calls = "if len(rows) > 3:\n    train()\nelif len(rows) > 2:\n    rows += 1\n    train()\n"
+    calls += "else:\n    test()\n"
+    assert native(both + calls).count("    net = Net()\n") == 2
+    for other, why in (
+        (calls + "train()\n", "builds the graph anew each time"),
+        (
+            "for mode in range(2):\n    if mode:\n        train()\n    else:\n        test()\n",
+            "which builds the graph, may run more than once",
+        ),
+    ):
+        found = reason(both + other)
+        assert any(why in message for message in found), (other, found)
+
+
+BUILDS = """\
+import tensorflow as tf
+
+
+def build(size):
+    x = tf.placeholder(tf.float32, [None, size])
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1, name="out") - 1.0))
+    step = tf.train.AdamOptimizer(0.1).minimize(loss)
+    return x, loss, step
+"""
+CALLERS = """\
+import numpy as np
+import tensorflow as tf
+
+from network import build
+
+rows = np.ones([4, 2], np.float32)
+
+
+def train():
+    x, loss, step = build(2)
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(step, {x: rows})
+        saver.save(sess, "./model")
+
+
+def test():
+    x, loss, step = build(2)
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        saver.restore(sess, "./model")
+        print(sess.run(loss, {x: rows}))
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "state"),
+    [
+        ("if len(rows) > 3:\n    train()\nelse:\n    test()\n", "native"),
+        ("train()\ntf.reset_default_graph()\ntest()\n", "native"),
+        ("train()\ntest()\n", "bridge"),
+    ],
+)
+def test_another_module_may_build_their_graphs(calls: str, state: str) -> None:
+    files = ("main.py", CALLERS + calls), ("network.py", BUILDS)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == [state], said(result)
+    kept = any("builds the graph anew each time" in one for one in said(result))
+    assert kept == (state == "bridge")

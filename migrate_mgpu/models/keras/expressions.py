@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, names_in
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.functions import FUNCTIONS
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurrent
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
@@ -22,6 +26,8 @@ from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
+
+_TRANSPOSED = "nn.conv2d_transpose"
 
 # Gives the text of a node in a context; it renders what it takes from the author itself.
 Replacement = Callable[["Context"], str]
@@ -143,6 +149,7 @@ class Context:
             name = self._tensorflow(node.func if isinstance(node, ast.Call) else node)
             if name:
                 found += self._known(node)
+                found += self._with_its_shape(node)
                 inner = inner[1:] if isinstance(node, ast.Call) else ()
         if isinstance(node, ast.With):
             for scope in name_scopes(self.module, node, self.modes):
@@ -182,6 +189,21 @@ class Context:
                 return schedule_edits(schedule, self.style)
         return function(self.module, node, self.style) or ()
 
+    def _with_its_shape(self, node: ast.AST) -> Iterable[Edit]:
+        """A transposed convolution, whose shape TF2 does not know as `output_shape` says it.
+
+        TF1 knew it, also for a batch of no fixed size, and code that asks for the shape relies on
+        that: `tf.reshape(net, net.get_shape())`.
+        """
+        if not isinstance(node, ast.Call) or name_of(self.module, node) != _TRANSPOSED:
+            return
+        given = NamedArguments(self.module, node, FUNCTIONS.by_name[_TRANSPOSED].signature)
+        shape = given.get("output_shape")
+        if shape is not None and asks_for_shapes(self.module):
+            start, end = self.module.source.span(node)
+            yield Edit(start, start, f"{self.tf}.reshape(")
+            yield Edit(end, end, f", {self.render(shape)})")
+
     def _tensorflow(self, node: ast.AST) -> bool:
         return symbol(self.module.names.qualname(node)) is not None
 
@@ -214,6 +236,29 @@ class Context:
     def _edit(self, node: ast.AST, text: str) -> Edit:
         start, end = self.module.source.span(node)
         return Edit(start, end, text)
+
+
+@fact_of_text
+def asks_for_shapes(module: Module) -> bool:
+    """Whether a module asks tensors for more than one of their sizes behind the first."""
+    names = module.names
+    asked = [*names.attributes.get("get_shape", ())]
+    for one in names.attributes.get("shape", ()):
+        taker = names.taker(one)
+        if taker is not None and name_of(module, taker):
+            asked.append(one)
+    for one in asked:
+        parent = names.parents.get(one)
+        while isinstance(parent, (ast.Call, ast.Attribute)) and not (
+            isinstance(parent, ast.Call) and parent.args
+        ):
+            parent = names.parents.get(parent)
+        size = constant(parent.slice) if isinstance(parent, ast.Subscript) else None
+        if isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.UnaryOp):
+            continue  # the last
+        if not isinstance(size, int) or size == 0:
+            return True
+    return False
 
 
 def made_by(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...] | None:

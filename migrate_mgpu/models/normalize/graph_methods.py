@@ -297,12 +297,13 @@ def is_called_once(
 ) -> bool:
     """Whether a method has one call, ``func``; other mentions of its name are of something else.
 
-    A method may give its object something by its own name, `self.loss = loss` in `loss`: from then
-    on it is that. ``line`` is that of the call, where the constructor has it.
+    A method may give its object something by its own name, `self.loss = loss` in `loss`, or its
+    call, `self.loss = self.loss(x)`: from then on it is that. ``line`` is that of the call, where
+    the constructor has it.
     """
     owner = module.names.parents[method]
     assert isinstance(owner, ast.ClassDef)
-    lines = set(in_line(method.body))
+    lines = {*in_line(method.body), module.names.statement(func)}
     me = method.args.args[0].arg if method.args.args else ""
     found = gives = others = False
     for other in graph.modules:

@@ -37,8 +37,9 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.origins import class_of
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
+from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_paragraph
 
 TOLD = (
     "it printed what is in the graph while that was built, and no value of a run: TF2 has no such "
@@ -77,11 +78,44 @@ def normalize(
         if module in own and layout.owns_lines:
             end = layout.next_line
             if isinstance(statement, ast.FunctionDef):  # with the blank lines behind it
+                for other, edit in without_imports(module, statement.name, graph, own):
+                    found.setdefault(other, []).append(edit)
                 rest = module.source.text[end:]
                 blank = len(rest) - len(rest.lstrip())
                 end += rest[:blank].rfind("\n") + 1
             found.setdefault(module, []).append(Edit(layout.line_start, end, ""))
     return found
+
+
+def without_imports(
+    module: Module, name: str, graph: CallGraph, own: Set[Module]
+) -> Iterator[tuple[Module, Edit]]:
+    """What takes a name of a module's, which goes, out of the imports of others."""
+    for other in graph.importers(module):
+        for statement, alias, _ in importing(other, module, name, graph):
+            if other not in own:
+                continue
+            if len(statement.names) > 1:
+                yield other, import_edit(other.source, statement, [alias])
+            else:
+                yield other, without_paragraph(other.source, statement)
+
+
+def importing(
+    module: Module, home: Module, name: str, graph: CallGraph
+) -> Iterator[tuple[ast.ImportFrom, ast.alias, bool]]:
+    """The imports that take a name of another module, and whether each stands in no block."""
+    for statement in walk(module.tree):
+        for alias in statement.names if isinstance(statement, ast.ImportFrom) else ():
+            assert isinstance(statement, ast.ImportFrom)
+            scope = module.names.scope_at(statement)
+            bound = scope.bindings.get(alias.asname or alias.name, ())
+            heads = {(one.qualname or "").rpartition(".")[0] for one in bound}
+            if alias.name == name and any(
+                graph.project.resolve(module, head)[-1:] == [home] for head in heads
+            ):
+                top = statement in module.tree.body and Layout(module.source, statement).owns_lines
+                yield statement, alias, top
 
 
 def printed(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module, ast.stmt]]:
@@ -141,11 +175,13 @@ def _with_calls(module: Module, graph: CallGraph, node: ast.FunctionDef) -> Iter
             return
         statement = one.module.names.statement(one.call)
         alone = isinstance(statement, ast.Expr) and statement.value is one.call
-        if not alone or len(one.module.names.block(statement)) < 2 or one.module is not module:
+        if not alone or len(one.module.names.block(statement)) < 2:
             return
         shown.append(_Shown(one.module, statement))
     plain = not (arguments.args or arguments.vararg or arguments.kwarg or node.decorator_list)
-    if plain and len(shown) > 1:
+    importers = (importing(other, module, node.name, graph) for other in graph.importers(module))
+    named = all(top for found in importers for _, _, top in found)
+    if plain and len(shown) > 1 and named:
         yield from shown
 
 

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
+    applied_objects,
     arg_scopes,
     attention_cells,
     batches_before_towers,
@@ -68,6 +69,7 @@ from migrate_mgpu.models.normalize import (
     public_keras,
     recurrent_dropout,
     recurrent_inputs,
+    repeated_networks,
     repeated_savers,
     returned_collections,
     reused_names,
@@ -88,6 +90,7 @@ from migrate_mgpu.models.normalize import (
     tower_sums,
     tried_initializers,
     turned_lists,
+    unread_parts,
     unread_states,
     variable_names,
 )
@@ -195,6 +198,10 @@ PASSES: tuple[Pass, ...] = (
     _whole(needless_sessions.normalize),
     _whole(printed_parts.normalize),
     _whole(own_graphs.normalize),
+    _whole(applied_objects.normalize),
+    _whole(unread_parts.normalize),
+    _with_calls(unread_parts.as_names),
+    _with_calls(repeated_networks.normalize),
     _with_calls(_sizes),
     _among(chosen_summaries.normalize),
     _of_objects(_whole(late_builders.normalize)),

@@ -5,7 +5,14 @@
     except:
         tf.initialize_all_variables().run()
 
-does the first in every TensorFlow from 0.12 on; what fails there fails below as well.
+does the first in every TensorFlow from 0.12 on; what fails there fails below as well. So does
+
+    try:
+        net = tf.nn.conv2d_transpose(net, w, output_shape=shape, strides=strides)
+    except AttributeError:
+        net = tf.nn.deconv2d(net, w, output_shape=shape, strides=strides)
+
+where the name is TensorFlow 1.15's.
 """
 
 from __future__ import annotations
@@ -14,6 +21,7 @@ import ast
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.source.blocks import render
 from migrate_mgpu.source.source import Edit
@@ -32,13 +40,30 @@ def normalize(module: Module) -> list[Edit]:
         if not isinstance(node, ast.Try) or node.orelse or node.finalbody:
             continue
         arms = [node.body, *(handler.body for handler in node.handlers)]
-        if all(len(arm) == 1 and _initializes(module, arm[0]) for arm in arms):
+        alike = all(len(arm) == 1 and _initializes(module, arm[0]) for arm in arms)
+        if alike or _has_its_name(module, node):
             source, layout = module.source, Layout(module.source, node)
             if layout.owns_lines:
                 indent = source.indent_of(node)
                 text = indent + render(source, node.body[0], [], base=indent) + source.newline
                 found.append(Edit(layout.line_start, layout.next_line, text))
     return found
+
+
+def _has_its_name(module: Module, node: ast.Try) -> bool:
+    """Whether a statement only asks if TensorFlow has a name, which it has, and calls that."""
+    statement, handler = node.body[0], node.handlers[0] if node.handlers else None
+    call = statement.value if isinstance(statement, ast.Assign) else None
+    if len(node.body) > 1 or len(node.handlers) != 1 or handler is None:
+        return False
+    asked = module.names.qualname(handler.type) if handler.type is not None else ""
+    if asked != "builtins.AttributeError" or not isinstance(call, ast.Call):
+        return False
+    if not isinstance(statement, ast.Assign) or name_of(module, call) not in COMPUTES:
+        return False
+    plain = (ast.Name, ast.Constant, ast.List, ast.Tuple, ast.expr_context)
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return all(isinstance(part, plain) for one in given for part in walk(one))
 
 
 def _initializes(module: Module, statement: ast.stmt) -> bool:

@@ -202,7 +202,7 @@ class HelperNames:
             if not _runs(module, node, call, given):
                 continue
             statement = module.names.statement(call)
-            if (statement, turn) in statements:
+            if (statement, turn) in statements and not _is_in_order(module, statement, makers):
                 text = "the order of the variables that a statement makes cannot be determined"
                 raise Refused(module, call, text, "make one in each statement")
             statements.add((statement, turn))
@@ -458,7 +458,7 @@ def _turns(
     Raises:
         Refused: how often a loop runs cannot be determined.
     """
-    line = sorted(calls, key=lambda one: (one.lineno, one.col_offset))
+    line = sorted(calls, key=_end)  # a call's arguments are computed before it
     around: dict[ast.Call, ast.For | None] = {}
     for call in line:
         inside = takewhile(lambda parent: parent is not function, module.names.ancestors(call))
@@ -481,6 +481,33 @@ def _turns(
         for number, item in enumerate(items):
             known = {**given, **_bound(loop.target, item)}
             yield from ((call, known, (number,)) for call in calls)
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or 0, node.end_col_offset or 0
+
+
+def _is_in_order(module: Module, statement: ast.stmt, makers: Sequence[ast.Call]) -> bool:
+    """Whether a statement executes its calls in the order in which they end.
+
+    An item's target is computed behind the value, what `*` unpacks before keywords; a call's
+    function may be a layer that has its variables when it is called.
+    """
+    if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if any(isinstance(part, ast.Call) for one in targets for part in walk(one)):
+            return False
+    own = [call for call in makers if module.names.statement(call) is statement]
+    for call in own:
+        parent = module.names.parents.get(call)
+        if isinstance(parent, ast.Call) and parent.func is call:
+            return False
+        for around in module.names.ancestors(call):
+            if around is statement:
+                break
+            if isinstance(around, (ast.BoolOp, ast.Starred, ast.Dict)):
+                return False
+    return True
 
 
 def _unknown_number(module: Module, call: ast.Call) -> Refused:

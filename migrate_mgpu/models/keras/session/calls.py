@@ -93,7 +93,7 @@ class RunWriter:
         if len(statement.targets) != 1:
             raise Refused(self.module, statement, "it is assigned to several names at once")
         target = statement.targets[0]
-        if not run.many and not run.fetches[0].gives and isinstance(target, ast.Name):
+        if not any(fetch.gives for fetch in run.fetches) and isinstance(target, ast.Name):
             self._unread(target)
             return [self._call(run, indent, len(indent))]
         if not run.many:

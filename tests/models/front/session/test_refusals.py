@@ -1225,7 +1225,7 @@ REFUSED = {
         "the name of a variable's scope cannot be determined",
     ),
     "a saver of two layers in a statement": (
-        saved("    x = tf.layers.dense(tf.layers.dense(x, 2, name='a'), 1, name='b')\n"),
+        saved("    x = {1: tf.layers.dense(x, 2, name='a'), 2: tf.layers.dense(x, 1)}[2]\n"),
         "the order of the variables that a statement makes",
     ),
     "a saver of a function's variable in a scope of no known name": (

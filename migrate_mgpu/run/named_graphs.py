@@ -301,7 +301,7 @@ class _Attempts:
         as_one = partial(_as_one, state.session.module, entry, own, free, inside, plan, codes)
         one, left = as_one() if whole else (None, None)
         if one is not None:
-            self.ones[entry] = one
+            self._is_one(entry, one, modules, inside)
             return set()
         found = _named(entry, own, free, modules, inside)
         result = _planned(own, found, plan) if found else None
@@ -326,7 +326,7 @@ class _Attempts:
             if one is not None:
                 self.lost += ((entry, said) for said in _of_unread(modules, free, inside))
         if one is not None:
-            self.ones[entry] = one
+            self._is_one(entry, one, modules, inside)
             return set()
         written = _with_builders_written(entry, own, free, found, modules, inside, plan)
         if written is not None:
@@ -346,6 +346,15 @@ class _Attempts:
         self.said += _reasons(first.result, result, {entry, *free}, codes)
         return {one.path for one in _kept(result, own.keys(), codes)[:1]} or {home}
 
+    def _is_one(
+        self, entry: Path, one: _AsOne, modules: Sequence[Module], graph: CallGraph
+    ) -> None:
+        """A program is native with modules that are read as one."""
+        self.ones[entry] = one
+        if one.left_out:
+            free = {path for path, users in self.users.items() if len(users) == 1}
+            self.lost += ((entry, said) for said in _of_unread(modules, free, graph))
+
     def _free(self, state: State) -> set[Path]:
         """The files of a program that no other one has."""
         paths = (module.path for module in state.program.modules)
@@ -357,12 +366,14 @@ class _AsOne:
     """A program that is native where modules are read as one: these, and what changes there.
 
     ``result`` is what becomes of it alone, ``wanted`` what it wants of the class that builds.
+    ``left_out``: it is without the functions that nothing calls.
     """
 
     joins: tuple[Joined | Merged | Written | Reduced, ...]
     texts: Texts
     result: RunResult
     wanted: SharedGraph | None
+    left_out: bool = False
 
     def files(self, data: Mapping[Path, bytes]) -> dict[Path, bytes]:
         """The files of a run, with those modules as one."""
@@ -420,7 +431,14 @@ def _as_one(
         several = len(makers) > 1 and entry not in makers  # names do not help then
         texts = {} if several else _named(entry, files, free, modules, graph, shared)
         planned, result = _planned_parts(files, texts, plan)
-        return _AsOne((*joins, *classes), texts, result, _wanted(planned, entry))
+        left_out = False
+        if shared is None and not several and _stays_for_unread(planned, entry, modules, graph):
+            less = _without_unread(entry, files, free, modules, graph)
+            if less:
+                texts, left_out = less, True
+                planned, result = _planned_parts(files, texts, plan)
+        wanted = _wanted(planned, entry)
+        return _AsOne((*joins, *classes), texts, result, wanted, left_out)
 
     while home.path in free:
         classes, inside = _merged_classes(home, data, graph)
@@ -569,6 +587,20 @@ def _merged(
     except Unlike:
         return None
     return {module.path: text}
+
+
+def _stays_for_unread(
+    planned: Planned, entry: Path, modules: Sequence[Module], graph: CallGraph
+) -> bool:
+    """Whether a program stays for something in a function or a class that nothing calls."""
+    state = _state_of(planned, entry)
+    refused = state.session.refused if state is not None and state.session else None
+    if refused is None:
+        return False
+    around = [refused.node, *refused.module.names.ancestors(refused.node)]
+    home = next((one for one in around if one in refused.module.tree.body), None)
+    names = {node.name for _, node in unread_functions.unread(modules, graph)}
+    return isinstance(home, (ast.FunctionDef, ast.ClassDef)) and home.name in names
 
 
 def _without_unread(

@@ -422,22 +422,22 @@ class _Repeated:
 
     def _alike(self) -> _Alike | None:
         """What both return, if it is the same; None where it is not, or is not known."""
-        first, again = self.first.method.args, self.again.method.args
+        given = [network.method.args for network in (self.first, self.again)]
         told = {self.first.parameter}
         parameters: list[dict[str, str]] = []
-        for one in (first, again):
-            blank: list[ast.expr | None] = [None] * (len(one.args) - len(one.defaults))
+        for told_to in given:
+            blank: list[ast.expr | None] = [None] * (len(told_to.args) - len(told_to.defaults))
             parameters.append(
                 {
                     arg.arg: "" if value is None else ast.dump(value)
-                    for arg, value in list(zip(one.args, [*blank, *one.defaults]))[1:]
+                    for arg, value in list(zip(told_to.args, [*blank, *told_to.defaults]))[1:]
                     if arg.arg not in told
                 }
             )
         if list(parameters[0].items()) != list(parameters[1].items()):
             return None
-        me = first.args[0].arg, again.args[0].arg
-        found = _Alike(self.module, self.graph, *me)
+        me = [one.args[0].arg for one in given]
+        found = _Alike(self.module, self.graph, me[0], me[1])
         try:
             one, other = (
                 _returned(network.body, dict.fromkeys(parameters[0]), name)

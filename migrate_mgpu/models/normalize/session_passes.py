@@ -14,6 +14,7 @@ from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize import (
     applied_objects,
     arg_scopes,
+    asserted_reuse,
     attention_cells,
     batches_before_towers,
     bidirectional,
@@ -199,7 +200,8 @@ PASSES: tuple[Pass, ...] = (
     _whole(printed_parts.normalize),
     _whole(own_graphs.normalize),
     _whole(applied_objects.normalize),
-    _whole(unread_parts.normalize),
+    _alone(asserted_reuse.normalize),
+    _of_objects(_whole(unread_parts.normalize)),
     _with_calls(unread_parts.as_names),
     _with_calls(repeated_networks.normalize),
     _with_calls(_sizes),

@@ -162,7 +162,8 @@ def test_layers_that_no_step_trains_have_variables_before_they_are_copied() -> N
 SEVERAL_STAY = {
     "one that keeps something": SEVERAL.replace(
         "            return scale", "            self.h = h\n            return scale"
-    ),
+    )
+    + "print(agent.h)\n",
     "one that is called later": SEVERAL + "agent._build_net('other')\n",
     "one that calls another": SEVERAL.replace("self._n)", "self.count())").replace(
         "    def learn", "    def count(self):\n        return self._n\n\n    def learn"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.models.front.session.test_writing import native
@@ -117,4 +119,43 @@ def test_what_is_read_elsewhere_stays(old: str, new: str, why: str) -> None:
     assert text != PROGRAM
     result = run(text, native_sessions=True, bridge=True)
     assert result.programs[0].state != "native"
+    assert any(why in one for one in said(result)), said(result)
+
+
+FIXTURE = Path(__file__).parents[3] / "fixtures" / "session" / "dcgan" / "before"
+STAYS = {
+    "a program that trains and tests": (
+        "main.py",
+        "        else:\n            dcgan.test()",
+        "        dcgan.test()",
+        "variables are initialized after something has run",
+    ),
+    "what is merged anew and read before": (
+        "model.py",
+        '        """Draws samples with what was trained."""',
+        "        print(self.d_sum)",
+        "a part of the graph is stored in something other than a variable",
+    ),
+    "a part that other code reads": (
+        "main.py",
+        "            dcgan.test()",
+        "            print(dcgan.h1_w)",
+        "`linear`, which is called here, uses the graph",
+    ),
+    "an object that other code calls": (
+        "main.py",
+        "            dcgan.test()",
+        "            dcgan.g_bn0(data)",
+        "`__init__`, which is called here, uses the graph",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "old", "new", "why"), STAYS.values(), ids=STAYS)
+def test_what_is_not_sure_stays(name: str, old: str, new: str, why: str) -> None:
+    files = {one.name: one.read_text() for one in FIXTURE.glob("*.py")}
+    assert old in files[name]
+    files[name] = files[name].replace(old, new)
+    result = run(*files.items(), native_sessions=True, bridge=True)
+    assert [one.state.partition(",")[0] for one in result.programs] == ["bridge"]
     assert any(why in one for one in said(result)), said(result)

@@ -100,6 +100,7 @@ class RunReader:
         self.made: dict[tuple[object, str], Saver] = {}  # by names and attributes elsewhere
         self._asked: set[tuple[object, str]] = set()  # parameters whose savers are looked for
         self.is_eager: Callable[[ast.expr], bool] = lambda node: False
+        self.are_apart: Callable[[ast.AST, ast.AST], bool] = lambda one, other: False
         self.comes_later: Callable[[ast.AST, ast.AST], bool] = lambda first, node: False
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
@@ -359,10 +360,16 @@ class RunReader:
                 if one.kind == "restore" and not self._restores_later(call, one.call, statement)
             ]
             # What runs elsewhere comes behind it: no variable has a value before.
-            begun = restored or self._begun is not None
-            ran = (self.found.runs[self._earlier :] or self.assigned) and (
-                begun or self.is_home(statement)
-            )
+            before = self._begun
+            if before is not None and self.are_apart(before, call):
+                before = None
+            begun = restored or before is not None
+            runs = [
+                one
+                for one in self.found.runs[self._earlier :]
+                if not self.are_apart(one.call, call)
+            ]
+            ran = (runs or self.assigned) and (begun or self.is_home(statement))
             if ran or min(calls, key=_position) not in first:
                 text = "variables are initialized after something has run"
                 raise Refused(self.module, call, text)
@@ -372,7 +379,7 @@ class RunReader:
             if any(not self._excludes(one, call) for one in restored):
                 text = "variables are initialized after they were restored"
                 raise Refused(self.module, call, text)
-            if self._begun is not None and self._acts_between(self._begun, statement):
+            if before is not None and self._acts_between(before, statement):
                 text = "variables are initialized again, after something may have run"
                 raise Refused(self.module, call, text)
             if own is not statement:

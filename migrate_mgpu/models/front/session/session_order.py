@@ -79,6 +79,32 @@ class SessionOrder(StatementReader):
         self._first = kept
         return later
 
+    def are_apart(self, one: ast.AST, other: ast.AST) -> bool:
+        """Whether a process that comes to one of two nodes never comes to the other.
+
+        The functions that have them are called in arms of a condition that it meets once.
+        """
+        own, others = self._ways_to(one), self._ways_to(other)
+        return all(
+            any(
+                module is there and are_arms(module, call, node) and self._runs_once(module, call)
+                for module, call in way
+                for there, node in second
+            )
+            for way in own
+            for second in others
+        )
+
+    def _ways_to(self, node: ast.AST) -> list[list[tuple[Module, ast.AST]]]:
+        """The call of the function that has a node, and so on, for each call."""
+        around = _around(self.module, node)
+        calls = self._calls(around) if isinstance(around, ast.FunctionDef) else []
+        return [[one, *self._way_on(*one)] for one in calls or ()] or [[(self.module, node)]]
+
+    def _way_on(self, module: Module, call: ast.AST) -> list[tuple[Module, ast.AST]]:
+        around = _around(module, call)
+        return self._way(around, module)
+
     def is_alone(self, maker: Maker) -> bool:
         """Whether the process makes no other session where a statement makes one."""
         if maker not in self.scope.apart or not self.runs_once(maker):
@@ -147,10 +173,10 @@ class SessionOrder(StatementReader):
             for other, call in calls
         )
 
-    def _way(self, node: Home) -> list[tuple[Module, ast.AST]]:
+    def _way(self, node: Home, home: Module | None = None) -> list[tuple[Module, ast.AST]]:
         """The one call of a function that runs once, that of the function around it, and so on."""
         found: list[tuple[Module, ast.AST]] = []
-        module = self.module
+        module = home or self.module
         while isinstance(node, ast.FunctionDef):
             calls = self._calls(node, module)
             if calls is None or len(calls) != 1:

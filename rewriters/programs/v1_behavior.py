@@ -9,6 +9,8 @@ mean TF2's, and swapping the import would change ``tf.nn.dropout``, ``tf.argmax`
 and others in silence. Imports of ``tensorflow.keras`` become those of
 ``tensorflow.compat.v1.keras`` where they give a name that is another layer, optimizer or
 function in TF2 (``LSTM``, ``GRU``, ``BatchNormalization``, ``Adam``, ``backend.set_session``).
+A transposed convolution whose shape its module may ask for, ``net.get_shape()``, is
+given what its ``output_shape`` says: TF2 does not know that where the batch has no fixed size.
 
 ## Why
 A graph-mode program runs on TF2 only with v1 behaviour, which is process-wide
@@ -29,6 +31,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.api_version import (
@@ -46,7 +49,9 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.removal import name_unused
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.analysis.symbols import table
+from migrate_mgpu.api.tables import calls_of_names
 from migrate_mgpu.core.registry import Case, Rule
+from migrate_mgpu.models.keras.transposed import TRANSPOSED, told_shape
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter
 from migrate_mgpu.source.import_edit import import_edit
 from migrate_mgpu.source.source import Edit
@@ -130,6 +135,30 @@ disable_v2_behavior()
 with Session() as sess:
     print(sess.run(constant(1)))
 """,
+    ),
+    Case(
+        "the shape of a transposed convolution",
+        """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [None, 2, 2, 1])
+w = tf.ones([3, 3, 1, 1])
+net = tf.nn.conv2d_transpose(x, w, output_shape=[4, 4, 4, 1], strides=[1, 2, 2, 1])
+net = tf.reshape(net + 1.0, net.get_shape())
+with tf.Session() as sess:
+    print(sess.run(net, {x: [[[[1.0]] * 2] * 2] * 4}))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+x = tf.placeholder(tf.float32, [None, 2, 2, 1])
+w = tf.ones([3, 3, 1, 1])
+net = tf.reshape(tf.nn.conv2d_transpose(x, w, output_shape=[4, 4, 4, 1], strides=[1, 2, 2, 1]), [4, 4, 4, 1])
+net = tf.reshape(net + 1.0, net.get_shape())
+with tf.Session() as sess:
+    print(sess.run(net, {x: [[[[1.0]] * 2] * 2] * 4}))
+""",  # noqa: E501
     ),
     Case(
         "names of Keras that are other layers in TF2",
@@ -233,11 +262,27 @@ def apply(module: Module, is_entry: bool, led: bool, gone: AbstractSet[ast.AST])
             call = f"{owner}.{_DISABLE}()" if owner else f"{_DISABLE}()"
             edits.append(Layout(module.source, statement).insert_after([call]))
             disable = False
+    edits += _with_their_shapes(module)
     if disable and private:  # nothing of it is TensorFlow's root, which has the call
         name = module.names.fresh(module.names.module_scope, "tf", "tensorflow")
         lines = [f"import tensorflow.compat.v1 as {name}", f"{name}.disable_v2_behavior()"]
         edits.append(Layout(module.source, module.tensorflow_imports[0]).insert_before(lines))
     return edits
+
+
+def _with_their_shapes(module: Module) -> Iterator[Edit]:
+    """Transposed convolutions with the shapes that TF1 knew, where a module asks for shapes."""
+    for call in calls_of_names(module).get(TRANSPOSED, ()):
+        shape, source = told_shape(module, call), module.source
+        shown = source.code(call.func)
+        if shape is None or not shown.endswith(f".{TRANSPOSED}"):
+            continue
+        code = source.code(shape)
+        if "#" in code or "\n" in code:
+            continue
+        start, end = source.span(call)
+        yield Edit(start, start, f"{shown[: -len(TRANSPOSED)]}reshape(")
+        yield Edit(end, end, f", {code})")
 
 
 def _needs_call(module: Module, is_entry: bool) -> bool:

@@ -7,13 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import Modes
-from migrate_mgpu.analysis.module import Module, fact_of_text
-from migrate_mgpu.analysis.named_arguments import NamedArguments
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, names_in
 from migrate_mgpu.analysis.symbols import symbol
-from migrate_mgpu.api.functions import FUNCTIONS
-from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.keras_recurrent import read_keras_recurrent
 from migrate_mgpu.models.front.network.layer_calls import read_layer_class
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
@@ -22,12 +18,11 @@ from migrate_mgpu.models.front.optimizers import read_schedule
 from migrate_mgpu.models.keras.constructors import made_edits
 from migrate_mgpu.models.keras.functions import dimension, function
 from migrate_mgpu.models.keras.optimizers import schedule_edits
+from migrate_mgpu.models.keras.transposed import told_shape
 from migrate_mgpu.source.blocks import outermost, render
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
-
-_TRANSPOSED = "nn.conv2d_transpose"
 
 # Gives the text of a node in a context; it renders what it takes from the author itself.
 Replacement = Callable[["Context"], str]
@@ -195,11 +190,8 @@ class Context:
         TF1 knew it, also for a batch of no fixed size, and code that asks for the shape relies on
         that: `tf.reshape(net, net.get_shape())`.
         """
-        if not isinstance(node, ast.Call) or name_of(self.module, node) != _TRANSPOSED:
-            return
-        given = NamedArguments(self.module, node, FUNCTIONS.by_name[_TRANSPOSED].signature)
-        shape = given.get("output_shape")
-        if shape is not None and asks_for_shapes(self.module):
+        shape = told_shape(self.module, node)
+        if shape is not None:
             start, end = self.module.source.span(node)
             yield Edit(start, start, f"{self.tf}.reshape(")
             yield Edit(end, end, f", {self.render(shape)})")
@@ -236,29 +228,6 @@ class Context:
     def _edit(self, node: ast.AST, text: str) -> Edit:
         start, end = self.module.source.span(node)
         return Edit(start, end, text)
-
-
-@fact_of_text
-def asks_for_shapes(module: Module) -> bool:
-    """Whether a module asks tensors for more than one of their sizes behind the first."""
-    names = module.names
-    asked = [*names.attributes.get("get_shape", ())]
-    for one in names.attributes.get("shape", ()):
-        taker = names.taker(one)
-        if taker is not None and name_of(module, taker):
-            asked.append(one)
-    for one in asked:
-        parent = names.parents.get(one)
-        while isinstance(parent, (ast.Call, ast.Attribute)) and not (
-            isinstance(parent, ast.Call) and parent.args
-        ):
-            parent = names.parents.get(parent)
-        size = constant(parent.slice) if isinstance(parent, ast.Subscript) else None
-        if isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.UnaryOp):
-            continue  # the last
-        if not isinstance(size, int) or size == 0:
-            return True
-    return False
 
 
 def made_by(module: Module, call: ast.Call, style: FileStyle) -> tuple[Edit, ...] | None:

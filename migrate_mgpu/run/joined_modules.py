@@ -14,12 +14,16 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Union
 
+from migrate_mgpu.analysis.api_version import root_of
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.symbols import table as known_names
 from migrate_mgpu.analysis.taken_names import imports_of
+from migrate_mgpu.api.functions import SAME_STATUSES
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import FileResult, Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.origins import is_annotation
@@ -29,6 +33,7 @@ from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout, start_with_comments
 
 Import = Union[ast.Import, ast.ImportFrom]
+_FLAGS = ("app.flags", "flags")
 _OWN = ("__name__", "__file__", "__all__")  # what a module says of itself
 _WIDTH = 88
 
@@ -162,7 +167,7 @@ def joined(
         return None
     name = (whole[0].asname or whole[0].name) if whole else ""
     head = tuple(_head(home, origin))
-    same = frozenset(one for one in head if _is_same(home, one))
+    same = frozenset(one for one in head if _is_same(home, origin, one))
     if _collide(home, origin, same, statement) or "." in name:
         return None
     changes = _unqualified(home, name) if name else []
@@ -190,18 +195,42 @@ def _head(home: Module, origin: Module) -> Iterator[ast.stmt]:
     for place, one in enumerate(origin.tree.body):
         text = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
         if not (place == 0 and text) and not isinstance(one, (ast.Import, ast.ImportFrom)):
-            if not _is_same(home, one):
+            if not _is_same(home, origin, one):
                 return
         if not Layout(origin.source, one).owns_lines:
             return
         yield one
 
 
-def _is_same(home: Module, statement: ast.stmt) -> bool:
+def _of_absl(origin: Module, statement: ast.Assign) -> list[str] | None:
+    """A name for TensorFlow's flags, `FLAGS = tf.app.flags.FLAGS`, as a native program has it.
+
+    None for a name of anything else.
+    """
+    target, value = statement.targets[0], statement.value
+    root = root_of(value)
+    direct = isinstance(root, ast.Name) and all(
+        one.kind == "import" for one in origin.names.bindings_of(root)
+    )
+    kind = name_of(origin, value) if direct else ""
+    if kind not in (*_FLAGS, *(f"{one}.FLAGS" for one in _FLAGS)):
+        return None
+    if not isinstance(target, ast.Name) or len(statement.targets) > 1:
+        return None
+    if not kind.endswith(".FLAGS"):
+        return ["from absl import flags" + ("" if target.id == "flags" else f" as {target.id}")]
+    return ["from absl import flags", f"{target.id} = flags.FLAGS"]
+
+
+def _is_same(home: Module, origin: Module, statement: ast.stmt) -> bool:
     """Whether a module says the same: an import, or a name for an attribute, `FLAGS = flags.FLAGS`.
 
-    Nothing that the other module's text would have to bring stays out then.
+    Nothing that the other module's text would have to bring stays out then. A name of TensorFlow's
+    that TF2 has not is no such one but for its flags, which are absl's in a native program.
     """
+    known = name_of(origin, statement.value) if isinstance(statement, ast.Assign) else ""
+    if known and not known.startswith(_FLAGS) and known_names().status(known) not in SAME_STATUSES:
+        return False
     if isinstance(statement, ast.Expr) or (
         isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
     ):
@@ -413,9 +442,13 @@ class _Parted:
         gone: list[Edit] = []
         used = _used(inner)
         for one in self.joined.head:
+            layout = Layout(source, one)
+            if isinstance(one, ast.Assign) and one in self.joined.same:
+                lines = _of_absl(self.joined.origin, one)
+                if lines is not None:  # the other statement that says so became this
+                    gone.append(Edit(layout.line_start, layout.next_line, layout.lines(lines)))
             if not isinstance(one, (ast.Import, ast.ImportFrom)) or _names(one) == ["*"]:
                 continue
-            layout = Layout(source, one)
             if one in self.joined.same:
                 future = isinstance(one, ast.ImportFrom) and one.module == "__future__"
                 stays = future or bool(_binds(one) & used) or not _binds(one) & _used(source.text)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
-from tests.support.migration import run, said
+from tests.support.migration import after, run, said
 
 MODEL = '''\
 """The model."""
@@ -270,3 +270,57 @@ SAVES = """\
         saver = tf.train.Saver(max_to_keep=len("abc"))
         saver.save(sess, "m.ckpt")
 """
+
+
+FLAGS_NET = """\
+import tensorflow as tf
+
+FLAGS = tf.app.flags.FLAGS
+
+
+class Net:
+    def __init__(self):
+        self.rate = FLAGS.rate
+        self.x = tf.placeholder(tf.float32, [None, 2])
+        w = tf.Variable(tf.ones([2, 1]))
+        self.loss = tf.reduce_mean(tf.square(tf.matmul(self.x, w) - 1.0))
+        self.op = tf.train.GradientDescentOptimizer(self.rate).minimize(self.loss)
+"""
+FLAGS_TRAIN = """\
+import numpy as np
+import tensorflow as tf
+from net import Net
+
+FLAGS = tf.app.flags.FLAGS
+tf.app.flags.DEFINE_float('rate', 0.1, 'rate')
+
+
+def main(_):
+    with tf.Session() as sess:
+        net = Net()
+        sess.run(tf.global_variables_initializer())
+        for _ in range(3):
+            sess.run(net.op, {net.x: np.ones([2, 2])})
+            print(sess.run(net.loss, {net.x: np.ones([2, 2])}))
+
+
+if __name__ == '__main__':
+    tf.app.run()
+"""
+
+
+def test_a_name_for_flags_that_both_modules_have_is_absls_in_both() -> None:
+    files = [("train.py", FLAGS_TRAIN), ("net.py", FLAGS_NET)]
+    result = run(*files, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    net = after(result, files[1])
+    assert "from absl import flags\nFLAGS = flags.FLAGS\n" in net and "tf.app" not in net
+
+
+def test_a_name_that_tf2_lost_keeps_both_modules_apart() -> None:
+    slim = "slim = tf.contrib.slim\n\n\n"
+    net = FLAGS_NET.replace("FLAGS = tf.app.flags.FLAGS\n\n\n", slim).replace("FLAGS.rate", "0.1")
+    train = FLAGS_TRAIN.replace("FLAGS = tf.app", f"{slim}FLAGS = tf.app")
+    result = run(("train.py", train), ("net.py", net), native_sessions=True, bridge=True)
+    assert [one.state for one in result.programs] != ["native"]
+    assert any("supported in a native program" in one for one in said(result))

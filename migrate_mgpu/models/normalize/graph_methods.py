@@ -303,7 +303,9 @@ def is_called_once(
     """
     owner = module.names.parents[method]
     assert isinstance(owner, ast.ClassDef)
-    lines = {*in_line(method.body), module.names.statement(func)}
+    lines = {*in_line(method.body)}
+    if func in module.names.parents:  # the call may stand in another module
+        lines.add(module.names.statement(func))
     me = method.args.args[0].arg if method.args.args else ""
     found = gives = others = False
     for other in graph.modules:

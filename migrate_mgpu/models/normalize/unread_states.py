@@ -23,13 +23,7 @@ def normalize(module: Module, modules: Sequence[Module]) -> list[Edit]:
     if any(_asks_by_text(one) for one in modules):
         return []
     names, found = module.names, list[Edit]()
-    for call in names.calls:
-        made = names.statement(call)
-        if not is_recurrent(module, call) or not isinstance(made, ast.Assign):
-            continue
-        target = made.targets[0]
-        parts = target.elts if isinstance(target, ast.Tuple) and made.value is call else []
-        state = parts[1] if len(parts) == 2 else None
+    for state in _states(module):
         if not isinstance(state, ast.Name) or len(names.bindings_of(state)) != 1:
             continue
         home = names.scope_of_name[state]
@@ -52,17 +46,25 @@ def kept_for_nobody(modules: Sequence[Module]) -> Iterator[tuple[Module, ast.Att
     if any(_asks_by_text(one) for one in modules):
         return
     for module in modules:
-        for call in module.names.calls:
-            made = module.names.parents.get(call)
-            if not is_recurrent(module, call) or not isinstance(made, ast.Assign):
-                continue
-            target = made.targets[0]
-            parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-            state = parts[1] if len(parts) == 2 else None
+        for state in _states(module):
             for one in _attributes(module, state):
                 mentions = (n for m in modules for n in m.names.attributes.get(one.attr, ()))
                 if not any(isinstance(mention.ctx, ast.Load) for mention in mentions):
                     yield module, one
+
+
+def _states(module: Module) -> Iterator[ast.expr]:
+    """What states of a module's recurrent networks are given to, and zeros of its cells."""
+    for call in module.names.calls:
+        made = module.names.parents.get(call)
+        if not isinstance(made, ast.Assign) or len(made.targets) > 1:
+            continue
+        target = made.targets[0]
+        if is_recurrent(module, call):
+            if isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2:
+                yield target.elts[1]
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "zero_state":
+            yield target
 
 
 def _attributes(module: Module, state: ast.expr | None) -> Iterator[ast.Attribute]:

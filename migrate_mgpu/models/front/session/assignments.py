@@ -76,7 +76,7 @@ class AssignmentReader:
             kind = made.func.attr
             if len(made.args) == 1:
                 variable, value = made.func.value, made.args[0]
-        if not isinstance(variable, ast.Name) or value is None:
+        if not isinstance(variable, (ast.Name, ast.Attribute)) or value is None:
             return None
         meaning = self.runs.meaning(variable)
         if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:

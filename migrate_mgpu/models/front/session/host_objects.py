@@ -247,7 +247,7 @@ class Assignment:
     """
 
     call: ast.Call
-    variable: ast.Name
+    variable: ast.Name | ast.Attribute  # an attribute of an object, where a session runs it
     kind: str
     value: ast.expr
 

@@ -668,8 +668,8 @@ class _Reader(StatementReader):
             return self.metrics.read(statement, target, metric, self.units)
         if isinstance(value, ast.Call) and isinstance(target, ast.Name):
             assigned = self.driving.assignments.made(value)
-            if assigned is not None:
-                return self._assigns(statement, target, assigned)
+            if assigned is not None and isinstance(assigned.variable, ast.Name):
+                return self._assigns(statement, target, assigned, assigned.variable)
         copied = self.copies.read(statement, target)
         if copied is not None:
             return copied
@@ -756,11 +756,13 @@ class _Reader(StatementReader):
         self.meanings.update(found)
         return True
 
-    def _assigns(self, statement: ast.Assign, target: ast.Name, assigned: Assignment) -> Role:
+    def _assigns(
+        self, statement: ast.Assign, target: ast.Name, assigned: Assignment, name: ast.Name
+    ) -> Role:
         """`update = tf.assign(rate, new_rate)`: an operation, which some step runs."""
         if self.scope.towers is not None:
             raise Refused(self.module, assigned.call, "a variable is assigned beside the towers")
-        variable = self.meanings[assigned.variable.id]
+        variable = self.meanings[name.id]
         assert isinstance(variable, Variables)
         self.driving.summaries.takes[assigned.call] = (assigned.value,)
         role = self.units.assigned(statement, target)

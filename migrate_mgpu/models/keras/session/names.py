@@ -250,6 +250,7 @@ class StepNames:
         if len(step.values) == len(made) == 1 and not step.updates:
             assert isinstance(made[0], ast.Call)
             assignment = self.program.assigning[made[0]]
+            assert isinstance(assignment.variable, ast.Name)
             own = [f"run_{value}" for value in values]
             return [f"{assignment.kind}_{assignment.variable.id}", *own]
         if step.updates:

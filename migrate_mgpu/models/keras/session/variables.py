@@ -121,7 +121,9 @@ def assignment_replacement(made: Assignment) -> Replacement:
     """`tf.assign(rate, value)` as the variable's own method."""
 
     def write(context: Context) -> str:
-        return f"{made.variable.id}.{made.kind}({context.render(made.value)})"
+        name = made.variable
+        shown = name.id if isinstance(name, ast.Name) else context.render(name)
+        return f"{shown}.{made.kind}({context.render(made.value)})"
 
     return write
 

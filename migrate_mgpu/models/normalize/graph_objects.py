@@ -159,6 +159,7 @@ class _GraphObject:
         return (
             self._uncalled()
             or self._given_again()
+            or self._chained()
             or fetched_expressions.as_attributes(self.module, self.graph, self.owner)
             or self._of_functions()
             or graph_methods.as_function(self.module, self.graph, self.owner, node)
@@ -277,6 +278,27 @@ class _GraphObject:
         return found
 
     # -- attributes of the constructor ---------------------------------------------------
+
+    def _chained(self) -> list[Edit]:
+        """`self.cell = cell = make()` in two statements: the name, and the attribute that is it."""
+        for statement in graph_methods.in_line(self.constructor.body):
+            if not isinstance(statement, ast.Assign) or len(statement.targets) < 2:
+                continue
+            named = [one for one in statement.targets if isinstance(one, ast.Name)]
+            others = [one for one in statement.targets if self._attribute(one) is not None]
+            layout = Layout(self.source, statement)
+            if len(named) != 1 or len(others) != len(statement.targets) - 1:
+                continue
+            if not layout.owns_lines:
+                continue
+            start, value = self.source.span(statement)[0], self.source.span(statement.value)[0]
+            indent, newline = self.source.indent_of(statement), self.source.newline
+            lines = (f"{indent}{self.source.code(one)} = {named[0].id}{newline}" for one in others)
+            at, text = layout.next_line, "".join(lines)
+            if not self.source.text[:at].endswith("\n"):
+                text = newline + text.rstrip()
+            return [Edit(start, value, f"{named[0].id} = "), Edit(at, at, text)]
+        return []
 
     def _named(self) -> list[Edit]:
         """Parts of the graph that are attributes get names."""

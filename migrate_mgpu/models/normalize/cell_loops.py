@@ -97,7 +97,8 @@ def _with(module: Module, value: ast.expr, held: str, text: str) -> str:
     used = [one for one in walk(value) if isinstance(one, ast.Name) and one.id == held]
     if len(used) != bool(text) or any(isinstance(one, ast.Lambda) for one in walk(value)):
         return ""
-    edits = [Edit(*(place - start for place in source.span(one)), text) for one in used]
+    spans = [source.span(one) for one in used]
+    edits = [Edit(first - start, last - start, text) for first, last in spans]
     return " ".join(line.strip() for line in splice(source.text[start:end], edits).splitlines())
 
 

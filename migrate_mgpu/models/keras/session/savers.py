@@ -87,7 +87,10 @@ class SaverWriter:
             text = "another program reads the graph that is saved here, before all of it is made"
             raise Refused(self.module, saver.call, text, "make the saver below")
         names = ", ".join(f"`{one}`" for one in (*export.inputs, *export.outputs))
-        text = "the graph beside the checkpoints has what other programs of the run ask it for"
+        text = (
+            "the graph beside the checkpoints, which the saver writes by `tf.compat.v1`, has what "
+            "other programs of the run ask it for"
+        )
         self.found.note(self.module, saver.call, f"{text}: {names}")
         told = [[self.style.string(one) for one in some]
                 for some in (export.inputs, export.outputs)]  # fmt: skip

@@ -36,7 +36,8 @@ def pair(
     programs show only which variables are trained together.
 
     What an eager program gives one name (``alike``) no name tells apart: it is paired in creation
-    order with as many that a graph has numbered, from 0 in each graph, or put in scopes. Otherwise
+    order with as many that a graph has numbered, from 0 in each graph, or put in scopes. So are
+    layers that both number, and not alike (``stem/conv2d``, ``conv2d`` and ``conv2d_1``). Otherwise
     names agree when they are equal, or when their last two parts are, which no other variable has
     (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay together:
     layers of the same shapes are paired in order, within them variables of one name, then
@@ -88,6 +89,8 @@ def _pair(
         )
 
     join(_alike(reference, target))
+    for scoped in (True, False):
+        join(_counted_otherwise(reference, target, *left(), scoped))
     for parts in (None, 2):
         names, their_names = (
             _by_name(variables, indices, parts)
@@ -130,6 +133,55 @@ def _alike(reference: list[dict[str, Any]], target: list[dict[str, Any]]) -> lis
                 sorted(known, key=lambda i: reference[i].get("alike", (name, i))[1]),
                 sorted(others, key=lambda j: target[j]["alike"][1]),
             )
+    return found
+
+
+def _counted_otherwise(
+    reference: list[dict[str, Any]],
+    target: list[dict[str, Any]],
+    indices: list[int],
+    others: list[int],
+    scoped: bool,
+) -> list[tuple[int, int]]:
+    """Layers that both number, and not alike, in creation order; ``scoped``: those of one scope.
+
+    TF1 numbers them in each scope (`stem/conv2d`, `conv2d`, `conv2d_1`), Keras in the whole
+    program (`conv2d`, `conv2d_1`, `conv2d_2`): one name is that of different layers. What has
+    the same names in a scope that both have is that.
+    """
+    families, theirs = (
+        _families(variables, some, scoped)
+        for variables, some in ((reference, indices), (target, others))
+    )
+    found: list[tuple[int, int]] = []
+    for family, known in families.items():
+        partners = theirs.get(family, [])
+        same = sorted(name for name, _ in known) == sorted(name for name, _ in partners)
+        shapes, other_shapes = (
+            [list(variables[i]["shape"]) for _, i in group]
+            for variables, group in ((reference, known), (target, partners))
+        )
+        if shapes == other_shapes and (scoped or (len(known) > 1 and not same)):
+            if same:
+                known, partners = sorted(known), sorted(partners)
+            found += zip([i for _, i in known], [j for _, j in partners])
+    return found
+
+
+def _families(
+    variables: list[dict[str, Any]], indices: list[int], scoped: bool
+) -> dict[tuple[str, ...], list[tuple[str, int]]]:
+    """Variables by the last two parts of their names, without a number: `conv2d_1/kernel`.
+
+    ``scoped``: those that have more parts, by all of them.
+    """
+    found: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+    for i in indices:
+        every = plain(variables[i]["name"]).split("/")
+        parts = every if scoped else every[-2:]
+        if len(parts) > (2 if scoped else 1):
+            family = *parts[:-2], re.sub(r"_\d+$", "", parts[-2]), parts[-1]
+            found.setdefault(family, []).append(("/".join(parts), i))
     return found
 
 

@@ -146,3 +146,24 @@ def test_two_optimizers_of_one_reference_may_train_two_models():
     reference = of_model(["generator/kernel", "discriminator/kernel"], 0)
     target = of_model(["discriminator/kernel"], 0) + of_model(["generator/kernel"], 1)
     assert matching.pair(reference, target) == ([(0, 1), (1, 0)], [], [])
+
+
+def kernels(*names: str) -> list[dict[str, Any]]:
+    return [{"name": f"{name}/kernel", "shape": [8, 8]} for name in names]
+
+
+def test_layers_that_tf1_numbers_in_each_scope_are_paired_as_they_are_made():
+    """Keras numbers them in the whole program: `conv2d_1` is the third there, here the second."""
+    before = kernels("stem/conv2d", "conv2d", "conv2d_1")
+    after = kernels("net/conv2d", "net/block/conv2d_1", "net/block/conv2d_2")
+    assert matching.pair(before, after)[0] == [(0, 0), (1, 1), (2, 2)]
+    after = kernels("conv2d", "conv2d_1", "conv2d_2")
+    assert matching.pair(before, after)[0] == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_scopes_that_both_have_tell_more_than_the_order():
+    before = kernels("generator/dense", "generator/dense_1", "critic/dense", "critic/dense_1")
+    after = kernels("critic/dense_2", "critic/dense_3", "generator/dense", "generator/dense_1")
+    assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
+    after = kernels("critic/dense_1", "critic/dense", "generator/dense_1", "generator/dense")
+    assert matching.pair(before, after)[0] == [(0, 3), (1, 2), (2, 1), (3, 0)]

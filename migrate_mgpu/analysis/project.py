@@ -198,8 +198,8 @@ class Project:
         Gives those of other helpers that no Python takes, by their real paths.
         """
         invalid: dict[str, Unreadable] = {}
-        if not any(has_hit(data) for _, data in files):
-            return invalid
+        if self._first is self and not any(has_hit(data) for _, data in files):
+            return invalid  # texts that a pass wrote are asked for, whatever they have
         waiting: list[tuple[str | Path, bytes]] = []
         new: set[bytes] = set()
 

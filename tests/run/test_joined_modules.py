@@ -324,3 +324,42 @@ def test_a_name_that_tf2_lost_keeps_both_modules_apart() -> None:
     result = run(("train.py", train), ("net.py", net), native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] != ["native"]
     assert any("supported in a native program" in one for one in said(result))
+
+
+STEPS = """\
+import tensorflow as tf
+
+
+class Steps(object):
+    def __init__(self, rate):
+        self.rate = rate
+
+    def apply(self, pairs):
+        return tf.group(*[var.assign_sub(self.rate * grad) for grad, var in pairs])
+"""
+CHECK = """\
+import steps
+import tensorflow as tf
+
+
+class StepsTest(tf.test.TestCase):
+    def test_steps(self):
+        with self.test_session() as sess:
+            w = tf.get_variable("w", initializer=[0.1, -0.2, -0.1])
+            loss = tf.reduce_mean(tf.square(w))
+            pairs = zip(tf.gradients(loss, [w]), [w])
+            train_op = steps.Steps(rate=0.2).apply(pairs)
+            sess.run(tf.global_variables_initializer())
+            sess.run(train_op)
+
+
+if __name__ == "__main__":
+    tf.test.main()
+"""
+
+
+def test_a_text_that_has_nothing_to_convert_is_read_as_well() -> None:
+    """What two modules are as one may make no session, nor a configuration: no error of ours."""
+    result = run(("steps_test.py", CHECK), ("steps.py", STEPS), ("main.py", MAIN), bridge=True,
+                 native_sessions=True)  # fmt: skip
+    assert any("its session is made by `self.test_session`" in one for one in said(result))

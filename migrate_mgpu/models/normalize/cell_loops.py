@@ -45,6 +45,10 @@ def _edits(module: Module, loop: ast.For) -> list[Edit]:
         return []
     if not isinstance(above.value, ast.List) or above.value.elts:
         return []
+    if not all(
+        _ends(module, loop, one.id) for one in walk(loop.target) if isinstance(one, ast.Name)
+    ):
+        return []
     text = _element(module, loop, made.id)
     lines = [Layout(source, one) for one in (above, loop)]
     code = source.text[source.span(loop)[0] : source.span(loop)[1]]

@@ -62,6 +62,10 @@ IN_LOOP = "`tf.nn.rnn_cell.BasicLSTMCell` is not supported in a native program"
 OUTSIDE = "a part of the graph, is used outside of `Session.run`"
 STAYS = {
     "a cell that is read behind the loop": (PLAIN + "size = one.output_size\n", IN_LOOP),
+    "a number that is read behind the loop": (
+        PLAIN.replace("for _ in", "for number in") + "print(number)\n",
+        IN_LOOP,
+    ),
     "another list": (
         PLAIN.replace("cells = []", "cells = [tf.nn.rnn_cell.BasicLSTMCell(3)]"),
         f"`cells`, {OUTSIDE}",

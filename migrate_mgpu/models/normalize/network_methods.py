@@ -74,14 +74,14 @@ class _Method(Lifted):
     def found(self) -> dict[Module, list[Edit]]:
         """The edits of each module; none where it stays a method."""
         name = self.method.name
-        if name.startswith("__") or self.is_static or not self.is_plain() or not self._computes():
+        if name.startswith("__") or not self.is_plain() or not self._computes():
             return {}
         calls = self._all_calls()
         reads = self.reads()
         function = self.function_name(name)
         if not calls or reads is None or not function:
             return {}
-        parameters = [one.arg for one in self.method.args.args[1:]]
+        parameters = [one.arg for one in self.method.args.args[0 if self.is_static else 1 :]]
         required = len(parameters) - len(self.method.args.defaults)
         found: dict[Module, list[Edit]] = {self.module: self.moved(function, reads)}
         for module, call in calls:

@@ -45,6 +45,14 @@ def test_what_is_given_by_its_place_behind_what_is_read_gets_its_name() -> None:
     assert "scale=0.5" in after
 
 
+def test_static_methods_become_functions_as_well() -> None:
+    half = "    @staticmethod\n    def half(a, by=2.0):\n        return tf.divide(a, by)\n\n"
+    static = NET.replace("    def one(self", f"{half}    def one(self")
+    static = static.replace("return a\n", "return self.half(a)\n")
+    after = native(program(static + USE))
+    assert "def half(a, by=2.0):\n    return tf.divide(a, by)\n" in after
+
+
 def test_an_object_of_settings_stays_one() -> None:
     settings = NET.replace("(self, a, units)", "(self, units)").replace(
         "        self.out = self.both(a)\n", ""

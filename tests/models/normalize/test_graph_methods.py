@@ -90,8 +90,8 @@ STAYS = {
     "one that changes what it is given": PROGRAM.replace("(h * scale, [w])", "(self.rate * h, [w])")
     .replace("        # what is trained\n", "        self.rate = 0.5\n"),
     "one that is decorated": PROGRAM.replace(
-        "    def _layer(self", "    @staticmethod\n    def _layer(self"
-    ).replace("self._layer(x", "self._layer(self, x"),
+        "    def _layer(self", "    @np.deprecate\n    def _layer(self"
+    ),
     "a class below": PROGRAM.replace(
         "model = Model(2)",
         "class Other(Model):\n    def _layer(self, x, name):\n        return x, x\n\n\n"
@@ -105,6 +105,12 @@ def test_methods_that_do_more_stay(text: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("the session stays" in message for message in said(result))
+
+
+def test_a_static_method_is_given_its_object_as_anything_else() -> None:
+    static = PROGRAM.replace("    def _layer(self", "    @staticmethod\n    def _layer(self")
+    after = native(static.replace("self._layer(x", "self._layer(self, x"))
+    assert "w = tf.Variable(tf.keras.initializers.Ones()([self.size, 1]), name='one')\n" in after
 
 
 SEVERAL = """\

@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, statement_value, walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.origins import is_of_another
+from migrate_mgpu.models.front.session.origins import is_of_another, is_of_class
 from migrate_mgpu.models.front.session.scope import constructor_of
 from migrate_mgpu.models.front.towers.loop import read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
@@ -139,6 +139,8 @@ class Lifted:
         found: list[ast.Call] = []
         for module in self.graph.modules:
             for mention in module.names.attributes.get(self.method.name, ()):
+                if is_of_class(self.graph, module, mention, self.owner):
+                    return []
                 if is_of_another(module, mention, self.owner):
                     continue
                 call = module.names.parents.get(mention)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.project import Project
+from migrate_mgpu.models.normalize import network_methods
 from tests.models.front.session.test_refusals import program
 from tests.models.front.session.test_writing import native
 from tests.support.migration import run, said
@@ -140,3 +143,36 @@ def test_what_a_method_builds_stays(use: str) -> None:
     result = run(program(BUILT + use), bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
     assert any(OUTSIDE in message for message in said(result)), said(result)
+
+
+HALF = """\
+import tensorflow as tf
+
+
+class Net:
+    {}
+        return tf.divide(a, 2.0)
+"""
+HEADS = ["@staticmethod\n    def half(a):", "def half(self, a):"]
+MADE = """\
+import tensorflow as tf
+from net import Net
+
+tf.Session()
+net = Net()
+print(net.half(1.0))
+"""
+
+
+@pytest.mark.parametrize("head", HEADS, ids=["static", "own"])
+def test_a_method_that_is_asked_of_its_class_stays_one(head: str) -> None:
+    """Another module would ask the class for what it has no more."""
+
+    def edits(main: str) -> object:
+        files = (("net.py", HALF.format(head)), ("main.py", main))
+        project = Project([(name, text.encode()) for name, text in files])
+        modules = [*project.modules.values()]
+        return network_methods.normalize(modules, CallGraph(project), {*modules})
+
+    assert edits(MADE)
+    assert not edits(f"{MADE}print(Net.half(net, 1.0))\n")

@@ -402,6 +402,12 @@ def is_of_other_object(
     return all(isinstance(base, ast.Name) and base.id == "object" for base in known.bases)
 
 
+def is_of_class(graph: CallGraph, module: Module, node: ast.Attribute, owner: ast.ClassDef) -> bool:
+    """Whether an attribute is asked of a class by its name: `Model.predict(model, images)`."""
+    known = graph.class_of(module, node.value)
+    return known is not None and known[1] is owner
+
+
 def class_of_object(graph: CallGraph, module: Module, node: ast.expr) -> ast.ClassDef | None:
     """The class of what a name stands for, where the name has one value that makes it."""
     made = module.names.only_value(node) if isinstance(node, ast.Name) else None
@@ -416,6 +422,8 @@ def method_calls(
     found: list[tuple[Module, ast.Attribute]] = []
     for module in graph.modules:
         for mention in module.names.attributes.get(name, ()):
+            if is_of_class(graph, module, mention, owner):
+                return None
             if is_of_another(module, mention, owner):
                 continue
             if is_of_other_object(graph, module, mention, owner):

@@ -247,7 +247,8 @@ _OWN_LAYER = "write it as a separate layer, after this one"
 _LAST_AXIS = "give it begin_norm_axis=-1, begin_params_axis=-1"
 _CONTRIB_PARAMETERS = _known([
     *_without_effect("inputs", "ids", "is_training", "variables_collections", "outputs_collections",
-           "updates_collections", "normalizer_params", "renorm_clipping", "renorm_decay", "fused"),
+           "updates_collections", "normalizer_params", "renorm_clipping", "renorm_decay", "fused",
+           "zero_debias_moving_mean"),
     _reuse("reuse", "make the layer once"),
     Parameter(
         "normalizer_fn", target="", only=(None,), advice=_OWN_LAYER,
@@ -255,7 +256,7 @@ _CONTRIB_PARAMETERS = _known([
     ),
     *_own((None,), _NO_LAYER, "batch_weights", "adjustment", "param_initializers",
           "param_regularizers"),
-    *_own((None, False), "no Keras layer has it", "zero_debias_moving_mean", "renorm", "unique"),
+    *_own((None, False), "no Keras layer has it", "renorm", "unique"),
 ])  # fmt: skip
 
 
@@ -431,6 +432,37 @@ class {name}({tf}.keras.layers.BatchNormalization):
         for moving, value in [(self.moving_mean, mean), (self.moving_variance, variance)]:
             moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
         return OUTPUTS'''
+# With `zero_debias_moving_mean`: the mean's average is kept with the bias of the zero that it
+# starts from, and the steps are counted; what is read is without that.
+_DEBIASED = '''\
+class {name}({tf}.keras.layers.BatchNormalization):
+    """Batch normalization whose moving mean has no bias to the zero that it starts from."""
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        self.biased, self.steps = [
+            self.add_weight(name=name, shape=shape, initializer="zeros", trainable=False)
+            for name, shape in [("biased", self.moving_mean.shape), ("local_step", ())]
+        ]
+
+    def call(self, inputs, training=False):
+        if not training:
+            return super().call(inputs, training=False)
+        if inputs.shape.rank in (2, 4):  # the variance is a sample's, as TF1's is
+            ones = {tf}.ones_like(self.moving_mean)
+            FUSED
+            outputs = {tf}.reshape(outputs, {tf}.shape(inputs))
+        else:
+            mean, variance = {tf}.nn.moments(inputs, [*range(inputs.shape.rank - 1)])
+            outputs = {tf}.nn.batch_normalization(
+                inputs, mean, variance, self.beta, self.gamma, self.epsilon
+            )
+        rate = 1.0 - self.momentum
+        self.biased.assign_sub((self.biased - mean) * rate)
+        self.steps.assign_add(1.0)
+        self.moving_mean.assign(self.biased / (1.0 - self.momentum**self.steps))
+        self.moving_variance.assign_sub((self.moving_variance - variance) * rate)
+        return outputs'''
 # In towers: TF1 moves the averages by the batches of one tower, or by those of all, each from
 # what the others left, in any order; here each from what there was. Keras 2 keeps averages for
 # each replica, Keras 3 lets them drift apart.
@@ -509,6 +541,14 @@ def normalization(ranks: tuple[int, ...], mover: str = "", any_axis: bool = Fals
     text = _filled(_filled(text, "FUSED", fused), "RATE", "\n".join(rate))
     again = f"            outputs = {again}\n" if matrices else ""
     return Definition(name, text.replace("            AGAIN\n", again))
+
+
+def debiased() -> Definition:
+    """The class of batch normalization with `zero_debias_moving_mean`, outside of towers."""
+    given = "inputs[:, {tf}.newaxis, {tf}.newaxis] if inputs.shape.rank == 2 else inputs"
+    return Definition(
+        "DebiasedBatchNormalization", _filled(_DEBIASED, "FUSED", _FUSED.replace("INPUTS", given))
+    )
 
 
 def _filled(text: str, mark: str, lines: str) -> str:

@@ -49,12 +49,14 @@ class Averaging:
     ``sample_ranks`` are the ranks of inputs for which the fused kernel computes it: the moving
     variance is then that of a sample, n / (n - 1) times the batch's. None where the author's
     code computes whether it is fused. ``in_place``: they move wherever it is computed, with no
-    UPDATE_OPS. ``last_axis``: what is normalized is seen to be the last axis.
+    UPDATE_OPS. ``last_axis``: what is normalized is seen to be the last axis. ``debiased``: the
+    moving mean is freed of the zero that it starts from (``zero_debias_moving_mean``).
     """
 
     sample_ranks: tuple[int, ...] | None
     in_place: bool
     last_axis: bool
+    debiased: bool = False
 
 
 @record(frozen=True, eq=False)

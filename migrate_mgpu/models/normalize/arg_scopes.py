@@ -26,7 +26,7 @@ from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
 
-_SCOPES = ("contrib.framework.arg_scope", "contrib.slim.arg_scope", "contrib.layers.arg_scope")
+SCOPES = ("contrib.framework.arg_scope", "contrib.slim.arg_scope", "contrib.layers.arg_scope")
 _MADE = ("contrib.layers.l2_regularizer", "contrib.layers.l1_regularizer")
 _NORM = "contrib.batch_norm"
 _NORMALIZED = ("normalizer_fn", "normalizer_params", "activation_fn", "biases_initializer")
@@ -58,7 +58,7 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     if not has_scopes(module):
         return []
     calls = calls_of_names(module)
-    scopes = [call for name in _SCOPES for call in calls.get(name, ())]
+    scopes = [call for name in SCOPES for call in calls.get(name, ())]
     for call in scopes:
         block = module.names.statement(call)
         if not isinstance(block, ast.With) or any(

@@ -24,6 +24,7 @@ Made = Union[Layer, Weight, Recurrent, Decoding]
 
 TEXT_SIZE = "size-of-text"  # the key of a diagnostic
 _UPDATE_OPS = "GraphKeys.UPDATE_OPS"
+_DEBIAS = "zero_debias_moving_mean"
 _COUNTS = ("units", "filters", "num_outputs")
 _GLOROT = ("kernel_initializer", "depthwise_initializer", "pointwise_initializer")
 
@@ -32,6 +33,10 @@ def text_sizes(module: Module, shape: ast.expr, texts: frozenset[str]) -> list[a
     """The elements of a shape that come out of lists of texts (``split_lists``)."""
     listed = shape.elts if isinstance(shape, (ast.List, ast.Tuple)) else []
     return [size for size in listed if not texts.isdisjoint(goes_by(module.names, size))]
+
+
+def is_debiased(layer: Layer) -> bool:
+    return layer.averaging is not None and layer.averaging.debiased
 
 
 class LayerCalls:
@@ -76,6 +81,9 @@ class LayerCalls:
         if isinstance(found, Decoding) and not self._alone:
             text = "a decoder, of a model that is no session's"
             raise Refused(found.module, found.node, text, "write it as a Keras layer")
+        if isinstance(found, Layer) and not self._alone and is_debiased(found):
+            text = f"`{_DEBIAS}`, of a model that is no session's"
+            raise Refused(found.module, found.node, text, f"leave `{_DEBIAS}` out")
         if self._texts and isinstance(found, Weight) and found.arguments.get("shape") is not None:
             for size in text_sizes(found.module, found.arguments["shape"], self._texts):
                 text = "a size of this variable is a text, which TF1 takes for a number"
@@ -111,7 +119,7 @@ def read_layer(module: Module, call: ast.Call, regularized: bool = True) -> Made
             or read_decoding(module, call)
         )
     contrib = row.kind.startswith("contrib.")
-    if contrib and any(use.symbol.name.endswith("arg_scope") for use in module.uses):
+    if contrib and _has_scopes(module):
         text = f"`{module.source.code(call.func)}` takes arguments from an arg_scope"
         raise Refused(module, call, text, "write the arguments at each call")
     given = NamedArguments(module, call, row.signature)
@@ -128,6 +136,14 @@ def read_layer(module: Module, call: ast.Call, regularized: bool = True) -> Made
     averaging = read_averaging(given, row) if row.keras == "BatchNormalization" else None
     _check(given, row, regularized)
     return Layer(row.kind, module, call, given.rest, (inputs,), training, averaging)
+
+
+def _has_scopes(module: Module) -> bool:
+    """Whether a module opens an arg_scope, or hands one on; a mere import gives nothing."""
+    return any(
+        use.symbol.name.endswith("arg_scope") and not isinstance(use.node, ast.ImportFrom)
+        for use in module.uses
+    )
 
 
 def read_averaging(given: NamedArguments, row: LayerRow) -> Averaging:
@@ -154,7 +170,27 @@ def read_averaging(given: NamedArguments, row: LayerRow) -> Averaging:
     axis, channels = given.given("axis"), given.given("data_format")
     last = axis is None or constant(axis) in (-1, 3)
     last = last and (channels is None or CHANNELS.get(str(constant(channels))) == "channels_last")
-    return Averaging(ranks, in_place, last)
+    return Averaging(ranks, in_place, last, _debiased(given, row, ranks, last))
+
+
+def _debiased(
+    given: NamedArguments, row: LayerRow, ranks: tuple[int, ...] | None, last: bool
+) -> bool:
+    """Whether the moving mean is freed of the zero that it starts from.
+
+    Raises:
+        Refused: that is not seen, or is of a normalization that no class is written for.
+    """
+    told = given.get(_DEBIAS) if _DEBIAS in row.signature else None
+    if told is None or is_none(told) or constant(told) is False:
+        return False
+    if constant(told) is not True:
+        text = "whether the moving mean is debiased is computed"
+        raise Refused(given.module, told, text, f"write {_DEBIAS}=True, or False")
+    if ranks != (2, 4) or not last:
+        text = f"`{_DEBIAS}` of batch normalization that is not fused, or not of the last axis"
+        raise Refused(given.module, told, text, f"leave `{_DEBIAS}` out")
+    return True
 
 
 def read_layer_class(module: Module, call: ast.Call) -> Layer | None:

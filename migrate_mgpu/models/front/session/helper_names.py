@@ -61,6 +61,18 @@ def name_given(call: ast.Call) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg in ("name", "scope")), None)
 
 
+def check_named(given: NamedArguments) -> None:
+    """Refuses what makes variables that a layer's row does not have.
+
+    Raises:
+        Refused: TF1 keeps a debiased mean in variables of a scope within the layer's own.
+    """
+    told = given.given("zero_debias_moving_mean")
+    if told is not None and constant(told) not in (None, False):
+        text = "the names of the variables of a debiased moving mean"
+        raise Refused(given.module, told, text, "leave `zero_debias_moving_mean` out")
+
+
 def variables_of(
     module: Module, call: ast.Call, values: Mapping[str, object] = MappingProxyType({})
 ) -> Iterator[LayerVariable]:
@@ -74,6 +86,7 @@ def variables_of(
         return
     row = row_of(module, call)
     given = NamedArguments(module, call, row.signature)
+    check_named(given)
     defaults = {one.name: one.default for one in row.parameters}
     for variable in row.variables or ():
         told = given.get(variable.setting)

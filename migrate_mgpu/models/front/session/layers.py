@@ -167,6 +167,9 @@ class UnitLayerReader(StatementReader):
             if averaging.sample_ranks is None:
                 text = "whether batch normalization is fused is computed"
                 raise Refused(self.module, found.call, text, "leave `fused` out, or write it out")
+            if averaging.debiased and self.scope.towers is not None:
+                text = "each tower moves averages of batch normalization that are debiased"
+                raise Refused(self.module, found.call, text, "leave `zero_debias_moving_mean` out")
             if averaging.sample_ranks == () and image:
                 text = "batch normalization of images that is not fused"
                 advice = "leave `fused` out: the averages of the variance are n / (n - 1) as large"

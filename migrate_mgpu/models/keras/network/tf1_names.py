@@ -243,6 +243,8 @@ class _Method:
         if row.variables is None or not row.inputs:
             text = f"the names of the variables of `{self.module.source.code(found.call.func)}`"
             raise self._unknown(found.call, text)
+        if layer.averaging is not None and layer.averaging.debiased:
+            raise self._unknown(found.call, "the names of a debiased moving mean")
         parameter = "scope" if layer.kind.startswith("contrib.") else "name"
         named = _argument(found.call, parameter, row.signature)
         inner = self._inside(scope, named, ast.Constant(row.scope), bool(row.variables))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.layers import normalization
+from migrate_mgpu.api.layers import debiased, normalization
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Averaging
 from migrate_mgpu.models.keras.network.layer_texts import Making
@@ -45,7 +45,10 @@ class Normalization:
             mover = program.mover.value
         if not mover and not (2 in ranks or image):
             return Making()
-        made = normalization(ranks, mover, not averaging.last_axis)
+        if averaging.debiased:
+            made = debiased()
+        else:
+            made = normalization(ranks, mover, not averaging.last_axis)
         module = module or program.scope.module
         own = self._made.setdefault(module, {})
         names, tried = module.names, made.name

@@ -111,6 +111,7 @@ stay, and the findings say which.
 | `MultiRNNCell(cells, state_is_tuple=False)`, whose state is fed | a cell with one state |
 | `LSTMCell(4, state_is_tuple=False)`, whose state is read | `JoinedCells([LSTMCell(4)])` |
 | `dynamic_decode(BasicDecoder(cell, helper, ...))` | `decoder(...)`, `decoder.greedy(...)` |
+| `dynamic_decode(BeamSearchDecoder(cell, ...))` | `decoder.beams(...)` |
 | `self.writer = tf.summary.FileWriter(...)` in a method | `tf.summary.create_file_writer(...)` |
 | `if y is not None: feed_dict[self.y] = y` | `feed_dict['y'] = y`, `step(**feed_dict)` |
 | `saver = tf.train.Saver()` in a function beside a model | `Saver(model.checkpoint_variables)` |

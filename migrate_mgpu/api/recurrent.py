@@ -151,14 +151,53 @@ DECODE_PARAMETERS = (
     "parallel_iterations", "swap_memory", "scope",
 )  # fmt: skip
 DECODER_CLASS = "Decoder"
-DECODER_PARAMETERS = ("cell", "helper", "initial_state", "output_layer")
-TRAINING_HELPER = "contrib.seq2seq.TrainingHelper"
-GREEDY_HELPER = "contrib.seq2seq.GreedyEmbeddingHelper"
-HELPERS = {
-    TRAINING_HELPER: ("inputs", "sequence_length", "time_major", "name"),
-    GREEDY_HELPER: ("embedding", "start_tokens", "end_token"),
-}
-DECODED = ("rnn_output", "sample_id")  # the parts of a decoder's output
+BEAM_DECODER = "contrib.seq2seq.BeamSearchDecoder"
+DECODERS: dict[str, tuple[str, ...]] = {
+    DECODER: ("cell", "helper", "initial_state", "output_layer"),
+    BEAM_DECODER: (
+        "cell", "embedding", "start_tokens", "end_token", "initial_state", "beam_width",
+        "output_layer", "length_penalty_weight", "coverage_penalty_weight",
+        "reorder_tensor_arrays",
+    ),
+}  # fmt: skip
+TILE = "contrib.seq2seq.tile_batch"
+TILE_PARAMETERS = ("t", "multiplier", "name")
+
+
+@record(frozen=True)
+class Help:
+    """What says what a decoder is given next.
+
+    ``given`` are those of its ``parameters`` that a step needs, all of them; ``method`` is that of
+    the written decoder, ``parts`` are the parts of its output that it gives, the last one itself.
+    ``draws``: a step may be given a word that is drawn by the scores of the last one.
+    """
+
+    parameters: tuple[str, ...]
+    given: tuple[str, ...]
+    method: str
+    parts: tuple[str, ...]
+    draws: bool = False
+
+
+SCORES, CHOSEN, FOUND = "rnn_output", "sample_id", "predicted_ids"  # parts of a decoder's output
+_TABLE = ("embedding", "start_tokens", "end_token")
+_SEQUENCE = ("inputs", "sequence_length")
+BEAMS = Help(DECODERS[BEAM_DECODER], _TABLE, "beams", (FOUND,))
+HELPERS: dict[str, Help] = {
+    "contrib.seq2seq.TrainingHelper": Help(
+        (*_SEQUENCE, "time_major", "name"), _SEQUENCE, "", (CHOSEN, SCORES)
+    ),
+    "contrib.seq2seq.ScheduledEmbeddingTrainingHelper": Help(
+        (
+            *_SEQUENCE, "embedding", "sampling_probability", "time_major", "seed",
+            "scheduling_seed", "name",
+        ),
+        (*_SEQUENCE, "embedding", "sampling_probability"), "scheduled", (SCORES,), True,
+    ),
+    "contrib.seq2seq.GreedyEmbeddingHelper": Help(_TABLE, _TABLE, "greedy", (CHOSEN,)),
+}  # fmt: skip
+DECODED = (SCORES, CHOSEN, FOUND)
 TWO_WAYS = "bidirectional_rnn"  # the scope of both networks of a bidirectional one
 REFUSED_RUNS = ("nn.bidirectional_dynamic_rnn", "nn.raw_rnn")
 

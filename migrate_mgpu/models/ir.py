@@ -21,6 +21,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.value_flow import Value
 from migrate_mgpu.api.losses import Reduction
 from migrate_mgpu.api.metrics import Derived
+from migrate_mgpu.api.recurrent import Help
 from migrate_mgpu.core.records import field, record
 
 
@@ -141,11 +142,12 @@ class Recurrent(Operation):
 class Decoding(Operation):
     """A cell that runs over a sequence, or over what it chooses itself, and a layer of its outputs.
 
-    ``inputs`` are the sequence and its lengths, or where it is ``greedy`` the table of what it is
-    given next, what it begins with and what ends it. ``start`` is the state that it begins with,
-    ``limit`` how many steps it makes at most. ``target`` is what its three results are assigned to,
-    of which ``outputs`` alone is read. ``imputes``: zeros stand behind a row's end. ``memory`` and
-    ``remembered`` are as of a recurrent layer: ``start`` is the state of the cell within its cell.
+    ``help`` says what it is given next: ``inputs`` are the sequence and its lengths, or the table
+    of what it is given, what it begins with and what ends it. ``start`` is the state that it begins
+    with, one for each of ``beams``, where it has them; ``limit`` how many steps it makes at most.
+    ``target`` is what its three results are assigned to, of which ``outputs`` alone is read.
+    ``imputes``: zeros stand behind a row's end. ``memory`` and ``remembered`` are as of a recurrent
+    layer: ``start`` is the state of the cell within its cell.
     """
 
     cell: ast.Name
@@ -153,12 +155,13 @@ class Decoding(Operation):
     inputs: tuple[ast.expr, ...]
     start: ast.expr
     limit: ast.expr | None
-    greedy: bool
+    help: Help
     imputes: bool
     target: ast.Tuple | ast.List
     outputs: ast.Name
     memory: ast.Name | None = None
     remembered: ast.Name | None = None
+    beams: ast.expr | None = None
 
 
 class Cell(Operation):

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import position, walk
-from migrate_mgpu.api.recurrent import ATTENTION, CELLS, DECODER, MECHANISMS, MEMORY, RUNS
+from migrate_mgpu.api.recurrent import ATTENTION, CELLS, DECODERS, MECHANISMS, MEMORY, RUNS
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -41,10 +41,14 @@ def normalize(module: Module) -> list[Edit]:
             edits = _called(module, call)
             if edits:
                 return edits
+    for call in module.names.calls:
+        mechanism = _mechanism(call) if _is(module, call) and _decoded(module, call) else None
+        edits = _within(module, call, mechanism, *MECHANISMS) if mechanism is not None else []
+        if edits:
+            return edits
     for call, cell in _runs(module):
         edits = _within(module, call, cell, ATTENTION)
-        wrapper = by_parameter(cell, _row(ATTENTION)) if isinstance(cell, ast.Call) else {}
-        mechanism = wrapper.get("attention_mechanism") if _is(module, cell) else None
+        mechanism = _mechanism(cell) if _is(module, cell) else None
         if mechanism is not None and not edits:
             edits = _within(module, call, mechanism, *MECHANISMS)
         edits = edits or _called(module, cell)
@@ -55,6 +59,12 @@ def normalize(module: Module) -> list[Edit]:
 
 def _row(kind: str) -> tuple[str, ...]:
     return next(row.signature for row in CELLS.by_name.values() if row.cell == kind)
+
+
+def _mechanism(cell: ast.expr) -> ast.expr | None:
+    """What a cell with attention attends by."""
+    wrapper = by_parameter(cell, _row(ATTENTION)) if isinstance(cell, ast.Call) else {}
+    return wrapper.get("attention_mechanism")
 
 
 def _is(module: Module, node: ast.expr) -> bool:
@@ -84,7 +94,7 @@ def _decoded(module: Module, call: ast.expr) -> bool:
         return False
     home = module.names.scope_of_name[target]
     takers = (module.names.taker(one) for one in module.names.mentions(target.id, home))
-    return any(one is not None and name_of(module, one) == DECODER for one in takers)
+    return any(one is not None and name_of(module, one) in DECODERS for one in takers)
 
 
 def _named(module: Module, mechanism: ast.Call) -> list[Edit]:

@@ -359,7 +359,12 @@ class _GraphObject:
             return True
         given = {self.names.statement(one) for one in stored if self._attribute(one) is not None}
         lines = list(graph_methods.in_line(self.constructor.body))
-        return len(given) == len(stored) and given_in_line(lines, given)
+        if len(given) < len(stored):
+            return False
+        sure = min((one.lineno for one in given if one in lines), default=0)
+        turned = [part for one in lines if isinstance(one, ast.For) for part in in_line(one.body)]
+        again = {one for one in given if one in turned and sure and sure < one.lineno}
+        return given_in_line(lines, given - again)
 
     def _parts(self, names: set[str]) -> dict[str, str]:
         """The attributes that are parts of the graph, with the names that they get.

@@ -2,16 +2,19 @@
 
 `def cells(size): ... dropout` in a constructor takes what it reads of the constructor as
 parameters, `def cells(dropout, size)`, and each call gives it them, `cells(dropout, 8)`: a loop
-that calls it can stand in a function of its own then.
+that calls it can stand in a function of its own then. What a parameter is where it is not given,
+`def cells(size=size)`, each call gives it, too.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.scopes import Scope, position, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, position, walk
 from migrate_mgpu.source.blocks import render
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
@@ -30,13 +33,15 @@ def lifted(module: Module, home: ast.Module | ast.FunctionDef, name: str) -> lis
     if name in names.module_scope.bindings or any("\n" in text for text in _texts(node)):
         return None
     layout = Layout(source, node)
-    taken = _taken(module, node, scope)
-    if not layout.owns_lines or taken is None:
+    defaults = _defaults(module, node, scope)
+    taken = _taken(module, node, scope, defaults) if defaults is not None else None
+    if not layout.owns_lines or taken is None or defaults is None:
         return None
-    changes = _calls(module, node, name, scope, taken) if taken else []
+    changes = _calls(module, node, name, scope, taken, defaults) if taken or defaults else []
     if changes is None:
         return None
     own = [_first(source, source.span(node)[0], taken, node.args)] if taken else []
+    own += [Edit(source.span(one)[1], source.span(value)[1], "") for one, value in defaults.items()]
     lines = [line.rstrip() for line in render(source, node, own, 0, "").split("\n")]
     end = layout.next_line
     while end < len(source.text) and not source.line_text(source.place(end)[0]).strip():
@@ -58,7 +63,27 @@ def _texts(node: ast.stmt) -> list[str]:
     ]
 
 
-def _taken(module: Module, node: ast.FunctionDef, scope: Scope) -> list[str] | None:
+def _defaults(
+    module: Module, node: ast.FunctionDef, scope: Scope
+) -> dict[ast.arg, ast.Name] | None:
+    """The parameters that are a name of the function around, where they are not given.
+
+    None where a parameter in front of such a one keeps another value.
+    """
+    every = [*node.args.posonlyargs, *node.args.args]
+    given = every[len(every) - len(node.args.defaults) :]
+    found: dict[ast.arg, ast.Name] = {}
+    for place, (one, value) in enumerate(zip(given, node.args.defaults)):
+        if isinstance(value, ast.Name) and len(scope.bindings.get(value.id, [])) == 1:
+            if place > len(found):
+                return None
+            found[one] = value
+    return found
+
+
+def _taken(
+    module: Module, node: ast.FunctionDef, scope: Scope, defaults: Mapping[ast.arg, ast.Name]
+) -> list[str] | None:
     """What a function reads of the one around it, in order; None where it cannot be given it.
 
     Each has its one value before the function is made.
@@ -72,9 +97,10 @@ def _taken(module: Module, node: ast.FunctionDef, scope: Scope) -> list[str] | N
         if around is None or around is node or _is_within(module, around, node):
             continue
         bindings = scope.bindings.get(part.id, [])
-        if home is not scope or len(bindings) != 1 or part.id in own.bindings:
+        told = part in defaults.values()
+        if home is not scope or len(bindings) != 1 or (part.id in own.bindings and not told):
             return None
-        if not isinstance(part.ctx, ast.Load) or names.scope_of_name[part] is scope:
+        if not isinstance(part.ctx, ast.Load) or (names.scope_of_name[part] is scope and not told):
             return None  # a default is computed where the function stands
         binding = bindings[0]
         if binding.kind != "parameter" and position(binding.node) >= position(node):
@@ -83,7 +109,8 @@ def _taken(module: Module, node: ast.FunctionDef, scope: Scope) -> list[str] | N
             module, part.id, scope
         ):
             return None
-        found[part.id] = None
+        if not told:
+            found[part.id] = None
     return list(found)
 
 
@@ -100,18 +127,44 @@ def _is_object(module: Module, name: str, scope: Scope) -> bool:
 
 
 def _calls(
-    module: Module, node: ast.FunctionDef, name: str, scope: Scope, taken: Sequence[str]
+    module: Module,
+    node: ast.FunctionDef,
+    name: str,
+    scope: Scope,
+    taken: Sequence[str],
+    defaults: Mapping[ast.arg, ast.Name],
 ) -> list[Edit] | None:
     """The edits that give each call what the function takes; None where it is more than called."""
     names, source, found = module.names, module.source, list[Edit]()
+    wanted = {*taken, *(value.id for value in defaults.values())}
     for mention in names.mentions(name, scope):
         call = names.parents.get(mention)
         if not isinstance(call, ast.Call) or call.func is not mention:
             return None
-        if names.scope_of_name[mention] is not scope:
+        if not _sees(module, mention, scope, wanted):
             return None
-        found.append(_first(source, source.span(call.func)[1], taken, call))
+        if taken:
+            found.append(_first(source, source.span(call.func)[1], taken, call))
+        if defaults:
+            bound = bind(call, Function(module, node))
+            if bound.unclear is not None:
+                return None
+            left = [one for one in defaults if one.arg not in bound.written()]
+            end = source.span(call)[1] - 1
+            more = ", ".join(f"{one.arg}={defaults[one].id}" for one in left)
+            behind = source.text[:end].rstrip()[-1:]
+            head = ", " if taken or behind not in "(," else ""
+            found += [Edit(end, end, head + more)] if left else []
     return found
+
+
+def _sees(module: Module, mention: ast.Name, scope: Scope, wanted: Collection[str]) -> bool:
+    """Whether a place, which may stand in a comprehension, means the same names as a function."""
+    names, home = module.names, module.names.scope_of_name[mention]
+    if home is scope:
+        return True
+    inner = isinstance(home.node, COMPREHENSIONS)
+    return inner and all(names.defining_scope(one, home) is scope for one in wanted)
 
 
 def _first(

@@ -26,6 +26,7 @@ from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, position, walk
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
+from migrate_mgpu.models.front.network.cell_states import TENSOR, is_sequence, structure
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.source import Edit
@@ -139,11 +140,14 @@ def states_apart(module: Module) -> list[Edit]:
     names = module.names
     for call in names.calls if session_calls(module) else ():
         made = names.statement(call)
-        if not is_recurrent(module, call) or not isinstance(made, ast.Assign):
+        if not isinstance(made, ast.Assign) or made.value is not call or len(made.targets) > 1:
             continue
-        target = made.targets[0] if made.value is call and len(made.targets) == 1 else None
-        parts = target.elts if isinstance(target, ast.Tuple) else []
-        state = parts[1] if len(parts) == 2 else None
+        state: ast.expr | None = None
+        if is_recurrent(module, call):
+            parts = made.targets[0].elts if isinstance(made.targets[0], ast.Tuple) else []
+            state = parts[1] if len(parts) == 2 else None
+        elif is_sequence(module, call) and structure(module, call) not in (None, TENSOR):
+            state = made.targets[0]  # one that is put together
         home = names.scope_at(call)
         if not isinstance(state, ast.Name) or asks_for_names(module, home):
             continue

@@ -10,7 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.recurrent import is_recurrent
+from migrate_mgpu.api.recurrent import PAIR_CLASS, cell_of, is_recurrent
+from migrate_mgpu.models.front.network.cell_states import TENSOR, is_sequence, structure
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
@@ -65,6 +66,9 @@ def _states(module: Module) -> Iterator[ast.expr]:
                 yield target.elts[1]
         elif isinstance(call.func, ast.Attribute) and call.func.attr == "zero_state":
             yield target
+        elif is_sequence(module, call) or cell_of(module, call) == PAIR_CLASS:
+            if structure(module, call) not in (None, TENSOR):
+                yield target  # what a state is put together to
 
 
 def _attributes(module: Module, state: ast.expr | None) -> Iterator[ast.Attribute]:

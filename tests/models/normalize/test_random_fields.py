@@ -26,7 +26,10 @@ STAYS = {
         [("        found = []\n", "        found = []\n        self.pick = strongest\n")],
         OUTSIDE,
     ),
-    "a function has a default of the constructor's": ([("forget=1.0", "forget=keep")], OUTSIDE),
+    "a function has a default that is computed of the constructor's": (
+        [("forget=1.0", "forget=keep * 1.0")],
+        OUTSIDE,
+    ),
     "what makes the scores does not say how many tags there are": (
         [("tf.layers.dense(embedded, tags)", "tf.layers.dense(embedded, min(tags, 3))")],
         CRF,

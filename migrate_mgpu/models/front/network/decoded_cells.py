@@ -6,7 +6,8 @@ import ast
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.api.recurrent import DECODER, DECODER_PARAMETERS
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.recurrent import DECODERS, TILE, TILE_PARAMETERS
 from migrate_mgpu.api.tables import name_of
 
 
@@ -21,11 +22,16 @@ def is_of_decoders(module: Module, node: ast.Name, parameter: str) -> bool:
         if not isinstance(mention.ctx, ast.Load) or begins_decoder(module, mention):
             continue
         taker = names.taker(mention)
-        if taker is None or name_of(module, taker) != DECODER:
-            return False
-        if by_parameter(taker, DECODER_PARAMETERS).get(parameter) is not mention:
+        given = _given(module, taker)
+        if given is None or given.get(parameter) is not mention:
             return False
     return len(mentions) > 1
+
+
+def _given(module: Module, taker: ast.Call | None) -> dict[str, ast.expr] | None:
+    """What a call gives a decoder, by its parameters; None where it makes none."""
+    parameters = DECODERS.get(name_of(module, taker)) if taker is not None else None
+    return by_parameter(taker, parameters) if taker is not None and parameters else None
 
 
 def is_decoded_by(module: Module, call: ast.Call) -> bool:
@@ -40,7 +46,22 @@ def begins_decoder(module: Module, node: ast.expr) -> bool:
     return _start_of(module, node) is not None
 
 
-def inner_start(module: Module, start: ast.expr, cell: ast.Name) -> ast.expr | None:
+def untiled(module: Module, start: ast.expr, beams: ast.expr) -> ast.expr | None:
+    """`state` of `tile_batch(state, beams)`, of which each row is there for each beam."""
+    if not isinstance(start, ast.Call) or name_of(module, start) != TILE:
+        return None
+    given = by_parameter(start, TILE_PARAMETERS)
+    state, times = given.get("t"), given.get("multiplier")
+    same = times is not None and ast.dump(times) == ast.dump(beams)
+    known = all(
+        isinstance(part, (ast.Constant, ast.expr_context))
+        or (isinstance(part, ast.Name) and len(module.names.bindings_of(part)) == 1)
+        for part in walk(beams)
+    )
+    return state if same and known else None
+
+
+def inner_start(start: ast.expr, cell: ast.Name) -> ast.expr | None:
     """`state` of `cell.zero_state(rows, tf.float32).clone(cell_state=state)`."""
     call = start if isinstance(start, ast.Call) else None
     made = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
@@ -62,11 +83,11 @@ def _start_of(module: Module, node: ast.expr) -> ast.Call | None:
     clone = parents.get(zero) if isinstance(zero, ast.Call) else None
     call = parents.get(clone) if isinstance(clone, ast.Attribute) else None
     taker = module.names.taker(call) if isinstance(call, ast.Call) else None
-    if not isinstance(node, ast.Name) or taker is None or name_of(module, taker) != DECODER:
+    given = _given(module, taker)
+    if not isinstance(node, ast.Name) or given is None:
         return None
-    given = by_parameter(taker, DECODER_PARAMETERS)
     cell, start = given.get("cell"), given.get("initial_state")
     if not isinstance(cell, ast.Name) or start is None or start is not call:
         return None
-    fits = cell.id == node.id and inner_start(module, start, cell) is not None
+    fits = cell.id == node.id and inner_start(start, cell) is not None
     return taker if fits else None

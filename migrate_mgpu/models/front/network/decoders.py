@@ -9,14 +9,13 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.recurrent import (
+    BEAM_DECODER,
+    BEAMS,
     DECODE,
     DECODE_PARAMETERS,
-    DECODED,
-    DECODER,
-    DECODER_PARAMETERS,
-    GREEDY_HELPER,
+    DECODERS,
     HELPERS,
-    TRAINING_HELPER,
+    Help,
 )
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.models.front.network.cell_states import (
@@ -28,7 +27,11 @@ from migrate_mgpu.models.front.network.cell_states import (
     structure,
     value_of,
 )
-from migrate_mgpu.models.front.network.decoded_cells import inner_start, is_of_decoders
+from migrate_mgpu.models.front.network.decoded_cells import (
+    inner_start,
+    is_of_decoders,
+    untiled,
+)
 from migrate_mgpu.models.front.network.recurrent import read_memory
 from migrate_mgpu.models.ir import Decoding
 
@@ -49,8 +52,8 @@ def read_decoding(module: Module, call: ast.Call) -> Decoding | None:
     if not is_decoding(module, call):
         return None
     given = NamedArguments(module, call, DECODE_PARAMETERS)
-    made = _made(module, call, given.get("decoder"), DECODER)
-    parts = NamedArguments(module, made, DECODER_PARAMETERS)
+    made = _made(module, call, given.get("decoder"), *DECODERS)
+    parts = NamedArguments(module, made, DECODERS[name_of(module, made)])
     cell, layer, start = (parts.get(one) for one in ("cell", "output_layer", "initial_state"))
     if not isinstance(cell, ast.Name) or not isinstance(layer, ast.Name) or start is None:
         text = "a decoder whose cell or output layer has no name, or that begins with no state"
@@ -61,24 +64,29 @@ def read_decoding(module: Module, call: ast.Call) -> Decoding | None:
     if imputes is not None and not isinstance(constant(imputes), bool):
         text = "what stands behind the end of what is decoded cannot be determined"
         raise Refused(module, imputes, text, "write impute_finished as True or False")
-    helper = parts.get("helper")
-    kind = name_of(module, helper) if isinstance(helper, ast.Call) else ""
-    if kind not in HELPERS:
-        text = "what a decoder is given next cannot be determined"
-        raise Refused(module, helper or made, text, "use one TrainingHelper for each decoder")
-    helped = NamedArguments(module, _made(module, made, helper, kind), HELPERS[kind])
-    if kind == TRAINING_HELPER:
-        refuse_unless(helped, "time_major", (False,), first, "leave time_major out")
-    greedy = kind == GREEDY_HELPER
-    wanted = HELPERS[kind][: 3 if greedy else 2]
-    inputs = tuple(one for name in wanted if (one := helped.get(name)) is not None)
-    if len(inputs) != len(wanted) or any(isinstance(one, ast.Lambda) for one in inputs):
+    found = bool(imputes is not None and constant(imputes))
+    beams = None
+    if name_of(module, made) == BEAM_DECODER:
+        known, helped, beams = BEAMS, parts, _beams(module, parts)
+        if found:
+            text = "a search with beams for which zeros stand behind an end"
+            raise Refused(module, made, text, "leave impute_finished out")
+    else:
+        known, helped = _helped(module, made, parts.get("helper"))
+    refuse_unless(helped, "time_major", (False,), first, "leave time_major out")
+    for name in ("seed", "scheduling_seed"):
+        text = "what a decoder is given next is drawn by a seed of its own"
+        refuse_unless(helped, name, (None,), text, "leave the seed out")
+    inputs = tuple(one for name in known.given if (one := helped.get(name)) is not None)
+    if len(inputs) != len(known.given) or any(_is_function(module, one) for one in inputs):
         text = "what a decoder is given next cannot be determined"
         raise Refused(module, made, text, "write all arguments of its helper out")
     limit = given.get("maximum_iterations")
     limit = None if limit is None or is_none(limit) else limit
     memory, remembered = read_memory(module, value_of(module, cell) or cell)
-    inner = inner_start(module, start, cell) if memory is not None else start
+    inner = inner_start(start, cell) if memory is not None else start
+    if inner is not None and beams is not None:
+        inner = untiled(module, inner, beams)
     state = state_of(module, cell)
     if memory is not None and attends(state):
         state = element_of(state, 0) or TENSOR
@@ -88,16 +96,52 @@ def read_decoding(module: Module, call: ast.Call) -> Decoding | None:
         raise Refused(module, start, text, "give it what a recurrent network of such cells gives")
     _check_alone(module, cell, "cell")
     _check_alone(module, layer, "output_layer")
-    target, outputs = _result(module, call, DECODED[1:] if greedy else DECODED)
-    found = bool(imputes is not None and constant(imputes))
+    target, outputs = _result(module, call, known.parts)
     return Decoding(
-        DECODE, module, call, {}, cell, layer, inputs, inner, limit, greedy, found, target, outputs,
-        memory, remembered,
+        DECODE, module, call, {}, cell, layer, inputs, inner, limit, known, found, target, outputs,
+        memory, remembered, beams,
     )  # fmt: skip
 
 
-def _made(module: Module, place: ast.AST, node: ast.expr | None, kind: str) -> ast.Call:
-    if isinstance(node, ast.Call) and name_of(module, node) == kind:
+def _helped(module: Module, made: ast.Call, helper: ast.expr | None) -> tuple[Help, NamedArguments]:
+    """What says what a decoder is given next, with its arguments."""
+    kind = name_of(module, helper) if isinstance(helper, ast.Call) else ""
+    if kind not in HELPERS or not isinstance(helper, ast.Call):
+        text = "what a decoder is given next cannot be determined"
+        raise Refused(module, helper or made, text, "use one TrainingHelper for each decoder")
+    return HELPERS[kind], NamedArguments(module, helper, HELPERS[kind].parameters)
+
+
+def _beams(module: Module, parts: NamedArguments) -> ast.expr:
+    """How many beams a search has.
+
+    Raises:
+        Refused: it is not written out, or the search looks at more than how likely they are.
+    """
+    plain = "a search with beams that looks at more than how likely they are"
+    for name in ("length_penalty_weight", "coverage_penalty_weight"):
+        refuse_unless(parts, name, (0, 0.0), plain, f"leave {name} out")
+    refuse_unless(parts, "reorder_tensor_arrays", (True,), plain, "leave the argument out")
+    width = parts.get("beam_width")
+    if width is None:
+        text = "how many beams a search has is not written out"
+        raise Refused(module, parts.call, text, "give it beam_width")
+    return width
+
+
+def _is_function(module: Module, node: ast.expr) -> bool:
+    """Whether an expression is a function, which a table may be given for."""
+    if isinstance(node, ast.Name) and node in module.names.scope_of_name:
+        return any(
+            isinstance(one.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            or isinstance(one.value, ast.Lambda)
+            for one in module.names.bindings_of(node)
+        )
+    return isinstance(node, ast.Lambda)
+
+
+def _made(module: Module, place: ast.AST, node: ast.expr | None, *kinds: str) -> ast.Call:
+    if isinstance(node, ast.Call) and name_of(module, node) in kinds:
         return node
     text = "how a decoder is made cannot be determined"
     raise Refused(module, node or place, text, "make a BasicDecoder for one dynamic_decode")
@@ -134,7 +178,7 @@ def _result(
         part = names.parents[mention]
         if not isinstance(part, ast.Attribute) or part.attr not in known:
             text = "of what is decoded another part is used, or all of it"
-            raise Refused(module, mention, text, "read its rnn_output, or its sample_id")
+            raise Refused(module, mention, text, f"read its {known[-1]}")
     return target, outputs
 
 
@@ -169,9 +213,10 @@ def shares_with(module: Module, call: ast.Call) -> ast.Call | None:
 
 def _parts(module: Module, call: ast.Call) -> tuple[object, ...] | None:
     decoder = NamedArguments(module, call, DECODE_PARAMETERS).get("decoder")
-    if not isinstance(decoder, ast.Call) or name_of(module, decoder) != DECODER:
+    kind = name_of(module, decoder) if isinstance(decoder, ast.Call) else ""
+    if kind not in DECODERS or not isinstance(decoder, ast.Call):
         return None
-    given = NamedArguments(module, decoder, DECODER_PARAMETERS)
+    given = NamedArguments(module, decoder, DECODERS[kind])
     parts = [given.get("cell"), given.get("output_layer")]
     if not all(isinstance(one, ast.Name) for one in parts):
         return None

@@ -43,7 +43,7 @@ from migrate_mgpu.models.front.session import distributions
 from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
 from migrate_mgpu.models.front.session.unknown_calls import unknown_call
-from migrate_mgpu.models.ir import Schedule
+from migrate_mgpu.models.ir import Decoding, Schedule
 
 # Python's own functions that only compute.
 _PLAIN = {
@@ -218,6 +218,7 @@ class Expressions:
                 found.layers.append(layer.call)
                 waiting += self.layers.tensors(layer)  # the rest makes it, once
                 found.rows |= layer.kind == "Embedding"
+                found.rows |= isinstance(layer.layer, Decoding) and layer.layer.help.draws
                 if layer.helper is not None:
                     found.add(self.of_layers(layer.helper.function))
                 continue

@@ -38,6 +38,7 @@ from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.ir import (
     Collected,
+    Decoding,
     Gathered,
     LearningRate,
     Operation,
@@ -334,6 +335,11 @@ class UpdateReader(StatementReader):
         if own_rows and self.scope.towers is not None:
             text = "a gradient may be one of some rows of a table, and TF1 moves only those"
             raise Refused(self.module, call, text, "use Adam, Adagrad or gradient descent")
+        made = [*(one.found for one in self.found.layers.values()), *self.found.applied.values()]
+        decoded = [one.layer for one in made if isinstance(one.layer, Decoding)]
+        if (own_rows or clips) and any(one.help.draws for one in decoded):
+            text = "a decoder draws rows of a table, and TF1 clips, or moves, their gradient alone"
+            raise Refused(self.module, call, text, "use Adam, and clip nothing")
         plain = optimizer.kinds == {"gradient_descent"}
         if not plain and self._may_be_double(units, trained, self.rates.rate_of(optimizer.arms[0])):
             text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"

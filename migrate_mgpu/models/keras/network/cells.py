@@ -11,10 +11,12 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import (
     ATTENTION,
+    BEAM_DECODER,
     CELLS,
     DECODER_CLASS,
     DROPOUT,
     GRU,
+    HELPERS,
     JOINED,
     LENGTHS,
     LSTM,
@@ -190,7 +192,7 @@ class {name}({tf}.keras.layers.Layer):
         self.output_layer = output_layer
 
     def build(self, input_shape):
-        self.rnn.build(input_shape)
+        self.rnn.build({tf}.TensorShape(input_shape))
         self.output_layer.build([None, None, self.rnn.cell.output_size])
         self.output_layer.built = True
         self.built = True
@@ -206,7 +208,7 @@ class {name}({tf}.keras.layers.Layer):
         mask = {tf}.sequence_mask(lengths, steps)
         return {tf}.where(mask[:, :, None], scores, 0.0) if zeros else scores
 
-    def greedy(self, embedding, start, end, state, limit=None, zeros=True):
+{scheduled}    def greedy(self, embedding, start, end, state, limit=None, zeros=True):
         \"\"\"What has the best score at each step, which is given to the next one.\"\"\"
         if not self.built:
             self.build([None, None, embedding.shape[-1]])
@@ -236,6 +238,97 @@ class {name}({tf}.keras.layers.Layer):
             more, choose, [0, start, state, finished, chosen], maximum_iterations=limit)
         return {tf}.transpose(chosen.stack())
 """
+_SCHEDULED = """\
+    def scheduled(self, inputs, lengths, embedding, probability, state, limit=None, zeros=True):
+        \"\"\"The scores of each step, which may be given a word that the last one drew.\"\"\"
+        if not self.built:
+            self.build([None, None, inputs.shape[-1]])
+        lengths = {tf}.cast(lengths, {tf}.int32)
+        steps = {tf}.reduce_max(lengths)
+        if limit is not None:
+            steps = {tf}.minimum(steps, limit)
+        rows, last = {tf}.shape(inputs)[0], {tf}.shape(inputs)[1] - 1
+        size = self.output_layer.units
+        scores = {tf}.TensorArray({tf}.float32, steps, element_shape=[None, size])
+        nested = {tf}.nest.is_nested(state)
+
+        def more(step, given, state, scores):
+            return step < steps
+
+        def advance(step, given, state, scores):
+            outputs, new = self.rnn.cell(given, state if nested else [state])
+            new = {tf}.nest.pack_sequence_as(state, {tf}.nest.flatten(new))
+            outputs = self.output_layer(outputs)
+            taken = {tf}.where({tf}.random.uniform([rows]) < probability)
+            words = {tf}.random.categorical(outputs, 1, dtype={tf}.int32)[:, 0]
+            drawn = {tf}.nn.embedding_lookup(embedding, {tf}.gather_nd(words, taken))
+            given = inputs[:, {tf}.minimum(step + 1, last)]
+            given = {tf}.tensor_scatter_nd_update(given, taken, drawn)
+            return step + 1, given, new, scores.write(step, outputs)
+
+        *_, scores = {tf}.while_loop(more, advance, [0, inputs[:, 0], state, scores])
+        scores = {tf}.transpose(scores.stack(), [1, 0, 2])
+        mask = {tf}.sequence_mask(lengths, steps)
+        return {tf}.where(mask[:, :, None], scores, 0.0) if zeros else scores
+
+"""
+_BEAMS = """
+    def beams(self, embedding, start, end, state, width, limit=None):
+        \"\"\"The most likely sequences that a search with beams finds, the best first.
+
+        They are [rows, steps, beams].
+        \"\"\"
+        if not self.built:
+            self.build([None, None, embedding.shape[-1]])
+        rows, size = {tf}.size(start), self.output_layer.units
+        start, end = {tf}.cast(start, {tf}.int32), {tf}.cast(end, {tf}.int32)
+        start = {tf}.repeat(start[:, None], width, axis=1)
+        state = {tf}.nest.map_structure(lambda one: {tf}.repeat(one, width, axis=0), state)
+        nested = {tf}.nest.is_nested(state)
+        own = {tf}.zeros_like(start) + {tf}.range(width)
+        finished = own > 0  # one beam begins
+        total = {tf}.where(finished, float({quote}-inf{quote}), 0.0)
+        chosen, parents = (
+            {tf}.TensorArray({tf}.int32, 0, dynamic_size=True, element_shape=[None, None])
+            for _ in range(2))
+
+        def more(step, words, state, total, finished, lengths, chosen, parents):
+            return ~{tf}.reduce_all(finished)
+
+        def extend(step, words, state, total, finished, lengths, chosen, parents):
+            inputs = {tf}.nn.embedding_lookup(embedding, {tf}.reshape(words, [-1]))
+            outputs, new = self.rnn.cell(inputs, state if nested else [state])
+            new = {tf}.nest.pack_sequence_as(state, {tf}.nest.flatten(new))
+            scores = {tf}.nn.log_softmax(self.output_layer(outputs))
+            scores = {tf}.reshape(scores, [rows, width, size])
+            ends = {tf}.one_hot(end, size, 0.0, scores.dtype.min)
+            scores = total[:, :, None] + {tf}.where(finished[:, :, None], ends, scores)
+            total, places = {tf}.math.top_k({tf}.reshape(scores, [rows, width * size]), width)
+            words, beams = places % size, places // size
+            finished, lengths = (
+                {tf}.gather(one, beams, axis=1, batch_dims=1) for one in (finished, lengths))
+            lengths += {tf}.cast(~finished, {tf}.int32)
+            source = {tf}.reshape(beams + width * {tf}.range(rows)[:, None], [-1])
+            new = {tf}.nest.map_structure(lambda one: {tf}.gather(one, source), new)
+            ended, chosen = finished | (words == end), chosen.write(step, words)
+            return step + 1, words, new, total, ended, lengths, chosen, parents.write(step, beams)
+
+        *_, lengths, chosen, parents = {tf}.while_loop(
+            more, extend,
+            [0, start, state, total, finished, {tf}.zeros_like(start), chosen, parents],
+            maximum_iterations=limit)
+        chosen, parents, longest = chosen.stack(), parents.stack(), {tf}.reduce_max(lengths, 1)
+
+        def back(found, step):
+            inside = (step[0] < longest)[:, None]
+            word, beam = ({tf}.gather(one, found[1], axis=1, batch_dims=1) for one in step[1:])
+            return {tf}.where(inside, word, end), {tf}.where(inside, beam, found[1])
+
+        steps = {tf}.range({tf}.shape(chosen)[0])
+        words, _ = {tf}.scan(back, (steps, chosen, parents), (own, own), reverse=True)
+        ended = {tf}.cumsum({tf}.cast(words == end, {tf}.int32), exclusive=True) > 0
+        return {tf}.transpose({tf}.where(ended, end, words), [1, 0, 2])
+"""
 
 
 def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list[str]:
@@ -248,7 +341,7 @@ def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list
         wrappers.append(_written(_JOINED, cell_class_name(module, JOINED), style))
     wrappers += [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
     if any(is_decoding(module, call) for call in module.names.calls):
-        wrappers.append(_written(_DECODER, cell_class_name(module, DECODER_CLASS), style))
+        wrappers.append(_decoder(module, style))
     return [*wrappers, *(_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds)]
 
 
@@ -423,6 +516,15 @@ def _is_counted(module: Module, kind: str) -> bool:
     calls = [call for call in cells_in(module) if (row := _row(module, call)) and row.cell == kind]
     signature = CELLS.by_kind[kind].signature
     return any(NamedArguments(module, call, signature).given(LENGTHS) is not None for call in calls)
+
+
+def _decoder(module: Module, style: FileStyle) -> str:
+    """The class of a decoder, with what the file's decoders do besides."""
+    kinds = {name_of(module, call) for call in module.names.calls}
+    draws = any(kind in kinds for kind, one in HELPERS.items() if one.draws)
+    text = _DECODER.replace("{scheduled}", _SCHEDULED if draws else "")
+    text += _BEAMS if BEAM_DECODER in kinds else ""
+    return _written(text, cell_class_name(module, DECODER_CLASS), style)
 
 
 def _attention(module: Module, style: FileStyle) -> str:

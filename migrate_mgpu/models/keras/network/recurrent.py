@@ -14,7 +14,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.recurrent import ATTENDED_PARTS, DECODED, PAIR_CLASS, PAIR_PARTS, cell_of
+from migrate_mgpu.api.recurrent import ATTENDED_PARTS, PAIR_CLASS, PAIR_PARTS, cell_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.cell_states import (
     PAIR,
@@ -141,9 +141,13 @@ class Recurrents:
         assert isinstance(layer.node, ast.Call)
         self._told.add(layer.node)
         told = [one for one in (layer.memory, layer.remembered) if one is not None]
+        texts = [context.render(one) for one in told]
+        if isinstance(layer, Decoding) and layer.beams is not None:
+            times = context.render(layer.beams)
+            texts = [f"{context.tf}.repeat({one}, {times}, axis=0)" for one in texts]
         made = self.layers[layer.node].shares or layer.node
         cell = f"{named(made)}{'.rnn' * isinstance(layer, Decoding)}.cell"
-        return [f"{cell}.attend({', '.join(map(context.render, told))})"]
+        return [f"{cell}.attend({', '.join(texts)})"]
 
     def application(self, found: Found, name: str, context: Context, trains: bool) -> str:
         """A layer, of any kind, applied; ``trains``: it is told whether the model trains."""
@@ -176,7 +180,7 @@ class Recurrents:
             part = self.module.names.parents[mention]
             assert isinstance(part, ast.Attribute)
             self._check_inside(part)
-            chosen = part.attr == DECODED[1] and not layer.greedy
+            chosen = part.attr != layer.help.parts[-1]
             self.replaced[part] = _chosen(mention) if chosen else _itself(mention)
 
     def _decoded(self, layer: Decoding, name: str, arguments: list[str], context: Context) -> str:
@@ -187,9 +191,10 @@ class Recurrents:
         if layer.memory is not None:
             start = f"{name}.rnn.cell.begin({start})"
         given = [*arguments, start]
+        given += [] if layer.beams is None else [context.render(layer.beams)]
         given += [] if layer.limit is None else [f"limit={context.render(layer.limit)}"]
-        given += [] if layer.imputes else ["zeros=False"]
-        method = f"{name}.greedy" if layer.greedy else name
+        given += [] if layer.imputes or layer.beams is not None else ["zeros=False"]
+        method = f"{name}.{layer.help.method}" if layer.help.method else name
         return f"{method}({', '.join(given)})"
 
     def _arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:

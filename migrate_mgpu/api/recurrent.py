@@ -25,7 +25,8 @@ DROPOUT, RESIDUAL = "DropoutCell", "ResidualCell"  # cells around a cell
 WRAPPERS = (DROPOUT, RESIDUAL)
 ATTENTION = "AttentionCell"  # a cell around a cell, which has a state of its own besides
 JOINED = "JoinedCells"  # a stack whose state is one tensor
-MECHANISMS = ("BahdanauAttention", "LuongAttention")
+MONOTONIC = ("BahdanauMonotonicAttention", "LuongMonotonicAttention")  # which never goes back
+MECHANISMS = ("BahdanauAttention", "LuongAttention", *MONOTONIC)
 LENGTHS = "memory_sequence_length"  # the same, of how much of it counts
 PEEPHOLES = "use_peepholes"  # whether an LSTM's gates see its memory
 MEMORY = "memory"  # the parameter of a mechanism that is a tensor
@@ -52,6 +53,8 @@ _ONLY: dict[str, tuple[object, ...]] = {
     "initial_cell_state": (None,), "attention_layer": (None,), "attention_fn": (None,),
     "memory_sequence_length": (None,), "normalize": (False,), "scale": (False,),
     "probability_fn": (None,), "score_mask_value": (None,), "custom_key_value_fn": (None,),
+    "sigmoid_noise": (0, 0.0), "sigmoid_noise_seed": (None,), "score_bias_init": (0, 0.0),
+    "mode": ("parallel",),
 }  # fmt: skip
 _TARGETS = {
     "num_units": "units", "initializer": "kernel_initializer", "name": "", MEMORY: "",
@@ -74,6 +77,10 @@ def _cell(
 
 
 _ATTENDING = ("contrib.seq2seq.",)
+_STAYS = (
+    "score_mask_value", "sigmoid_noise", "sigmoid_noise_seed", "score_bias_init", "mode", "dtype",
+    "name",
+)  # fmt: skip
 
 
 CELLS = Table(
@@ -111,6 +118,14 @@ CELLS = Table(
         "LuongAttention", "LuongAttention", "num_units", MEMORY, "memory_sequence_length", "scale",
         "probability_fn", "score_mask_value", "dtype", "custom_key_value_fn", "name",
         homes=_ATTENDING,
+    ),
+    _cell(
+        MONOTONIC[0], MONOTONIC[0], "num_units", MEMORY, "memory_sequence_length", "normalize",
+        *_STAYS, homes=_ATTENDING,
+    ),
+    _cell(
+        MONOTONIC[1], MONOTONIC[1], "num_units", MEMORY, "memory_sequence_length", "scale",
+        *_STAYS, homes=_ATTENDING,
     ),
     CellRow(
         tuple(f"{home}{STACK}" for home in _HOMES),

@@ -15,6 +15,7 @@ from migrate_mgpu.api.recurrent import (
     LENGTHS,
     MECHANISMS,
     MEMORY,
+    MONOTONIC,
     PEEPHOLES,
     REFUSED_RUNS,
     RUNS,
@@ -229,6 +230,9 @@ def _check_attention(module: Module, call: ast.Call, row: CellRow, given: NamedA
         outer = CELLS.by_name.get(name_of(module, taker))
         needed: tuple[str, ...] = ("num_units", MEMORY)
         alone = outer is not None and outer.cell == ATTENTION
+        if row.cell in MONOTONIC and alone:
+            assert taker is not None
+            _check_monotonic(module, call, taker)
     else:
         needed = ("cell", "attention_mechanism", "attention_layer_size")
         alone = taker is not None and is_recurrent(module, taker)
@@ -244,6 +248,22 @@ def _check_attention(module: Module, call: ast.Call, row: CellRow, given: NamedA
     if isinstance(size, (ast.List, ast.Tuple)):
         text = "a recurrent cell with several attentions"
         raise Refused(module, size, text, "write the cell as a Keras layer")
+
+
+def _check_monotonic(module: Module, call: ast.Call, cell: ast.Call) -> None:
+    """Attention that never goes back starts at the first place: only decoders are told to.
+
+    Raises:
+        Refused: a network runs its cell, or the file has other attention as well.
+    """
+    kinds = {
+        one.cell
+        for one in (CELLS.by_name.get(name_of(module, c)) for c in module.names.calls)
+        if one
+    }
+    if not is_decoded_by(module, cell) or kinds & {*MECHANISMS} - {*MONOTONIC}:
+        text = "attention that never goes back is not the only one, or has no decoder"
+        raise Refused(module, call, text, "write the cell as a Keras layer")
 
 
 def _check_uses(module: Module, node: ast.expr) -> None:

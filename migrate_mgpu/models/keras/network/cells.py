@@ -21,6 +21,7 @@ from migrate_mgpu.api.recurrent import (
     LENGTHS,
     LSTM,
     MECHANISMS,
+    MONOTONIC,
     PEEPHOLES,
     RNN,
     WRAPPERS,
@@ -104,6 +105,56 @@ _COUNTED = (
             scores = {tf}.where(self.mask, scores, float({quote}-inf{quote}))
         return {tf}.nn.softmax(scores)
 """,
+    ),
+)
+# Attention that never goes back: how likely each part is reached, and attended to.
+_BIAS = """\
+        self.attention_score_bias = self.add_weight(
+            name={quote}attention_score_bias{quote}, shape=[], initializer={quote}zeros{quote})
+"""
+_NEVER_BACK = (
+    (
+        "How much each part of a memory has to do with a query:",
+        "How likely a query is about a part of a memory, never going back:",
+    ),
+    ("shape=[self.units])\n", f"shape=[self.units])\n{_BIAS}"),
+    (
+        "    def call(self, query):",
+        """    def begin(self, rows):
+        return {tf}.one_hot({tf}.zeros([rows], {tf}.int32), {tf}.shape(self.keys)[1])
+
+    def call(self, query, before):""",
+    ),
+    (
+        "        return {tf}.nn.softmax(scores)\n",
+        """        stays = {tf}.sigmoid(scores + self.attention_score_bias)
+        passes = {tf}.clip_by_value(1 - stays, 1.17549435e-38, 1)
+        reached = {tf}.exp({tf}.cumsum({tf}.math.log(passes), 1, exclusive=True))
+        before = {tf}.cumsum(before / {tf}.clip_by_value(reached, 1e-10, 1.0), 1)
+        return stays * reached * before
+""",
+    ),
+)
+_OWN_STATE = (
+    (
+        "self.state_size = [cell.state_size, attention_layer_size]",
+        "self.state_size = [cell.state_size, attention_layer_size, {tf}.TensorShape([None])]",
+    ),
+    (
+        "        return [state, {tf}.zeros([rows, self.output_size])]",
+        """        alignments = self.attention_mechanism.begin(rows)
+        return [state, {tf}.zeros([rows, self.output_size]), alignments]""",
+    ),
+    ("        state, attention = states\n", "        state, attention, alignments = states\n"),
+    ("self.attention_mechanism(outputs)", "self.attention_mechanism(outputs, alignments)"),
+    ("else state, attention]", "else state, attention, alignments]"),
+    (
+        """    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        return {tf}.nest.map_structure(
+            lambda size: {tf}.zeros([batch_size, size]), [self.cell.state_size, self.output_size])
+
+""",
+        "",
     ),
 )
 # What a decoder's cell begins with.
@@ -504,10 +555,14 @@ def _wrapper(module: Module, kind: str, style: FileStyle) -> str:
 
 def _mechanism(module: Module, kind: str, style: FileStyle) -> str:
     """The class of what cells attend by."""
-    text = _BAHDANAU if kind == "BahdanauAttention" else _LUONG
-    if _is_counted(module, kind):
-        for old, new in _COUNTED:
-            text = text.replace(old, new)
+    text = _BAHDANAU if kind.startswith("Bahdanau") else _LUONG
+    counts = _COUNTED if _is_counted(module, kind) else _COUNTED[1:3] if kind in MONOTONIC else ()
+    for old, new in (*counts, *(_NEVER_BACK if kind in MONOTONIC else ())):
+        text = text.replace(old, new)
+    if kind in MONOTONIC and "def build" not in text:
+        text = text.replace(
+            "    def attend", f"    def build(self, input_shape):\n{_BIAS}\n    def attend"
+        )
     return _written(text, cell_class_name(module, kind), style)
 
 
@@ -538,6 +593,9 @@ def _attention(module: Module, style: FileStyle) -> str:
         )
     decodes = any(is_decoding(module, call) for call in module.names.calls)
     text = text.replace("    def build", f"{_BEGINS}    def build") if decodes else text
+    if any(row.cell in MONOTONIC for call in cells_in(module) if (row := _row(module, call))):
+        for old, new in _OWN_STATE:
+            text = text.replace(old, new)
     return _written(text, cell_class_name(module, ATTENTION), style)
 
 

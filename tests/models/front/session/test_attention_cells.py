@@ -111,7 +111,7 @@ STAYS = {
     ),
     "another kind of attention": (
         ALL.replace("Bahdanau", "BahdanauMonotonic"),
-        "`tf.contrib.seq2seq.BahdanauMonotonicAttention`",
+        "attention that never goes back is not the only one, or has no decoder",
     ),
     "a state that it begins with": (
         BY + STATE + START.replace("start,", "start.clone(cell_state=x[:, 0, :1]),") + OUT,

@@ -301,3 +301,55 @@ def test_one_that_may_have_others_stays(old: str, new: str) -> None:
     assert [one.state.partition(",")[0] for one in result.programs] == ["bridge"], said(result)
     reason = "a recurrent cell with attention is not made where one network runs it"
     assert any(reason in message for message in said(result)), said(result)
+
+
+MONOTONIC = AGAIN.replace("LuongAttention", "LuongMonotonicAttention")
+
+
+def test_attention_that_never_goes_back_is_a_part_of_the_state() -> None:
+    after = native(MONOTONIC)
+    assert "class LuongMonotonicAttention(tf.keras.layers.Layer):" in after
+    assert "state, attention, alignments = states\n" in after
+    assert "self.attention_mechanism.begin(rows)\n" in after
+    assert "alignments" in native(AGAIN)
+    assert "alignments = states" not in native(AGAIN)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            "sequence_length=lengths",
+            "sequence_length=lengths, sigmoid_noise=1.0",
+            "cannot be analyzed",
+        ),
+        ("sequence_length=lengths", "sequence_length=lengths, mode='hard'", "cannot be analyzed"),
+        (
+            "sequence_length=lengths",
+            "sequence_length=lengths, score_bias_init=1.0",
+            "cannot be analyzed",
+        ),
+        (
+            "with tf.variable_scope",
+            "first = tf.contrib.seq2seq.AttentionWrapper(\n"
+            "    tf.nn.rnn_cell.GRUCell(3), tf.contrib.seq2seq.LuongAttention(3, read), 3)\n"
+            "read, _ = tf.nn.dynamic_rnn(first, x, dtype=tf.float32)\n"
+            "with tf.variable_scope",
+            "never goes back",
+        ),
+        (
+            "with tf.variable_scope",
+            "first = tf.contrib.seq2seq.AttentionWrapper(\n"
+            "    tf.nn.rnn_cell.GRUCell(3),\n"
+            "    tf.contrib.seq2seq.LuongMonotonicAttention(3, read), 3)\n"
+            "read, _ = tf.nn.dynamic_rnn(first, x, dtype=tf.float32)\n"
+            "with tf.variable_scope",
+            "never goes back",
+        ),
+    ],
+)
+def test_other_attention_that_never_goes_back_stays(old: str, new: str, reason: str) -> None:
+    assert old in MONOTONIC
+    result = run(MONOTONIC.replace(old, new, 1), bridge=True, native_sessions=True)
+    assert [one.state.partition(",")[0] for one in result.programs] == ["bridge"], said(result)
+    assert any(reason in message for message in said(result)), said(result)

@@ -27,10 +27,10 @@ def imports_of(importer: Module, module: Module, project: Project) -> list[Impor
         for alias in statement.names:
             dotted = f"{base}.{alias.name}".lstrip(".")
             named = dotted.rpartition(".")[2] == own
-            if named and module in project.resolve(importer, dotted)[-1:]:
+            if base and module in project.resolve(importer, base)[-1:]:
+                found.append((statement, alias, False))  # `from model import model`, too
+            elif named and module in project.resolve(importer, dotted)[-1:]:
                 found.append((statement, alias, True))
-            elif base and module in project.resolve(importer, base)[-1:]:
-                found.append((statement, alias, False))
     return found
 
 

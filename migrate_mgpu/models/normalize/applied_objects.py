@@ -188,7 +188,7 @@ class _Applied:
         if any(self._overlap(edits) for edits in found.values()):
             return self._one_level(found, gone)
         for module, statements in gone.items():
-            found.setdefault(module, []).extend(_without(module, statements))
+            found.setdefault(module, []).extend(without_statements(module, statements))
         for module, edits in self._without_class().items():
             found.setdefault(module, []).extend(edits)
         return found
@@ -347,7 +347,7 @@ class _Applied:
         return found
 
 
-def _without(module: Module, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+def without_statements(module: Module, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
     """Statements go; a block that has no other goes with its condition, or does nothing."""
     names, source, gone = module.names, module.source, {*statements}
     done: set[ast.AST] = set()

@@ -230,6 +230,8 @@ class Lifted:
         for one in in_line(self.method.body):
             if one is statement:
                 break
+            if isinstance(one, ast.With):
+                continue  # what stands in it comes one by one
             if any(isinstance(part, ast.Return) for part in walk(one)):
                 return False  # it may have returned before
         else:

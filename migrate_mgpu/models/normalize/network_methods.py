@@ -31,17 +31,17 @@ def normalize(
     """The edits for one such method and its calls; none where there is none."""
     for module in modules:
         for owner in module.tree.body if module in own else ():
-            if not isinstance(owner, ast.ClassDef) or not _is_plain(owner):
+            if not isinstance(owner, ast.ClassDef) or not is_plain(owner):
                 continue
             for method in owner.body:
                 if isinstance(method, ast.FunctionDef) and method.args.args:
                     found = _Method(module, graph, owner, method, own).found()
-                    if found and not _is_base(modules, graph, owner):
+                    if found and not is_base(modules, graph, owner):
                         return found
     return {}
 
 
-def _is_base(modules: Sequence[Module], graph: CallGraph, owner: ast.ClassDef) -> bool:
+def is_base(modules: Sequence[Module], graph: CallGraph, owner: ast.ClassDef) -> bool:
     """Whether another class inherits from one: it may have methods of its own by their names."""
     return any(
         known is not None and known[1] is owner
@@ -52,9 +52,19 @@ def _is_base(modules: Sequence[Module], graph: CallGraph, owner: ast.ClassDef) -
     )
 
 
-def _is_plain(owner: ast.ClassDef) -> bool:
+def is_plain(owner: ast.ClassDef) -> bool:
+    """Whether a class inherits nothing, and is what its statements say."""
     inherits = [base for base in owner.bases if getattr(base, "id", "") != "object"]
     return not (inherits or owner.decorator_list or owner.keywords)
+
+
+def computes(module: Module, method: ast.FunctionDef, graph: CallGraph) -> bool:
+    """Whether a method builds parts of a graph, returns something, and runs nothing."""
+    calls = [part for part in walk(method) if isinstance(part, ast.Call)]
+    runs = any(isinstance(c.func, ast.Attribute) and c.func.attr in _RUNS for c in calls)
+    makes = set(session_calls(module)) & set(walk(method))
+    returns = any(isinstance(one, ast.Return) and one.value for one in walk(method))
+    return returns and not runs and not makes and builds(Function(module, method), graph)
 
 
 class _Method(Lifted):
@@ -74,7 +84,11 @@ class _Method(Lifted):
     def found(self) -> dict[Module, list[Edit]]:
         """The edits of each module; none where it stays a method."""
         name = self.method.name
-        if name.startswith("__") or not self.is_plain() or not self._computes():
+        if (
+            name.startswith("__")
+            or not self.is_plain()
+            or not computes(self.module, self.method, self.graph)
+        ):
             return {}
         calls = self._all_calls()
         reads = self.reads()
@@ -100,16 +114,6 @@ class _Method(Lifted):
                 edit.add(parameter, f"{receiver}.{attribute}")
             edits += edit.edits()
         return found
-
-    def _computes(self) -> bool:
-        """Whether it builds parts of a graph, and runs nothing."""
-        calls = [part for part in walk(self.method) if isinstance(part, ast.Call)]
-        runs = any(isinstance(c.func, ast.Attribute) and c.func.attr in _RUNS for c in calls)
-        makes = set(session_calls(self.module)) & set(walk(self.method))
-        returns = any(isinstance(one, ast.Return) and one.value for one in walk(self.method))
-        if not returns or runs or makes:
-            return False
-        return builds(Function(self.module, self.method), self.graph)
 
     def _all_calls(self) -> list[tuple[Module, ast.Call]]:
         """All its calls; none where one may be of something else."""

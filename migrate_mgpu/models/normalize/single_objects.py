@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from migrate_mgpu.analysis.arguments import bind
-from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Names
-from migrate_mgpu.analysis.scopes import statement_value, walk
+from migrate_mgpu.analysis.scopes import position, statement_value, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import Home, constructor_of, session_calls, trains
 from migrate_mgpu.models.normalize.graph_methods import as_function, builds, in_line, in_place
@@ -30,14 +30,26 @@ from migrate_mgpu.source.statements import Layout, without_function
 def as_functions(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one such class and its object; none where there is none."""
     for module in modules:
-        home = home_of(module, graph)
-        for statement in lines_of(module, graph, home.body) if home is not None else ():
-            if home is None or not isinstance(statement, ast.Assign):
-                continue
-            made = _Object(module, graph, home, statement).edits(modules)
-            if made:
-                return made
+        for home in _homes(module, graph):
+            for statement in lines_of(module, graph, home.body):
+                if isinstance(statement, ast.Assign):
+                    made = _Object(module, graph, home, statement).edits(modules)
+                    if made:
+                        return made
     return {}
+
+
+def _homes(module: Module, graph: CallGraph) -> Iterator[Home]:
+    """The scope that builds the graph around its session, and constructors of what trains it."""
+    home = home_of(module, graph)
+    if home is not None:
+        yield home
+    for owner in module.tree.body:
+        node = constructor_of(owner) if isinstance(owner, ast.ClassDef) else None
+        if node is None or node is home or node.decorator_list or not node.args.args:
+            continue
+        if any(trains(module, part) for part in walk(owner)):
+            yield node
 
 
 class _Object:
@@ -60,7 +72,8 @@ class _Object:
         if node is None or not isinstance(target, ast.Name) or not self._is_plain(node):
             return {}
         references = self.graph.references(Function(self.origin, node))
-        if [one.call for one in references] != [call]:
+        several = len(references) > 1
+        if not several and [one.call for one in references] != [call]:
             return {}
         if self.origin is self.module and any(trains(self.module, part) for part in walk(node)):
             return {}  # the reader knows objects that have all of their graph
@@ -73,7 +86,9 @@ class _Object:
         if self._others() or not self._attributes:
             return {}
         if not builds(Function(self.origin, node), self.graph):
-            return self._left_out(target, value)
+            return {} if several else self._left_out(target, value)
+        if several:
+            return self._as_calls(references)
         if isinstance(value, ast.Attribute):  # `logits = Model(x).logits`
             end = self.module.source.span(value)[1]
             edit = Edit(self.module.source.span(value.value)[1], end, "")
@@ -86,6 +101,44 @@ class _Object:
         edits = [Edit(*source.span(one), name) for one, name in reads.items()]
         edits.append(Edit(*source.span(target), ", ".join(given.values())))
         return self._written([*given], edits)
+
+    def _as_calls(self, references: Sequence[Reference]) -> dict[Module, list[Edit]]:
+        """The function, where several objects are made one after the other: each its own values."""
+        lines = {*lines_of(self.module, self.graph, self.home.body)}
+        read: dict[ast.Name, dict[str, str]] = {}
+        edits: list[Edit] = []
+        source = self.module.source
+        for one in sorted(references, key=lambda one: position(one.node)):
+            made = self.module.names.parents.get(one.call) if one.call is not None else None
+            if one.module is not self.module or not isinstance(made, ast.Assign):
+                return {}
+            target = made.targets[0]
+            if made not in lines or len(made.targets) > 1 or not isinstance(target, ast.Name):
+                return {}
+            reads = self._reads(target)
+            given = {attribute.attr: name for attribute, name in reads.items()}
+            taken = {name for known in read.values() for name in known.values()}
+            for attribute, name in given.items():
+                longer = f"{target.id}_{self._attributes[attribute]}"
+                given[attribute] = longer if name in taken else name
+            if not reads or not all(
+                given[attribute.attr] == name
+                or self._is_free_at(given[attribute.attr], [attribute])
+                for attribute, name in reads.items()
+            ):
+                return {}
+            edits += (Edit(*source.span(one), given[one.attr]) for one in reads)
+            read[target] = given
+        every = list(dict.fromkeys(attribute for known in read.values() for attribute in known))
+        for target, known in read.items():
+            for attribute in every:
+                name = f"{target.id}_{self._attributes[attribute]}"
+                if attribute not in known and not self._is_free_at(name, ()):
+                    return {}
+                known.setdefault(attribute, name)
+            edits.append(Edit(*source.span(target), ", ".join(known[one] for one in every)))
+        names = [name for known in read.values() for name in known.values()]
+        return self._written(every, edits) if len({*names}) == len(names) else {}
 
     def _left_out(self, target: ast.Name, call: ast.expr) -> dict[Module, list[Edit]]:
         """What an object that only keeps what it is given was given, where that is read of it.

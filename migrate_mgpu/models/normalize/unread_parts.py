@@ -19,14 +19,13 @@ from collections.abc import Iterator, Sequence, Set
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import position, walk
-from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.origins import class_of, is_of_another
+from migrate_mgpu.models.normalize.network_methods import computes
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_paragraph
 
 _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -182,26 +181,25 @@ def as_names(module: Module, graph: CallGraph) -> list[Edit]:
         if not isinstance(owner, ast.ClassDef):
             continue
         for method in owner.body:
-            if isinstance(method, ast.FunctionDef) and _is_network(module, method):
+            if isinstance(method, ast.FunctionDef) and _is_network(module, method, graph):
                 edits = [*_named(module, graph, owner, method)]
                 if edits:
                     return edits
     return []
 
 
-def _is_network(module: Module, method: ast.FunctionDef) -> bool:
-    """Whether a method makes variables in a scope, and returns what it computes with them."""
-    body = [
-        one
-        for one in method.body
-        if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
-    ]
-    block = body[0] if len(body) == 1 else None
-    if not isinstance(block, ast.With) or method.name == "__init__" or method.decorator_list:
+def _is_network(module: Module, method: ast.FunctionDef, graph: CallGraph) -> bool:
+    """Whether a method builds parts of a graph, and returns what it computes with them."""
+    me = method.args.args[0].arg if method.args.args else ""
+    stores = any(
+        isinstance(part, ast.Attribute)
+        and isinstance(part.ctx, ast.Store)
+        and getattr(part.value, "id", "") == me
+        for part in walk(method)
+    )
+    if not stores or method.name == "__init__" or method.decorator_list:
         return False
-    scope = block.items[0].context_expr
-    returns = any(isinstance(one, ast.Return) and not is_none(one.value) for one in walk(block))
-    return returns and name_of(module, scope) == "variable_scope"
+    return computes(module, method, graph)
 
 
 def _named(
@@ -219,12 +217,39 @@ def _named(
         mentions.sort(key=position)
         if name in methods or not _are_own(module, graph, owner, method, mentions):
             continue
+        given = _given(module, method, mentions)
+        if given is not None:  # `self.training = training`
+            statement = names.statement(mentions[0])
+            yield without_paragraph(module.source, statement)
+            for mention in mentions[1:]:
+                yield Edit(*module.source.span(mention), given)
+            continue
         new = names.fresh(names.scopes[method], name, f"{name}_tensor", f"{name}_part")
         if new in taken or not new.isidentifier():
             continue
         taken.add(new)
         for mention in mentions:
             yield Edit(*module.source.span(mention), new)
+
+
+def _given(
+    module: Module, method: ast.FunctionDef, mentions: Sequence[ast.Attribute]
+) -> str | None:
+    """The parameter that an attribute is from its first mention on: both stay what they are."""
+    names = module.names
+    statement = names.statement(mentions[0])
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(value, ast.Name) or len(names.block(statement)) == 1:
+        return None
+    assert isinstance(statement, ast.Assign)
+    stored = [one for one in mentions if not isinstance(one.ctx, ast.Load)]
+    if stored != [mentions[0]] or statement.targets != stored:
+        return None
+    bindings = names.scopes[method].bindings.get(value.id, [])
+    inner = any(names.scope_at(one).function() is not method for one in mentions)
+    if inner or [one.kind for one in bindings] != ["parameter"]:
+        return None
+    return value.id if Layout(module.source, statement).owns_lines else None
 
 
 def _are_own(

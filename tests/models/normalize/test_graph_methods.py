@@ -77,6 +77,9 @@ def test_a_name_that_both_have_gets_another_one() -> None:
     assert "h = tf.matmul(x, w)\n" in after
 
 
+CHANGED = PROGRAM.replace("(h * scale, [w])", "(self.rate * h, [w])").replace(
+    "        # what is trained\n", "        self.rate = 0.5\n"
+)
 STAYS = {
     "one that is called again": PROGRAM.replace(
         "        return x, h, train_op",
@@ -87,8 +90,7 @@ STAYS = {
         "        loss = tf.reduce", "        if self.size > 9:\n            return None, None\n"
         "        loss = tf.reduce"
     ),
-    "one that changes what it is given": PROGRAM.replace("(h * scale, [w])", "(self.rate * h, [w])")
-    .replace("        # what is trained\n", "        self.rate = 0.5\n"),
+    "one that changes what others read": CHANGED + "print(model.rate)\n",
     "one that is decorated": PROGRAM.replace(
         "    def _layer(self", "    @np.deprecate\n    def _layer(self"
     ),
@@ -105,6 +107,11 @@ def test_methods_that_do_more_stay(text: str) -> None:
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("the session stays" in message for message in said(result))
+
+
+def test_what_a_method_changes_and_reads_itself_alone_is_a_name() -> None:
+    after = native(CHANGED)
+    assert "tf.square((self.rate * h))" in after and "rate = 0.5\n" in after
 
 
 def test_a_static_method_is_given_its_object_as_anything_else() -> None:

@@ -105,7 +105,7 @@ def test_what_is_another_network_stays(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("self.name = name", "self.name = name + '_0'", "makes in the graph"),
+        ("self.name = name", "self.name = name + '_0'", "linear is called in two ways"),
         (
             "        self.build()",
             "        self.build()\n        self.bn.momentum = 0.5",

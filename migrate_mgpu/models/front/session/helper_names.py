@@ -245,7 +245,7 @@ class HelperNames:
                 target = self.helpers.target(module, call)
                 assert target is not None
                 passed = bind(call, target).values()
-                known = {name: known_value(value, given) for name, value in passed.items()}
+                known = {name: known_value(one, given, module) for name, one in passed.items()}
                 known = values_in(target, known)
                 deeper = (*path, call, *numbers)
                 within = plain and not _is_in_scope(module, node, call)

@@ -198,6 +198,7 @@ class Origins:
         return (
             is_of_another(module, node, self.owner)
             or is_of_given(module, node, self.owner, self.given)
+            or _is_of_parameter(module, self.graph, node, self.owner)
             or is_of_other_object(self.graph, module, node, self.owner)
         )
 
@@ -475,6 +476,26 @@ def is_of_given(
     value = node.value
     kept = isinstance(value, ast.Attribute) and value.attr in given
     return isinstance(value, ast.Attribute) and kept and class_of(module, value) is owner
+
+
+def _is_of_parameter(
+    module: Module, graph: CallGraph, node: ast.Attribute, owner: ast.ClassDef | None
+) -> bool:
+    """Whether an attribute is one of what the constructor of the one object is given.
+
+    That was there before, and is not the object: `args.lr`.
+    """
+    made = constructor_of(owner) if owner is not None else None
+    if made is None or not isinstance(node.value, ast.Name) or not made.args.args:
+        return False
+    if made not in module.names.scopes or node.value.id == made.args.args[0].arg:
+        return False
+    scope = module.names.scopes[made]
+    bound = scope.bindings.get(node.value.id, ())
+    if [one.kind for one in bound] != ["parameter"]:
+        return False
+    home = module.names.defining_scope(node.value.id, module.names.scope_of_name[node.value])
+    return home is scope and graph.runs_once(module, made.body[0])
 
 
 def _is_made_outside(module: Module, node: ast.expr) -> bool:

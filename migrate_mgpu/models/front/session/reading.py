@@ -139,7 +139,7 @@ class _Reader(StatementReader):
         self.clients.driving = self.driving
         self.eager_values = self.clients.eager_values = EagerValueReader(state)
         self.runs.is_eager = self.eager_values.is_eager
-        self.runs.comes_later = self.clients.order.comes_later
+        self.runs.comes_later = self.clients.order.comes_later_or_never
         self.runs.are_apart = self.clients.order.are_apart
         self.expressions.takes = self.driving.summaries.takes
         self.copies = VariableCopyReader(

@@ -79,6 +79,17 @@ class SessionOrder(StatementReader):
         self._first = kept
         return later
 
+    def comes_later_or_never(self, first: ast.AST, node: ast.AST) -> bool:
+        """The same, for each call of the function that has a node: or only one of both runs."""
+        if self.comes_later(first, node):
+            return True
+        around = _around(self.module, node)
+        calls = self._calls(around) if isinstance(around, ast.FunctionDef) else None
+        return bool(calls) and all(
+            module is self.module and (self.comes_later(first, call) or self.are_apart(call, first))
+            for module, call in calls or ()
+        )
+
     def are_apart(self, one: ast.AST, other: ast.AST) -> bool:
         """Whether a process that comes to one of two nodes never comes to the other.
 

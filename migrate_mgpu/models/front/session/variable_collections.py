@@ -114,9 +114,19 @@ class CollectionReader(StatementReader):
     def _functions_regularize(self) -> bool:
         """Whether some function that makes layers gives one a regularizer."""
         helpers = self.found.layer_helpers
-        functions = helpers.found.values() if helpers is not None else ()
-        parts = (part for one in functions for part in walk(one.function.node))
-        return any(_has(part) for part in parts if isinstance(part, ast.Call))
+        waiting = [one.function for one in helpers.found.values()] if helpers is not None else []
+        seen = {one.node for one in waiting}
+        for function in waiting:  # grows
+            for part in walk(function.node):
+                if not isinstance(part, ast.Call):
+                    continue
+                if _has(part):
+                    return True
+                inner = self.graph.target(function.module, part.func)
+                if inner is not None and inner.node not in seen:
+                    seen.add(inner.node)
+                    waiting.append(inner)
+        return False
 
     # -- names -------------------------------------------------------------------
 

@@ -1299,11 +1299,11 @@ REFUSED = {
         ),
         "which variables are trained cannot be determined",
     ),
-    "an object whose call makes layers": (
+    "an object in a list whose call makes layers": (
         program(
             "class Net:\n    def __init__(self, size):\n        self.size = size\n\n"
             "    def __call__(self, a):\n        return tf.layers.dense(a, self.size)\n\n\n"
-            "f = Net(1)\n" + APPLIED
+            "f = Net(1)\nevery = [f]\n" + APPLIED
         ),
         "what `f`, of an object of `Net`, makes in the graph is not understood",
     ),

@@ -15,6 +15,11 @@ def plain(name: str) -> str:
     return re.sub(r"(/replica_\d+)?(:\d+)?$", "", name)
 
 
+def _bare(name: str) -> str:
+    """A name without the part of a variable that canned Estimators partition: `bias/part_0`."""
+    return re.sub(r"/part_0$", "", plain(name))
+
+
 def title(variable: dict[str, Any]) -> str:
     """A variable's name, and which model's it is where that is not the first."""
     model = variable.get("model", 0)
@@ -125,7 +130,7 @@ def _alike(reference: list[dict[str, Any]], target: list[dict[str, Any]]) -> lis
         known: list[int] = []
         for scopes in ("", "(?:.+/)?"):  # Keras gives layers no scopes
             numbered = re.compile(scopes + re.escape(name) + r"(_\d+)?")
-            known = [i for i, v in enumerate(reference) if numbered.fullmatch(plain(v["name"]))]
+            known = [i for i, v in enumerate(reference) if numbered.fullmatch(_bare(v["name"]))]
             if len(known) == len(others):
                 break
         if len(known) == len(others):
@@ -177,7 +182,7 @@ def _families(
     """
     found: dict[tuple[str, ...], list[tuple[str, int]]] = {}
     for i in indices:
-        every = plain(variables[i]["name"]).split("/")
+        every = _bare(variables[i]["name"]).split("/")
         parts = every if scoped else every[-2:]
         if len(parts) > (2 if scoped else 1):
             family = *parts[:-2], re.sub(r"_\d+$", "", parts[-2]), parts[-1]
@@ -192,7 +197,7 @@ def _by_name(
     found: dict[str, int] = {}
     twice: set[str] = set()
     for i in indices:
-        name = plain(variables[i]["name"])
+        name = _bare(variables[i]["name"])
         if parts is not None:
             if name.count("/") < parts - 1:
                 continue
@@ -213,8 +218,8 @@ def _members(
 
     `tf.contrib.layers.batch_norm` makes beta before gamma, Keras gamma before beta.
     """
-    one = {plain(reference[i]["name"]).rpartition("/")[2]: i for i in group}
-    two = {plain(target[j]["name"]).rpartition("/")[2]: j for j in other}
+    one = {_bare(reference[i]["name"]).rpartition("/")[2]: i for i in group}
+    two = {_bare(target[j]["name"]).rpartition("/")[2]: j for j in other}
     if one.keys() == two.keys() and len(one) == len(group) and len(two) == len(other):
         return [(i, two[name]) for name, i in one.items()]
     return list(zip(group, other))
@@ -224,7 +229,7 @@ def _layers(variables: list[dict[str, Any]], indices: list[int]) -> dict[Any, li
     """Variables of one scope, two or more, by their shapes."""
     scopes: dict[str, list[int]] = {}
     for i in indices:
-        scope, slash, _ = plain(variables[i]["name"]).rpartition("/")
+        scope, slash, _ = _bare(variables[i]["name"]).rpartition("/")
         if slash:
             scopes.setdefault(scope, []).append(i)
     found: dict[Any, list[list[int]]] = {}

@@ -239,6 +239,8 @@ def _patch_for(trace: Trace, name: str) -> Any:
     else:
         key = dot + rest if package in ("tensorflow", "tensorflow_core") else name
     first, second = configuration.PATCHES.get(key), trace.more_patches.get(key)
+    if second is None:  # of a module beside a program, in whichever package
+        second = trace.more_patches.get(f"*.{name.rpartition('.')[2]}")
     if first is None and second is None:
         return None
 

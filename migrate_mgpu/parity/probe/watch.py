@@ -126,6 +126,8 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         "._api.v2.raw_ops": checkpoints.patch_raw_ops,
         ".python.training.input": pins.patch_queues,
         ".contrib.learn.python.learn.monitors": results.patch_monitor,
+        "*.learn_experiment": results.patch_monitor,
+        "*.tf1_learn_experiment": results.patch_monitor,
         ".contrib.learn.python.learn.learn_io.data_feeder": pins.patch_data_feeder,
         ".python.keras.backend": graph.patch_keras_function,
         ".python.keras.engine.training": model,

@@ -105,7 +105,9 @@ class ResultsWatch:
 
     def patch_monitor(self, module: Any) -> None:
         """An Experiment evaluates as it trains, by its clock: nobody gets those results."""
-        cls = module.ValidationMonitor
+        cls = getattr(module, "ValidationMonitor", None)
+        if cls is None:  # a program's own module by the name of one that is written
+            return
         original = cls._evaluate_estimator
 
         @functools.wraps(original)

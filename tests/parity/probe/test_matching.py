@@ -33,6 +33,27 @@ def test_variables_without_names_are_paired_as_they_are_made():
     assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
 
 
+def test_parts_of_layers_stay_together():
+    """Those of a canned Estimator, which partitions: its linear part is made first in Keras."""
+    before = [
+        {"name": f"{name}/part_0", "shape": shape}
+        for name, shape in (
+            ("dnn/logits/kernel", [4, 1]),
+            ("dnn/logits/bias", [1]),
+            ("linear/linear_model/bias_weights", [1]),
+        )
+    ]
+    after = [
+        {"name": name, "shape": shape, "place": place}
+        for name, shape, place in (
+            ("classifier/dnn/dense_2/kernel:0", [4, 1], 1),
+            ("classifier/dnn/dense_2/bias:0", [1], 2),
+            ("bias_weights:0", [1], 0),
+        )
+    ]
+    assert matching.pair(before, after)[0] == [(0, 0), (1, 1), (2, 2)]
+
+
 def test_variables_of_a_layer_stay_together():
     """As a GAN's, whose models were made in another order."""
 

@@ -438,6 +438,8 @@ class Exports:
         """
         if isinstance(self.model, KerasPlan):
             return True
+        if self.flow.kind == CANNED:  # it has its columns alone, and their words are no tables
+            return False
         uses = (use.symbol.name for module in self.flow.modules for use in module.uses)
         return any("lookup." in name and "embedding_lookup" not in name for name in uses)
 

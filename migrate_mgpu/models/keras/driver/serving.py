@@ -236,9 +236,53 @@ class _Serving:
                     text = "a tensor that is made among the inputs"
                     raise Refused(self.module, node, text, _ADVICE)
         named = [one for one in inputs.values() if isinstance(one, ast.Constant)]
-        if len(named) < 2 and (self.answer.canned or self.answer.examples):
+        several = len(named) >= 2 or any(self._of_several(one) for one in inputs)
+        if not several and (self.answer.canned or self.answer.examples):
             raise Refused(self.module, value, OF_EXAMPLES, _ADVICE)
         return _Table(receiver.id, last + 1, inputs)
+
+    def _of_several(self, call: ast.Call) -> bool:
+        """Whether a placeholder is made for each of several columns, by their names.
+
+        ``for column in COLUMNS: inputs[column.name] = tf.placeholder(...)``
+        """
+        names = self.module.names
+        around = names.parents[call]
+        key = around.key if isinstance(around, ast.DictComp) else None
+        if isinstance(around, ast.Assign) and isinstance(around.targets[0], ast.Subscript):
+            key = around.targets[0].slice
+        loop: ast.AST = names.parents[around]
+        if isinstance(around, ast.DictComp) and len(around.generators) == 1:
+            loop = around.generators[0]
+        if not isinstance(loop, (ast.For, ast.comprehension)) or getattr(loop, "ifs", None):
+            return False
+        by_name = isinstance(key, ast.Attribute) and key.attr == "name" and key.value
+        if not isinstance(by_name, ast.Name) or not isinstance(loop.target, ast.Name):
+            return False
+        columns = names.only_value(loop.iter) if isinstance(loop.iter, ast.Name) else loop.iter
+        if by_name.id != loop.target.id or not isinstance(columns, (ast.List, ast.Tuple)):
+            return False
+        if isinstance(loop.iter, ast.Name) and self._loses(loop.iter):
+            return False
+        named = {
+            constant(one.args[0])
+            for one in columns.elts
+            if isinstance(one, ast.Call)
+            and one.args
+            and tensorflow_name(self.module, one.func).startswith("feature_column.")
+        }
+        return len({one for one in named if isinstance(one, str)}) >= 2
+
+    def _loses(self, name: ast.Name) -> bool:
+        """Whether something may be taken out of a list of this module."""
+        names = self.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        around = [names.parents[one] for one in names.mentions(name.id, home)] if home else []
+        return any(
+            (isinstance(one, ast.Attribute) and one.attr in ("clear", "pop", "remove"))
+            or (isinstance(one, ast.Subscript) and not isinstance(one.ctx, ast.Load))
+            for one in around
+        )
 
     def _only_adds(self, mention: ast.Name, call: ast.AST) -> bool:
         """Whether a function is given the inputs, and puts what it makes of them among them."""

@@ -215,6 +215,50 @@ def test_a_canned_estimator_of_one_text_has_the_signatures_of_examples() -> None
     stays(program(receiver.replace("[None]", "[2]") + body), reason)
 
 
+LOOP = """\
+COLUMNS = [fc.numeric_column('a'), fc.numeric_column('b')]
+
+
+def receiver():
+    inputs = {}
+    for column in COLUMNS:
+        inputs[column.name] = tf.placeholder(tf.float32, [None])
+    return tf.estimator.export.ServingInputReceiver(inputs, inputs)
+
+
+"""
+
+
+def test_inputs_of_a_list_of_columns() -> None:
+    run = dense("COLUMNS") + "est.export_saved_model('x', receiver)\n"
+    after, said = migrated(program(LOOP + run))
+    assert "inputs[column.name] = tf.TensorSpec([None], tf.float32, name=column.name)" in after, (
+        said
+    )
+    one = "{column.name: tf.placeholder(tf.float32, [None]) for column in COLUMNS}"
+    loop = LOOP[LOOP.index("inputs = {}") : LOOP.index("    return")]
+    after, said = migrated(program(LOOP.replace(loop, f"inputs = {one}\n") + run))
+    assert "column.name: tf.TensorSpec([None], tf.float32, name=column.name)" in after, said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (", fc.numeric_column('b')]", "]"),  # one input, for which TF1 has signatures of examples
+        ("fc.numeric_column('b')", "fc.numeric_column('a', shape=1)"),
+        ("COLUMNS = [", "COLUMNS = [] if len(X) > 9 else ["),
+        ("in COLUMNS:", "in COLUMNS[:1]:"),
+        ("def receiver", "COLUMNS.pop()\n\n\ndef receiver"),
+        ("inputs[column.name]", "inputs[column.name[:0]]"),
+    ],
+)
+def test_inputs_of_which_there_may_be_one(old: str, new: str) -> None:
+    run = dense("[fc.numeric_column('a')]") + "est.export_saved_model('x', receiver)\n"
+    assert LOOP.count(old) == 1
+    reason = "a canned Estimator's signatures of serialized examples"
+    stays(program(LOOP.replace(old, new) + run), reason)
+
+
 def test_an_embedding_under_an_optimizer_that_skips_rows() -> None:
     embedded = "[fc.embedding_column(fc.categorical_column_with_identity('a', 3), 2)]"
     after, _ = migrated(program(dense(embedded)))

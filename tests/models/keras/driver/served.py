@@ -29,9 +29,13 @@ def ask(folder, given):
             found[key] = {
                 "inputs": {name: describe(info) for name, info in signature.inputs.items()},
                 "types": {name: tf.as_dtype(i.dtype).name for name, i in signature.outputs.items()},
-                "outputs": {n: v.tolist() for n, v in session.run(fetches, feeds).items()},
+                "outputs": {n: shown(v) for n, v in session.run(fetches, feeds).items()},
             }
     return found
+
+
+def shown(value):
+    return (value.astype(str) if value.dtype == object else value).tolist()
 
 
 def values(given):

@@ -22,10 +22,17 @@ PROGRAMS = {
     "exported_model": "--export_dir",
     "exporters": "--model_dir",
     "exported_examples": "--export_dir",
+    "exported_inputs": "--model_dir",
 }
 PIXELS = np.random.RandomState(3).randint(0, 200, size=(5, 4, 4)).tolist()
 PLACES = {"place": [[0.5, -0.5], [-1.0, 0.25], [0.0, 0.5]]}
 EXAMPLES = [{"row": [0.5, 2.0, 0.25, 1.0], "scale": [3]}, {"row": [1.5, 0.5, 0.75, 1.0]}]
+FERRIES = {
+    "ferry": ["Ada", "Bea", "Dora"],
+    "pier": ["old", "north", "north"],
+    "wind": [0.25, 0.5, 1.0],
+    "passengers": [0.5, 0.25, 0.75],
+}
 NUMBERS = {"row": [[0.5, 2.0, 0.25, 1.0]], "scale": [1]}
 # What the models are asked, by the places of the SavedModels.
 ASKED: dict[str, dict[str, object]] = {
@@ -35,6 +42,7 @@ ASKED: dict[str, dict[str, object]] = {
     "exported_examples/examples": {"examples": EXAMPLES},
     "exported_examples/numbers": NUMBERS,
     "exported_examples/parsed": {"sent": EXAMPLES},
+    "exported_inputs/export/ferries": FERRIES,
 }
 NEW = ("tf2.15", "tf2-latest")
 Answers = Callable[[str, str], dict[str, Any]]
@@ -108,6 +116,14 @@ def test_exporters_write_where_tf1s_did(answers: Answers, exporter: str, name: s
     found = answers(name, f"exporters/export/{exporter}")
     same(found, want, values=False)
     assert found["serving_default"]["outputs"]["side"] == [1, 0, 0]
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_inputs_by_the_names_of_columns(answers: Answers, name: str) -> None:
+    """A canned classifier that takes several: TF1 had no signature of examples for it."""
+    want = answers("tf1.15", "exported_inputs/export/ferries")
+    assert sorted(want) == ["predict"] and sorted(want["predict"]["inputs"]) == sorted(FERRIES)
+    same(answers(name, "exported_inputs/export/ferries"), want, values=False)
 
 
 RUN = """\

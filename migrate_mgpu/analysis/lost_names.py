@@ -49,13 +49,16 @@ WRITTEN = {
     "crf": ("crf", "tf1_crf"),
     "embed_sequence": ("embed_sequence", "tf1_embed_sequence"),
     "estimator_heads": ("estimator_heads", "tf1_estimator_heads"),
+    "evaluation_hooks": ("evaluation_hooks", "tf1_evaluation_hooks"),
     "events_writer": ("events_writer", "tf1_events_writer"),
     "full_batches": ("full_batches", "tf1_full_batches"),
     "fused_rnn": ("fused_rnn", "tf1_fused_rnn"),
     "graph_editor": ("graph_editor", "tf1_graph_editor"),
     "input_data": ("input_data", "mnist_input_data"),
     "image_rotation": ("image_rotation", "tf1_image_rotation"),
+    "last_activations": ("last_activations", "tf1_last_activations"),
     "lazy_adam": ("lazy_adam", "tf1_lazy_adam"),
+    "learn_experiment": ("learn_experiment", "tf1_learn_experiment"),
     "legacy_seq2seq": ("legacy_seq2seq", "tf1_legacy_seq2seq"),
     "length_buckets": ("length_buckets", "tf1_length_buckets"),
     "lookup_tables": ("lookup_tables", "tf1_lookup_tables"),
@@ -113,6 +116,7 @@ metrics.streaming_recall metrics.streaming_recall_at_k initializers.xavier_initi
 initializers.variance_scaling_initializer initializers.xavier_initializer_conv2d
 regularizers.l1_regularizer regularizers.l2_regularizer dense_to_sparse
 utils.collect_named_outputs utils.convert_collection_to_dict utils.last_dimension
+utils.channel_dimension metrics.sparse_recall_at_top_k
 model_analyzer.analyze_ops model_analyzer.analyze_vars dataset.Dataset
 dataset_data_provider.DatasetDataProvider prefetch_queue.prefetch_queue tfexample_decoder.Image
 tfexample_decoder.ItemHandler tfexample_decoder.ItemHandlerCallback
@@ -259,6 +263,7 @@ _EQUAL = {
     "python.layers.layers.batch_normalization": "layers.batch_normalization",
     "python.layers.normalization.BatchNormalization": "layers.BatchNormalization",
     "python.layers.normalization.batch_normalization": "layers.batch_normalization",
+    "python.keras.utils.to_categorical": "keras.utils.to_categorical",
     "python.ops.array_ops.stack": "stack",
     "python.ops.array_ops.unstack": "unstack",
     "python.ops.control_flow_ops.Assert": "Assert",
@@ -268,6 +273,7 @@ _EQUAL = {
     "python.ops.random_ops.random_crop": "random_crop",
     "python.ops.rnn.bidirectional_rnn": "nn.static_bidirectional_rnn",
     "python.ops.rnn.rnn": "nn.static_rnn",
+    "python.ops.variable_scope.variable": "Variable",
     "python.ops.variables.is_variable_initialized": "is_variable_initialized",
     "python.pywrap_tensorflow.NewCheckpointReader": "train.NewCheckpointReader",
     "python.training.checkpoint_management.get_checkpoint_state": "train.get_checkpoint_state",
@@ -319,6 +325,7 @@ _SEQ2SEQ = {
 # Names that modules of ``WRITTEN`` need of a TensorFlow that has them.
 READS = {
     "estimator_heads": "estimator.Estimator",
+    "learn_experiment": "estimator.Estimator",
     "attention_cells": "nn.rnn_cell.RNNCell",
     "legacy_seq2seq": "nn.rnn_cell.RNNCell",
     "recurrent_cells": "nn.rnn_cell.RNNCell",
@@ -410,9 +417,13 @@ _WRITTEN = {
             "NASCell",
             "OutputProjectionWrapper",
             "PhasedLSTMCell",
+            "UGRNNCell",
             "stack_bidirectional_dynamic_rnn",
         )
     },
+    "contrib.cudnn_rnn.CudnnCompatibleLSTMCell": NewName(
+        "recurrent_cells", "CudnnCompatibleLSTMCell"
+    ),
     # Of private modules: before 1.0, of 1.0, and later.
     "nn.rnn_cell._linear": NewName("rnn_linear", "linear_0_12"),
     "python.ops.rnn_cell._linear": NewName("rnn_linear", "linear_0_12"),
@@ -447,8 +458,15 @@ _WRITTEN = {
         f"contrib.estimator.{name}": NewName("estimator_heads", name)
         for name in ("binary_classification_head", "multi_class_head", "regression_head")
     },
+    "contrib.learn.Experiment": NewName("learn_experiment", "Experiment"),
+    "contrib.learn.RunConfig": NewName("learn_experiment", "RunConfig"),
+    "contrib.learn.learn_runner.run": NewName("learn_experiment", "run"),
     "contrib.learn.datasets.load_dataset": NewName("input_data", "load_dataset"),
+    "contrib.learn.python.learn.estimators.rnn_common.select_last_activations": NewName(
+        "last_activations", "select_last_activations"
+    ),
     "contrib.image.rotate": NewName("image_rotation", "rotate"),
+    "contrib.image.transform": NewName("image_rotation", "transform"),
     "contrib.layers.embed_sequence": NewName("embed_sequence", "embed_sequence"),
     "contrib.nn.alpha_dropout": NewName("alpha_dropout", "alpha_dropout"),
     "contrib.opt.MovingAverageOptimizer": NewName("moving_average", "MovingAverageOptimizer"),
@@ -494,6 +512,7 @@ _WRITTEN = {
     },
     "contrib.predictor.from_saved_model": NewName("saved_model_predictor", "from_saved_model"),
     "contrib.training.HParams": NewName(HPARAM, "HParams"),
+    "contrib.training.SummaryAtEndHook": NewName("evaluation_hooks", "SummaryAtEndHook"),
     "contrib.training.parse_values": NewName(HPARAM, "parse_values"),
     "python.pywrap_tensorflow.EventsWriter": NewName("events_writer", "EventsWriter"),
 }
@@ -567,6 +586,9 @@ _PRIVATE = (
     ),
     ("contrib.rnn.core_rnn_cell.", "contrib.rnn."),
     ("python.keras.preprocessing.", "contrib.keras.preprocessing."),
+    ("contrib.learn.python.learn.learn_runner.", "contrib.learn.learn_runner."),
+    ("contrib.learn.python.learn.estimators.run_config.", "contrib.learn."),
+    ("contrib.learn.python.learn.experiment.", "contrib.learn."),
     ("contrib.rnn.rnn_cell.", "contrib.rnn."),
     *(
         (f"contrib.rnn.python.ops.{module}.", "contrib.rnn.")
@@ -624,6 +646,10 @@ CALLS = {
     "contrib.seq2seq._maybe_mask_score": _MASKED,
     "contrib.seq2seq._prepare_memory": _MASKED,
     **{f"contrib.slim.{name}": Calls(number) for name, number in LONGER.items()},
+    # Exports of checkpoints are not written.
+    "contrib.learn.Experiment": Calls(
+        13, without=("export_strategies", "train_steps_per_iteration", "checkpoint_and_export")
+    ),
     # Others are the package's own files.
     "contrib.learn.datasets.load_dataset": Calls(1, only=("name",), literal="mnist"),
     # Copies into another graph or scope, and walks along control outputs, are not written.

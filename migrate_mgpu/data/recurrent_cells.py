@@ -123,6 +123,55 @@ class NASCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
         return output, tf.nn.rnn_cell.LSTMStateTuple(memory, output)
 
 
+class UGRNNCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
+    """A cell with one gate, which keeps its state or takes a new one: arxiv.org/abs/1611.09913."""
+
+    def __init__(
+        self,
+        num_units: int,
+        initializer: Any = None,
+        forget_bias: float = 1.0,
+        activation: Any = tf.tanh,
+        reuse: Optional[bool] = None,
+    ) -> None:
+        super().__init__(_reuse=reuse)
+        self._num_units = num_units
+        self._initializer = initializer
+        self._forget_bias = forget_bias
+        self._activation = activation
+
+    @property
+    def state_size(self) -> Any:
+        return self._num_units
+
+    @property
+    def output_size(self) -> Any:
+        return self._num_units
+
+    def build(self, inputs_shape: Any) -> None:
+        units, size = self._num_units, tf.TensorShape(inputs_shape).as_list()[1]
+        if size is None:
+            raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
+        shape = [size + units, 2 * units]
+        self.kernel = self.add_weight("kernel", shape, initializer=self._initializer)
+        self.bias = self.add_weight("bias", [2 * units], initializer=tf.zeros_initializer())
+        self.built = True
+
+    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+        both = tf.nn.bias_add(tf.matmul(tf.concat([inputs, state], 1), self.kernel), self.bias)
+        kept, new = tf.split(both, 2, axis=1)
+        gate = tf.sigmoid(kept + self._forget_bias)
+        output = gate * state + (1.0 - gate) * self._activation(new)
+        return output, output
+
+
+class CudnnCompatibleLSTMCell(tf.nn.rnn_cell.LSTMCell):  # type: ignore[misc]
+    """The cell whose variables are those of one layer of cuDNN's LSTM."""
+
+    def __init__(self, num_units: int, reuse: Optional[bool] = None) -> None:
+        super().__init__(num_units, forget_bias=0.0, reuse=reuse, name="cudnn_compatible_lstm_cell")
+
+
 class GRUBlockCell(tf.nn.rnn_cell.RNNCell):  # type: ignore[misc]
     """A GRU with the variables of one operation: TensorFlow 2 has no gradient of it."""
 

@@ -16,15 +16,20 @@ optimizers with decoupled weight decay from ``weight_decay.py``, ``tf.contrib.mi
 ``tf.contrib.lookup`` from ``lookup_tables.py``, ``tf.contrib.crf`` from ``crf.py``,
 what TF2 has of ``tf.contrib.summary`` in its private module ``summary_ops_v2`` from there,
 ``LSTMBlockFusedCell`` and its kin from ``fused_rnn.py``, ``LayerNormBasicLSTMCell``, ``NASCell``,
-``PhasedLSTMCell``, ``GRUBlockCell``, the cells of convolutions, the wrappers of cells that TF2 has
-not and ``stack_bidirectional_dynamic_rnn`` from ``recurrent_cells.py``,
+``PhasedLSTMCell``, ``UGRNNCell``, ``GRUBlockCell``, ``CudnnCompatibleLSTMCell``, the cells of
+convolutions, the wrappers of cells that TF2 has not and ``stack_bidirectional_dynamic_rnn`` from
+``recurrent_cells.py``,
 ``tf.contrib.legacy_seq2seq`` from ``legacy_seq2seq.py``,
 ``bucket_by_sequence_length`` of ``tf.contrib.training`` from ``length_buckets.py``,
-``embed_sequence``, ``alpha_dropout``, ``tf.contrib.image.rotate`` and ``MovingAverageOptimizer``
-from ``embed_sequence.py``, ``alpha_dropout.py``, ``image_rotation.py`` and ``moving_average.py``,
-heads of Estimators from ``estimator_heads.py`` (TF 2.15 is the last to have them),
-the linear maps of private modules of cells
-(``_linear``, ``_Linear``) from ``rnn_linear.py``, ``MultivariateNormalDiag`` from
+``embed_sequence``, ``alpha_dropout``, ``rotate`` and ``transform`` of ``tf.contrib.image`` and
+``MovingAverageOptimizer`` from ``embed_sequence.py``, ``alpha_dropout.py``, ``image_rotation.py``
+and ``moving_average.py``, ``RunConfig``, ``Experiment`` and ``learn_runner.run`` of
+``tf.contrib.learn`` for a ``tf.estimator.Estimator`` on one machine from ``learn_experiment.py``,
+its ``select_last_activations`` from ``last_activations.py``, ``SummaryAtEndHook`` from
+``evaluation_hooks.py``, heads of Estimators from ``estimator_heads.py`` (TF 2.15 is the last to
+have them), the linear maps of private modules of cells (``_linear``, ``_Linear``) from
+``rnn_linear.py``,
+``MultivariateNormalDiag`` from
 ``multivariate_normal.py``, the ``MirroredStrategy`` of Estimators from ``mirrored_strategy.py``,
 the decoders and helpers of
 ``tf.contrib.seq2seq`` from ``sequence_decoding.py``, its attention from ``attention_cells.py``, its
@@ -309,11 +314,11 @@ with tf.Session() as sess:
         """\
 import tensorflow as tf
 
-cell = tf.contrib.rnn.UGRNNCell(4)
+cell = tf.contrib.rnn.HighwayWrapper(tf.nn.rnn_cell.GRUCell(4))
 with tf.Session() as sess:
     print(cell)
 """,
-        refused="`tensorflow.contrib.rnn.UGRNNCell` does not exist in TF2",
+        refused="`tensorflow.contrib.rnn.HighwayWrapper` does not exist in TF2",
     ),
 )
 
@@ -725,7 +730,9 @@ class _Renaming:
         """By what name the module imports a written file: beside it or in its outermost package."""
         text, name = data_text(f"{package}.py"), imported_as(self.module, self.importers)
         if name is None and self.module.path.name == "__init__.py":
-            return None
+            if "." in self.module.name or names_own_package(self.module):
+                return None
+            name = f"{self.module.name}.__init__"  # of an outermost package: what lies in it
         # By several names, with a package and without: what lies beside it is found by one of two.
         depth = name.count(".") if name else 1
         if depth > len(self.module.path.parents):

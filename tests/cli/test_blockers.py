@@ -13,7 +13,7 @@ sess = tf.Session(config=tf.ConfigProto(log_device_placement=True))
 """
 MORE = "\n".join(
     f"tf.contrib.image.{name}(1)"
-    for name in ("connected_components", "translate", "transform", "dense_image_warp")
+    for name in ("connected_components", "translate", "interpolate_spline", "dense_image_warp")
 )
 KERAS = """\
 import tensorflow as tf
@@ -33,7 +33,7 @@ def test_all_blockers_at_once(cli: Cli) -> None:
     summary = lines[next(n for n, line in enumerate(lines) if line.startswith("Programs:")) :]
     named = [line.strip() for line in summary if line.strip() in ("one.py", "many.py", "keras.py")]
     assert named == ["one.py", "keras.py", "many.py"]
-    for name in ("connected_components", "translate", "transform", "dense_image_warp"):
+    for name in ("connected_components", "translate", "interpolate_spline", "dense_image_warp"):
         assert sum(name in line for line in summary) == 1
     for name in ("placeholder", "assign", "global_variables", "get_variable", "get_collection"):
         assert sum(f"`tf.{name}`" in line for line in summary) == 1

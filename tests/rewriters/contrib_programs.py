@@ -278,7 +278,10 @@ _BODIES = (
         'iou': tf.contrib.metrics.streaming_mean_iou(p, t, 3),
     })
     values2, updates2 = slim.metrics.aggregate_metrics(
-        slim.metrics.streaming_recall_at_k(tf.constant(x2), tf.cast(t, tf.int64), 1))
+        slim.metrics.streaming_recall_at_k(tf.constant(x2), tf.cast(t, tf.int64), 1),
+        tf.contrib.metrics.sparse_recall_at_top_k(
+            labels=tf.cast(t, tf.int64)[:, None], weights=tf.constant(x2[:, 0] > 0.1),
+            top_k_predictions=tf.nn.top_k(tf.constant(x2), 2)[1], name='hits'))
     return [updates[key] for key in sorted(updates)] + list(updates2)
 """),
     ("collections", _SLIM, """
@@ -288,6 +291,7 @@ _BODIES = (
     ends = slim.utils.convert_collection_to_dict('ends')
     named = slim.utils.collect_named_outputs('others', 'name', tf.constant(x2))
     size = slim.utils.last_dimension(tf.constant(x2).get_shape())
+    size += slim.utils.channel_dimension(tf.constant(x4).get_shape(), 'channels_first')
     slim.model_analyzer.analyze_vars(tf.trainable_variables(), print_info=False)
     slim.model_analyzer.analyze_ops(tf.get_default_graph())
     return [ends['first'], ends['second'], named, tf.constant([float(size)])]
@@ -970,6 +974,133 @@ import tensorflow.contrib.slim as slim
             tf.contrib.image.rotate(x[0], tf.constant(-0.7), 'bilinear'),
             rotate(x[1, :, :, 0], 2.0)]
 """),
+    ("cells of one gate and of cuDNN", "", """
+    x = tf.constant(x4[:, :, 0])
+    start = tf.constant_initializer(0.1)
+    makers = (lambda: tf.contrib.rnn.UGRNNCell(3),
+              lambda: tf.contrib.rnn.UGRNNCell(2, start, forget_bias=0.4, activation=tf.sigmoid),
+              lambda: tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell(4))
+    found = []
+    for number, maker in enumerate(makers):
+        with tf.variable_scope('cell%d' % number):
+            out, state = tf.nn.dynamic_rnn(maker(), x, tf.constant([2, 6, 4, 1]), dtype=tf.float32)
+        found += [out, *(state if isinstance(state, tuple) else [state])]
+    return found
+"""),
+    ("projected images", "from tensorflow.python.ops import variable_scope\n", """
+    x = tf.constant(x4)
+    project = tf.contrib.image.transform
+    shift = [1.0, 0.0, 1.5, 0.0, 1.0, -0.5, 0.0, 0.0]
+    slant = tf.constant([[0.9, 0.2, -0.3, -0.1, 1.1, 0.4, 0.01 * i, -0.02] for i in range(4)])
+    v = variable_scope.variable(tf.ones([2]), trainable=False, name='v')
+    return [project(x, shift), project(x, slant, 'BILINEAR'), v + 1,
+            project(x[0], tf.constant(shift), interpolation='bilinear', output_shape=[4, 7]),
+            project(x[1, :, :, 0], shift)]
+"""),
+    ("last activations", "from tensorflow.contrib.learn.python.learn.estimators import rnn_common\n"
+     "from tensorflow.python.keras.utils import to_categorical\n", """
+    x = tf.constant(x4[0])
+    last = rnn_common.select_last_activations
+    return [last(x, tf.constant([1, 6, 3, 2, 5, 4])), last(x, None),
+            tf.constant(to_categorical(labels, 3))]
+"""),
+    ("summaries at the end", "import tempfile\n", """
+    found = []
+    for given in (None, 'loss'):
+        folder = tempfile.mkdtemp()
+        with tf.Graph().as_default():
+            step = tf.train.get_or_create_global_step()
+            tf.summary.scalar('loss', tf.reduce_sum(tf.constant(x2)) + tf.to_float(step))
+            other = tf.summary.scalar('other', tf.constant(2.0), collections=[])
+            hook = tf.contrib.training.SummaryAtEndHook(
+                folder, summary_op=other if given else None)
+            count = tf.assign_add(step, 1)
+            with tf.train.MonitoredSession(hooks=[hook]) as sess:
+                for _ in range(3):
+                    sess.run(count)
+        (name,) = tf.gfile.ListDirectory(folder)
+        for event in tf.train.summary_iterator(folder + '/' + name):
+            for value in event.summary.value:
+                found += [float(event.step), value.simple_value, float(len(value.tag))]
+    return [tf.constant(found)]
+"""),
+    ("an Experiment", "import tempfile\nfrom tensorflow.contrib.learn.python.learn import "
+     "learn_runner\n", """
+    def input_fn():
+        return tf.data.Dataset.from_tensors(({'x': x2}, labels[:, None])).repeat()
+
+    def model_fn(features, labels, mode, params):
+        weights = tf.get_variable('weights', [5, 3], initializer=tf.ones_initializer())
+        logits = tf.matmul(features['x'], weights)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels[:, 0], logits)
+        train = tf.train.AdamOptimizer(0.5).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(
+            mode, loss=loss, train_op=train, eval_metric_ops={'mean': tf.metrics.mean(logits)})
+
+    made = []
+    def experiment_fn(config, settings):
+        estimator = tf.estimator.Estimator(model_fn, config=config, params=settings)
+        made.append(estimator)
+        return tf.contrib.learn.Experiment(
+            estimator, input_fn, eval_input_fn=input_fn, train_steps=7, eval_steps=2,
+            min_eval_frequency=2, local_eval_frequency=0, eval_delay_secs=0, train_monitors=[],
+            continuous_eval_throttle_secs=0, check_interval_secs=None)
+
+    found = []
+    for schedule in ('train_and_evaluate', 'train', 'evaluate', 'test', None, 'local_run',
+                     'continuous_eval'):
+        folder = made[0].model_dir if schedule == 'continuous_eval' else tempfile.mkdtemp()
+        config = tf.contrib.learn.RunConfig(
+            model_dir=folder, save_checkpoints_steps=2, keep_checkpoint_max=3, tf_random_seed=7)
+        if schedule == 'evaluate':
+            tf.estimator.Estimator(model_fn, config=config, params=None).train(input_fn, steps=3)
+        result = learn_runner.run(
+            experiment_fn, run_config=config, schedule=schedule,
+            hparams=tf.contrib.training.HParams(a=1))
+        if isinstance(result, tuple):
+            result, exports = result
+            assert not exports
+        if isinstance(result, dict):
+            found += [float(result[key]) for key in sorted(result)]
+        found.append(float(made[-1].get_variable_value('global_step')))
+        found += made[-1].get_variable_value('weights').ravel().tolist()
+        for where in ('eval', 'eval_one_pass', 'eval_continuous'):
+            if tf.gfile.Exists(folder + '/' + where):
+                for name in tf.gfile.ListDirectory(folder + '/' + where):
+                    for event in tf.train.summary_iterator(folder + '/' + where + '/' + name):
+                        for value in event.summary.value:
+                            found += [float(event.step), value.simple_value]
+    config = tf.contrib.learn.RunConfig(save_checkpoints_secs=60, num_cores=2)
+    found += [float(config.save_checkpoints_secs), float(config.save_summary_steps),
+              float(config.tf_config.intra_op_parallelism_threads), float(config.task_id),
+              float(config.is_chief), float(config.num_worker_replicas),
+              float(config.num_ps_replicas), float(config.keep_checkpoint_every_n_hours)]
+    assert config.save_checkpoints_steps is None and config.model_dir is None
+    assert config.task_type is None and config.environment == 'local' and not config.cluster_spec
+    assert config.uid() == tf.contrib.learn.RunConfig(tf_random_seed=3, num_cores=2).uid()
+    assert config.uid() != tf.contrib.learn.RunConfig(model_dir='m', num_cores=2).uid()
+    def refused(make):
+        try:
+            make()
+        except (ValueError, TypeError, RuntimeError) as error:
+            return type(error).__name__
+    wrong = [
+        refused(lambda: learn_runner.run(experiment_fn)),
+        refused(lambda: learn_runner.run(experiment_fn, run_config=config)),
+        refused(lambda: learn_runner.run(experiment_fn, 'there', run_config=config)),
+        refused(lambda: learn_runner.run(lambda run_config, hparams: 1,
+                                         run_config=config.replace(model_dir='m'))),
+        refused(lambda: learn_runner.run(
+            lambda run_config, hparams: experiment_fn(None, None),
+            run_config=tf.contrib.learn.RunConfig(model_dir=tempfile.mkdtemp()))),
+        refused(lambda: tf.contrib.learn.Experiment(1, input_fn, input_fn)),
+        refused(lambda: learn_runner.run(
+            experiment_fn, run_config=tf.contrib.learn.RunConfig(model_dir=tempfile.mkdtemp()),
+            schedule='fly'))]
+    assert wrong == ['ValueError', 'ValueError', 'ValueError', 'TypeError', 'RuntimeError',
+                     'ValueError', 'ValueError'], wrong
+    return [tf.constant(found)]
+"""),
     ("TRAIN averaged weights", "", """
     import os
     import tempfile
@@ -1527,6 +1658,8 @@ from tensorflow.python.ops import rnn, rnn_cell
     def input_fn():
         return tf.data.Dataset.from_tensors(({'x': x2}, labels[:, None])).repeat()
 
+    tf.logging._logger.setLevel(tf.logging.WARN)
+    assert tf.logging.get_verbosity() == tf.logging.WARN
     columns = [tf.feature_column.numeric_column('x', [5])]
     estimator = tf.estimator.LinearClassifier(columns, n_classes=3)
     hooks = [

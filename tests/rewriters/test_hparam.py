@@ -94,6 +94,26 @@ def test_a_package_has_one_file(tmp_path: Path) -> None:
     assert run(tmp_path) == after
 
 
+def test_a_package_itself_has_it_inside(tmp_path: Path) -> None:
+    train = "import tensorflow as tf\nfrom nmt import params\n" + SESSION
+    write(tmp_path, {"nmt/__init__.py": MODEL, "train.py": train})
+    after = run(tmp_path)
+    assert after["state"] == "bridge"
+    assert "\nfrom .hparam import HParams\n" in after["nmt/__init__.py"]
+    assert after["nmt/hparam.py"] == FILE.read_text("utf-8")
+    (tmp_path / "nmt" / "hparam.py").write_text("HParams = 1\n")
+    (tmp_path / "nmt" / "__init__.py").write_text("from .hparam import HParams\n")
+    subprocess.run([sys.executable, "-c", "import nmt; nmt.HParams"], cwd=tmp_path, check=True)
+
+
+def test_a_package_in_another_one_is_not_known_to_be_the_outermost(tmp_path: Path) -> None:
+    train = "import tensorflow as tf\nfrom nmt.inner import params\n" + SESSION
+    write(tmp_path, {"nmt/__init__.py": "", "nmt/inner/__init__.py": MODEL, "train.py": train})
+    after = run(tmp_path)
+    assert after["state"] == "refused"
+    assert not any("hparam" in name for name in after)
+
+
 def test_an_absolute_name_of_the_package(tmp_path: Path) -> None:
     train = "import tensorflow as tf\nfrom nmt.utils.misc import params\n"
     train += "more = tf.contrib.training.HParams(a=1)\n" + SESSION

@@ -101,7 +101,13 @@ def test_it_trains_and_evaluates(makes: str, run: str, after: str) -> None:
     ],
 )
 def test_experiments_that_stay(makes: str, run: str) -> None:
-    reason = "`tensorflow.contrib.learn.Experiment` does not exist in TF2"
+    # On the bridge, where an Experiment exports nothing.
+    bridged = "export_strategies" not in makes
+    reason = (
+        "how the Estimator is configured here cannot be analyzed"
+        if bridged
+        else "`tensorflow.contrib.learn.Experiment` does not exist in TF2"
+    )
     stays(whole(START + makes + run), reason)
 
 

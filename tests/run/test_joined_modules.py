@@ -62,6 +62,23 @@ def texts(*files: tuple[str, str]) -> dict[str, str]:
     return found
 
 
+def test_a_class_in_a_module_of_its_own_name() -> None:
+    main = MAIN.replace("from model import Model", "from Model import Model")
+    result = run(("main.py", main), ("Model.py", MODEL), native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+
+
+def test_tensorflow_may_come_with_all_names_of_a_module() -> None:
+    head = "import numpy as np\nimport tensorflow as tf\n"
+    main = MAIN.replace(head, "import numpy as np\nfrom names import *\n")
+    assert main != MAIN
+    result = run(
+        ("main.py", main), ("model.py", MODEL), ("names.py", "import tensorflow as tf\n"),
+        native_sessions=True,
+    )  # fmt: skip
+    assert [one.state for one in result.programs] == ["native"], said(result)
+
+
 def test_each_file_gets_what_became_of_it() -> None:
     after = texts(("main.py", MAIN), ("model.py", MODEL))
     assert after["model.py"].startswith(MODEL[: MODEL.index("        self.x = ")])

@@ -50,6 +50,12 @@ class LayerRow(Row):
         return self.target.rpartition(".")[2]
 
 
+MOMENTS = "MovingMoments"
+MOMENTS_CALL = "layers.moving_moments"
+# Layers by Keras's class, or by that which is written for them, whose statistics training moves.
+NORMALIZERS = ("BatchNormalization", MOMENTS)
+
+
 def _known(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
     return {parameter.name: parameter for parameter in parameters}
 
@@ -304,6 +310,19 @@ def _pool(name: str, keras: str, order: tuple[str, ...] = ()) -> LayerRow:
 
 LAYERS = Table(
     *_rows(),
+    # TF1 has no such function: `normalize/moving_moments.py` writes batch normalization by hand so,
+    # for the readers alone. It gives the mean and the variance.
+    LayerRow(
+        (MOMENTS_CALL,),
+        MOMENTS,
+        (Parameter("inputs", target=""), Parameter("axes"), Parameter("decay", target=""),
+         Parameter("training", target="")),
+        f"keras.layers.{MOMENTS}",
+        ("axes",),
+        stem="moments",
+        inputs="inputs",
+        training="training",
+    ),
     LayerRow(
         ("keras.layers.DenseFeatures",),
         "keras.DenseFeatures",
@@ -463,6 +482,30 @@ class {name}({tf}.keras.layers.BatchNormalization):
         self.moving_mean.assign(self.biased / (1.0 - self.momentum**self.steps))
         self.moving_variance.assign_sub((self.moving_variance - variance) * rate)
         return outputs'''
+# What `tf.train.ExponentialMovingAverage` keeps of a batch's moments begins at zero, both the mean
+# and the variance, which is the batch's own and not a sample's.
+_MOMENTS = '''\
+class {name}({tf}.keras.layers.Layer):
+    """A batch's mean and variance while it trains, and their moving averages otherwise."""
+
+    def __init__(self, axes):
+        super().__init__()
+        self.axes = tuple(axes)
+
+    def build(self, input_shape):
+        shape = [size for axis, size in enumerate(input_shape) if axis not in self.axes]
+        self.mean, self.variance = [
+            self.add_weight(name=name, shape=shape, initializer="zeros", trainable=False)
+            for name in ["mean", "variance"]
+        ]
+
+    def call(self, inputs, decay, training=False):
+        if not training:
+            return {tf}.convert_to_tensor(self.mean), {tf}.convert_to_tensor(self.variance)
+        mean, variance = {tf}.nn.moments(inputs, self.axes)
+        for moving, value in [(self.mean, mean), (self.variance, variance)]:
+            moving.assign_sub((moving - value) * (1.0 - decay))
+        return mean, variance'''
 # In towers: TF1 moves the averages by the batches of one tower, or by those of all, each from
 # what the others left, in any order; here each from what there was. Keras 2 keeps averages for
 # each replica, Keras 3 lets them drift apart.
@@ -549,6 +592,11 @@ def debiased() -> Definition:
     return Definition(
         "DebiasedBatchNormalization", _filled(_DEBIASED, "FUSED", _FUSED.replace("INPUTS", given))
     )
+
+
+def moments() -> Definition:
+    """The class of the moments of a batch, with averages that begin at zero."""
+    return Definition(MOMENTS, _MOMENTS)
 
 
 def _filled(text: str, mark: str, lines: str) -> str:

@@ -51,13 +51,15 @@ class Averaging:
     variance is then that of a sample, n / (n - 1) times the batch's. None where the author's
     code computes whether it is fused. ``in_place``: they move wherever it is computed, with no
     UPDATE_OPS. ``last_axis``: what is normalized is seen to be the last axis. ``debiased``: the
-    moving mean is freed of the zero that it starts from (``zero_debias_moving_mean``).
+    moving mean is freed of the zero that it starts from (``zero_debias_moving_mean``). ``decay``
+    is that of a layer that gives the mean and the variance, and normalizes nothing itself.
     """
 
     sample_ranks: tuple[int, ...] | None
     in_place: bool
     last_axis: bool
     debiased: bool = False
+    decay: ast.expr | None = None
 
 
 @record(frozen=True, eq=False)

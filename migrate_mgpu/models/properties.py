@@ -7,7 +7,7 @@ import ast
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.api.feature_columns import COLUMNS
-from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.layers import LAYERS, NORMALIZERS
 from migrate_mgpu.api.losses import LOSSES, Reduction
 from migrate_mgpu.api.metrics import METRICS, MetricForm
 from migrate_mgpu.api.optimizers import OPTIMIZERS, Rows
@@ -56,7 +56,7 @@ def has_weights(layer: Layer) -> bool:
 
 def normalizes(layer: Layer) -> bool:
     """Whether a layer is batch normalization, whose statistics training moves."""
-    return keras_class(layer) == "BatchNormalization"
+    return keras_class(layer) in NORMALIZERS
 
 
 def is_scalar(loss: Loss) -> bool:

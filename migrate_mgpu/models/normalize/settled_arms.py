@@ -21,12 +21,29 @@ from migrate_mgpu.analysis.constant_parameters import constants, truth
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.normalize.graph_settings import taken_arm
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.header_edit import without_parameter
 from migrate_mgpu.source.source import Edit
 
 Edits = dict[Module, list[Edit]]
+_TYPES = {"float16", "float32"}
+
+
+def types(module: Module, graph: CallGraph) -> list[Edit]:
+    """`tf.float16 if use_fp16 else tf.float32`, where no call of the function asks for halves."""
+    if "float16" not in module.source.text:
+        return []
+    edits = []
+    for one in walk(module.tree):
+        if isinstance(one, ast.IfExp):
+            if {name_of(module, one.body), name_of(module, one.orelse)} <= _TYPES:
+                value = truth(one.test, lambda name: constants(module, name, graph))
+                if value is not None:
+                    arm = module.source.code(one.body if value else one.orelse)
+                    edits.append(Edit(*module.source.span(one), arm))
+    return edits
 
 
 def normalize(function: Function, graph: CallGraph) -> Edits:

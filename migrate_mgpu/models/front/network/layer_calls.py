@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.split_texts import goes_by
-from migrate_mgpu.api.layers import CHANNELS, LAYERS, LayerRow
+from migrate_mgpu.api.layers import CHANNELS, LAYERS, MOMENTS, LayerRow
 from migrate_mgpu.api.tables import name_of, refuse_unless
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.network.decoders import read_decoding
@@ -133,7 +133,12 @@ def read_layer(module: Module, call: ast.Call, regularized: bool = True) -> Made
     if row.keras == "LayerNormalization" and given.given("begin_norm_axis") is None:
         text = f"`{given.shown}` normalizes all axes but the first"
         raise Refused(module, call, text, "give it begin_norm_axis=-1")
-    averaging = read_averaging(given, row) if row.keras == "BatchNormalization" else None
+    averaging = None
+    if row.kind == MOMENTS:
+        decay = call.args[row.signature.index("decay")]
+        averaging = Averaging((), in_place=True, last_axis=True, decay=decay)
+    elif row.keras == "BatchNormalization":
+        averaging = read_averaging(given, row)
     _check(given, row, regularized)
     return Layer(row.kind, module, call, given.rest, (inputs,), training, averaging)
 

@@ -132,12 +132,14 @@ def find_layers(
                 module, call, "decoder", None, layer.inputs, layer=layer, shares=first
             )
         elif layer is not None:
+            averages = layer.averaging.decay if layer.averaging is not None else None
             found[call] = Found(
                 module,
                 call,
                 LAYERS.by_kind[layer.kind].stem,
                 _given_name(call),
                 layer.inputs,
+                keywords=(("decay", averages),) if averages is not None else (),
                 training=layer.training,
                 takes_training=takes_training(layer),
                 layer=layer,

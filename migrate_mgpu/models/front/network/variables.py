@@ -71,7 +71,8 @@ def read_weight(module: Module, call: ast.Call, regularized: bool) -> Weight | N
 def _is_double(given: NamedArguments) -> bool:
     """Whether a variable is of float64, which its model says of all."""
     dtype = given.given("dtype")
-    name = name_of(given.module, dtype) if dtype is not None else "float32"
+    made = given.module.names.assigned(dtype)
+    name = name_of(given.module, made) if made is not None else "float32"
     if name not in ("float32", "float64"):
         text = "a variable whose type is not float32"
         raise Refused(given.module, dtype or given.call, text, "make it float32")

@@ -38,6 +38,7 @@ from migrate_mgpu.api.variables import AVERAGES, VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.losses import is_regularization
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
+from migrate_mgpu.models.front.network.variables import function_of
 from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session import distributions
 from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
@@ -62,6 +63,7 @@ _MUTATE_GIVEN = {"shuffle", "put", "place", "putmask", "copyto", "fill_diagonal"
 _STATEMENTS = (
     ast.Assign, ast.Return, ast.If, ast.For, ast.With, ast.Expr, ast.AugAssign, ast.Pass
 )  # fmt: skip
+_DEEP = 6  # functions that return what others do
 _ADVICE = "take it out of the code that builds the graph"
 
 
@@ -688,13 +690,30 @@ def _is_made_here(module: Module, node: ast.expr, function: ast.FunctionDef) -> 
     )
 
 
-def _gives_tensors(module: Module, binding: Binding) -> bool:
+def _gives_tensors(module: Module, binding: Binding, deep: int = 0) -> bool:
     statement = module.names.statement(binding.node)
-    call = statement.value if isinstance(statement, ast.Assign) else None
-    if not isinstance(call, ast.Call):
+    if not isinstance(statement, ast.Assign) or statement.targets != [binding.node]:
         return False
-    name = name_of(module, call)
-    return name in COMPUTES or name in DRAWS or name in LAYERS.by_name or is_recurrent(module, call)
+    return isinstance(statement.value, ast.Call) and _is_tensor(module, statement.value, deep)
+
+
+def _is_tensor(module: Module, node: ast.expr | None, deep: int) -> bool:
+    """Whether an expression of a function gives a tensor, for all that it is given."""
+    if isinstance(node, ast.Name):
+        bindings = module.names.bindings_of(node)
+        return bool(bindings) and all(_gives_tensors(module, one, deep) for one in bindings)
+    if not isinstance(node, ast.Call) or deep > _DEEP:
+        return False
+    name = name_of(module, node)
+    known = name in COMPUTES or name in DRAWS or name in LAYERS.by_name
+    if known or is_recurrent(module, node):
+        return True
+    home, function = function_of(module, node)
+    if function is not None:  # of the author's, which returns tensors alone
+        values = [part.value for part in walk(function) if isinstance(part, ast.Return)]
+        return bool(values) and all(_is_tensor(home, value, deep + 1) for value in values)
+    # An activation, which a function is given.
+    return deep > 0 and isinstance(node.func, ast.Name) and module.names.is_parameter(node.func)
 
 
 def check_drawn(module: Module, call: ast.Call) -> None:

@@ -180,7 +180,13 @@ class GraphNames:
         last = self.scope.entries[self._next - 1].statement if self._next else None
         if len(helpers) != 1 or last is not variables.unit or self.scope.towers is not None:
             return None
-        return Operations(self._unique, self._reserved, self._scopes[variables.unit])
+        scope = self._scopes[variables.unit]
+        before = dict(self._taken)
+        made = NamesInFunctions(self.module, self.graph, self._unique, self._taken)
+        made.calls(variables.unit, scope, self._prefix(variables.unit))
+        self._taken.clear()
+        self._taken.update(before)
+        return Operations(self._unique, self._reserved, scope, made.variables)
 
     def _reserved(self, module: Module, node: ast.AST, begins: str) -> str:
         """What stands for the scopes of a loop, whose names begin with a text, and no others.

@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.scopes import line_of, walk
-from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.layers import LAYERS, NORMALIZERS
 from migrate_mgpu.api.summaries import SUMMARIES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
@@ -141,7 +141,7 @@ class HelperReader:
         for call in (node for node in walk(function.node) if isinstance(node, ast.Call)):
             row = LAYERS.by_name.get(name_of(module, call))
             inner = self.helpers.target(module, call)
-            if row is not None and row.inputs and row.keras == "BatchNormalization":
+            if row is not None and row.inputs and row.keras in NORMALIZERS:
                 layer = self.calls.read(module, call, self.regularized)
                 assert isinstance(layer, Layer) and layer.averaging is not None
                 found.append((self._flag_value(function, layer.training), layer.averaging))

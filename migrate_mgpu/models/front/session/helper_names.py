@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import statement_value, walk
-from migrate_mgpu.api.layers import LAYERS, LayerRow, LayerVariable
+from migrate_mgpu.api.layers import LAYERS, MOMENTS_CALL, LayerRow, LayerVariable
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
@@ -27,6 +27,7 @@ from migrate_mgpu.models.front.network.name_scopes import scope_kind
 from migrate_mgpu.models.front.session.host_objects import HelperVariable, Rounds
 from migrate_mgpu.models.front.session.known_values import is_only_read, known_value, values_in
 from migrate_mgpu.models.front.session.loop_names import name_of_scope, passed_to, round_scope
+from migrate_mgpu.models.front.session.names_in_functions import OF_OPERATORS, operation_names
 
 _MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
          ast.SetComp, ast.GeneratorExp)  # fmt: skip
@@ -121,6 +122,8 @@ class HelperNamed:
 class Operations:
     """What names operations: ``unique`` numbers a name, a function is called in ``scope``.
 
+    ``made`` are names of what functions make that others call, by the calls that lead to it.
+
     ``reserved`` keeps names that begin with a text for the scopes of a loop, and says what stands
     for these.
     """
@@ -128,6 +131,7 @@ class Operations:
     unique: Callable[[str], str]
     reserved: Callable[[Module, ast.AST, str], str]
     scope: str
+    made: Mapping[tuple[ast.Call, ...], str]
 
 
 class HelperNames:
@@ -145,6 +149,7 @@ class HelperNames:
         self._operations = operations
         self._opened: dict[tuple[ast.expr, tuple[Turn, ...]], str] = {}
         self._home: Module | None = None
+        self._root: ast.Call | None = None
         self._passed: Mapping[str, ast.expr] = {}
 
     def of(
@@ -158,7 +163,7 @@ class HelperNames:
             Refused: TF1's name of one cannot be determined.
         """
         passed = bind(call, function).values()
-        self._home, self._passed = module, passed
+        self._home, self._passed, self._root = module, passed, call
         known = {name: self._value(module, one) for name, one in passed.items()}
         given = values_in(function, known)
         return self._made(function, given, prefix, (), frozenset(), True)
@@ -235,10 +240,16 @@ class HelperNames:
                     full = self._operations.unique(scope + (name or "Variable"))
                     own.append(HelperNamed(full, key, used=_is_read(module, call)))
                     continue
+                inner_name = self._made_by(module, call, path)
+                if name_of(module, call) == "Variable" and inner_name:
+                    own.append(HelperNamed(inner_name, key, used=_is_read(module, call)))
+                    continue
                 if name_of(module, call) != "get_variable" or name is None:
                     text = "the name of a variable in a checkpoint cannot be determined"
                     raise Refused(module, call, text, "write it as a constant")
                 own.append(HelperNamed(inside + name, key, used=_is_read(module, call)))
+            elif call in found and name_of(module, call) == MOMENTS_CALL:
+                inner += self._moments(module, call, (*path, call, *numbers))
             elif call in found:
                 inner += self._layer(found[call], given, inside, (*path, call, *numbers))
             else:
@@ -257,6 +268,37 @@ class HelperNames:
             text = "several variables have one name"  # rounds of a loop that share them, say
             raise Refused(module, node, text, "give each its own")
         return own + inner
+
+    def _made_by(
+        self, module: Module, call: ast.Call, path: tuple[ast.Call | int, ...]
+    ) -> str | None:
+        """The name of what a function makes that others call; None where it is not known."""
+        if self._operations is None or self._root is None:
+            return None
+        calls = tuple(one for one in path if isinstance(one, ast.Call))
+        if len(calls) < len(path):
+            return None  # in the rounds of a loop
+        name = self._operations.made.get((self._root, *calls, call))
+        # Operations that are given no name may have it before.
+        known = operation_names(module) | OF_OPERATORS
+        parts = {part.lower() for part in (name or "").split("/")[:-1]}
+        return None if parts & known else name
+
+    def _moments(
+        self, module: Module, call: ast.Call, path: tuple[ast.Call | int, ...]
+    ) -> Iterator[HelperNamed]:
+        """The averages of a batch's moments, which are called by what computes these.
+
+        Raises:
+            Refused: that is not known.
+        """
+        name = self._made_by(module, call, path[:-1])
+        if name is None or path[-1] is not call:
+            text = "the names of the averages of a batch's moments cannot be determined"
+            raise Refused(module, call, text)
+        for squeezed, attribute in (("Squeeze", "mean"), ("Squeeze_1", "variance")):
+            full = f"{name}/{squeezed}/ExponentialMovingAverage"
+            yield HelperNamed(full, HelperVariable(path, attribute), False)
 
     def _makes_layers(self, module: Module, call: ast.Call) -> bool:
         target = self.helpers.target(module, call)

@@ -170,7 +170,7 @@ class UnitLayerReader(StatementReader):
             if averaging.debiased and self.scope.towers is not None:
                 text = "each tower moves averages of batch normalization that are debiased"
                 raise Refused(self.module, found.call, text, "leave `zero_debias_moving_mean` out")
-            if averaging.sample_ranks == () and image:
+            if averaging.sample_ranks == () and image and averaging.decay is None:
                 text = "batch normalization of images that is not fused"
                 advice = "leave `fused` out: the averages of the variance are n / (n - 1) as large"
                 raise Refused(self.module, found.call, text, advice)

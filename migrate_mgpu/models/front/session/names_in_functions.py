@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.constant_conditions import holds
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import MOMENTS_CALL
 from migrate_mgpu.api.summaries import SUMMARIES, clean_tag
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
@@ -58,6 +59,8 @@ class NamesInFunctions:
         self.tags: dict[ast.Call, dict[ast.Call, str | None]] = {}
         # The calls of that scope itself, by the names that they are given.
         self.operations: dict[str, ast.Call] = {}
+        # What names variables by itself, by the calls that lead to it: `tf.Variable`, moments.
+        self.variables: dict[tuple[ast.Call, ...], str] = {}
 
     def calls(self, statement: ast.stmt, scope: str, prefix: str) -> None:
         """Names what a statement's calls make, in the name ``scope`` that it stands in.
@@ -86,10 +89,14 @@ class NamesInFunctions:
             elif kind in SUMMARIES.by_name and path:
                 tag = self._tag(call, place[0], given)
                 self.tags.setdefault(path[0], {})[call] = tag
+            elif kind == MOMENTS_CALL and place[0] is not None:
+                self.variables[(*path, call)] = place[1] + self.unique(f"{place[0]}moments")
             elif kind:
                 name = self._operation(call, kind, place, given)
                 if name is not None and not path:
                     self.operations[name] = call
+                if name is not None and kind == "Variable":
+                    self.variables[(*path, call)] = name
 
     def _body(
         self,

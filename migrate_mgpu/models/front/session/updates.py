@@ -318,6 +318,7 @@ class UpdateReader(StatementReader):
             elif not set(trained) <= set(every.variables):
                 text = "variables that it is to train are made after they are listed"
                 raise Refused(self.module, told, text)
+        trained = tuple(v for v in trained if not _is_whole_number(v))
         if not trained:
             raise Refused(self.module, call, "the loss depends on no variable")
         others = [one for one in self.found.updates if one.optimizer is optimizer]
@@ -531,3 +532,18 @@ def _feeds(rate: Placeholder | Unit | Variables | None) -> Iterator[Placeholder]
         yield from rate.feeds
         for other in rate.after:
             yield from _feeds(other)
+
+
+def _is_whole_number(variables: Variables) -> bool:
+    """Whether it is of whole numbers, which have no gradient: no optimizer moves it.
+
+    `batch = tf.Variable(0)`, of which the loss takes a decay.
+    """
+    for made in variables.made:
+        value = constant(made.arguments.get("initial_value"))
+        dtype = made.arguments.get("dtype")
+        if made.kind != "Variable" or not isinstance(value, int) or isinstance(value, bool):
+            return False
+        if dtype is not None and name_of(made.module, dtype) not in ("int32", "int64"):
+            return False
+    return bool(variables.made)

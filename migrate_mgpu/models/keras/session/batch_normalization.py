@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.api.layers import debiased, normalization
+from migrate_mgpu.api.layers import debiased, moments, normalization
+from migrate_mgpu.api.schema import Definition
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Averaging
 from migrate_mgpu.models.keras.network.layer_texts import Making
@@ -38,6 +39,8 @@ class Normalization:
         program = self.program
         if not (program.moves_averages or averaging.in_place):
             return Making(settings={"momentum": "1.0"})
+        if averaging.decay is not None:
+            return self._made_by(moments(), module)
         ranks = averaging.sample_ranks or ()
         mover = ""
         if program.scope.towers is not None and program.moves_averages:
@@ -49,7 +52,10 @@ class Normalization:
             made = debiased()
         else:
             made = normalization(ranks, mover, not averaging.last_axis)
-        module = module or program.scope.module
+        return self._made_by(made, module)
+
+    def _made_by(self, made: Definition, module: Module | None) -> Making:
+        module = module or self.program.scope.module
         own = self._made.setdefault(module, {})
         names, tried = module.names, made.name
         while True:

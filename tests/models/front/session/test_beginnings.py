@@ -142,8 +142,13 @@ def test_a_rate_that_is_a_number_where_an_optimizer_is_made() -> None:
     assert "SGD(speed)" in after and "ExponentialDecay(" in after
 
 
-def test_a_counter_that_the_loss_takes_stays() -> None:
-    text = program(COUNTED.format("0", " + tf.to_float(steps)"), STEP)
+def test_a_counter_that_the_loss_takes_is_not_trained() -> None:
+    after = native(program(COUNTED.format("0", " + tf.to_float(steps)"), STEP))
+    assert "variables = [w]\n" in after and "steps.assign_add(1)" in after
+
+
+def test_a_counter_of_another_type_that_the_loss_takes_stays() -> None:
+    text = program(COUNTED.format("0.0", " + steps"), STEP)
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert any("`steps`, which it trains, counts its steps" in one for one in said(result))

@@ -67,7 +67,9 @@ Batch normalization computes with each replica's own part, as TF1's towers do, a
 moved by the tower whose updates the program runs: ``tf.get_collection(tf.GraphKeys.UPDATE_OPS,
 scope)`` in the loop are the last tower's, under ``if i == 0`` the first one's. Where the updates
 of all towers are run, TF1 moves the averages in any order, and two runs of it differ; here each
-replica moves them from what they were before the step, and a finding says so.
+replica moves them from what they were before the step, and a finding says so. With contrib's
+``updates_collections=None`` each tower moves them where it trains: that is the same, and a step
+that trains some towers alone keeps the program.
 Losses that a tower's function collects and asks for by its scope (``tf.get_collection('losses',
 scope)``) are a list: the mean over the replicas counts weight decay once, as TF1's mean over the
 towers did. A regularizer of contrib's that functions are handed and apply themselves is the number

@@ -778,4 +778,11 @@ MUTANTS: dict[str, Mutant] = {
         4,
         "loss-reduction",
     ),
+    "averages_in_place_of_first": _one(
+        "batch_norm_in_place",
+        "VariableAggregation.SUM",
+        "VariableAggregation.ONLY_FIRST_REPLICA",
+        9,
+        "printed",
+    ),
 }

@@ -13,26 +13,35 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
 
 
 def normalize(module: Module, modules: Sequence[Module]) -> list[Edit]:
     """The edits for one such statement; none where there is none."""
-    first: dict[str, str] = {}
+    for statement in _again(module):
+        if _is_setting(module, modules, statement.value):
+            if Layout(module.source, statement).owns_lines:
+                return [without_paragraph(module.source, statement)]
+    return []
+
+
+@fact_of_text
+def _again(module: Module) -> list[ast.Assign]:
+    """The statements that stand above as well, where nothing else gives the name a value."""
+    given: dict[str, list[ast.Assign]] = {}
     for statement in module.tree.body:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
-            continue
-        if len(statement.targets) > 1 or not _is_setting(module, modules, statement.value):
-            continue
-        value = ast.dump(statement.value)
-        if first.setdefault(target.id, value) != value or not _is_again(module, statement, target):
-            continue
-        if Layout(module.source, statement).owns_lines:
-            return [without_paragraph(module.source, statement)]
-    return []
+        if isinstance(statement, ast.Assign) and isinstance(target, ast.Name):
+            if len(statement.targets) == 1:
+                given.setdefault(target.id, []).append(statement)
+    found: list[ast.Assign] = []
+    for name, same in given.items():
+        if len(same) > 1 and len(module.names.module_scope.bindings.get(name, ())) == len(same):
+            if len({ast.dump(one) for one in same}) == 1:
+                found += same[1:]
+    return found
 
 
 def _is_setting(module: Module, modules: Sequence[Module], value: ast.expr) -> bool:
@@ -53,15 +62,3 @@ def _is_setting(module: Module, modules: Sequence[Module], value: ast.expr) -> b
     )
     told = any("setattr" in one.source.text or "__dict__" in one.source.text for one in modules)
     return not told and all(isinstance(part.ctx, ast.Load) for part in stores)
-
-
-def _is_again(module: Module, statement: ast.Assign, target: ast.Name) -> bool:
-    """Whether the same statement stands above, and nothing else gives the name a value."""
-    home = module.names.module_scope
-    same = [
-        one
-        for one in module.tree.body
-        if isinstance(one, ast.Assign) and ast.dump(one) == ast.dump(statement)
-    ]
-    bindings = home.bindings.get(target.id, ())
-    return len(same) > 1 and same[0] is not statement and len(bindings) == len(same)

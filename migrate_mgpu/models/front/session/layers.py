@@ -178,9 +178,10 @@ class UnitLayerReader(StatementReader):
         if in_place and not all(averaging.in_place for averaging in averagings):
             text = "a function's batch normalization moves averages in place, and by UPDATE_OPS"
             raise Refused(self.module, found.call, text, "leave all of them to UPDATE_OPS")
-        if in_place and self.scope.towers is not None:
-            text = "each tower moves the averages of batch normalization, in no fixed order"
-            raise Refused(self.module, found.call, text, "leave them to UPDATE_OPS")
+        averages = any(averaging.decay is not None for averaging in averagings)
+        if averages and self.scope.towers is not None:
+            text = "each tower moves averages of its own batch's moments"
+            raise Refused(self.module, found.call, text, "use tf.layers.batch_normalization")
         return in_place
 
     # -- functions that make layers ---------------------------------------------

@@ -114,6 +114,8 @@ class AverageReader(StatementReader):
                     text = "averages of batch normalization move before it is computed"
                     raise Refused(self.module, entry.statement, text)
         for made in self.found.layers.values():
+            if made.normalizes and made.in_place and self.scope.towers is not None:
+                self._check_in_towers(made)
             if not made.normalizes or made.in_place:
                 continue
             self._check_named(made)
@@ -144,6 +146,43 @@ class AverageReader(StatementReader):
             if not moved <= read:
                 text = "a step updates moving averages of layers that it does not compute"
                 raise Refused(self.module, step.updates[0].statement, text)
+
+    def _check_in_towers(self, made: MadeLayer) -> None:
+        """Averages that each tower moves where it is computed: all towers are, or none trains.
+
+        Raises:
+            Refused: they would move by the batches of other towers.
+        """
+        towers = self.scope.towers
+        assert towers is not None
+        nodes = {
+            node
+            for node, flag in made.applications
+            if flag is None or not isinstance(flag, ast.Constant) or constant(flag)
+        }
+        if not all(is_inside(self.module, node, {towers.loop}) for node in nodes):
+            text = "its averages move in place, outside of the towers as well"
+            raise Refused(self.module, made.found.call, text, "leave them to UPDATE_OPS")
+        for step in self.found.steps:
+            if not any(made.variables in unit.reads for unit in step.units):
+                continue
+            inside = {unit.node for unit in step.units}
+            trains = any(
+                node in inside and (flag is None or self._is_true(flag, step))
+                for node, flag in made.applications
+            )
+            whole = any(
+                made.variables in unit.reads
+                for update in step.updates
+                for unit in closure([update.unit])
+            )
+            if trains and not whole:
+                text = "its averages move in place, by some towers alone"
+                raise Refused(self.module, made.found.call, text, "leave them to UPDATE_OPS")
+        self.found.mover = self.found.mover or Mover.ALL
+        if self.found.mover is not Mover.ALL:
+            text = "the averages of other towers are moved elsewhere"
+            raise Refused(self.module, made.found.call, text)
 
     def _is_computed_alone(self, entry: Entry) -> bool:
         """Whether a step has what a statement builds, and moves no averages by itself."""

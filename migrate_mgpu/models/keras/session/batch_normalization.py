@@ -43,7 +43,8 @@ class Normalization:
             return self._made_by(moments(), module)
         ranks = averaging.sample_ranks or ()
         mover = ""
-        if program.scope.towers is not None and program.moves_averages:
+        moves = program.moves_averages or averaging.in_place
+        if program.scope.towers is not None and moves:
             assert program.mover is not None
             mover = program.mover.value
         if not mover and not (2 in ranks or image):

@@ -45,9 +45,9 @@ def tell(program: SessionProgram, found: EditSet) -> None:
     """Notes on what is otherwise in TF2, or left out."""
     module = program.scope.module
     for layer in program.layers.values():
-        if not layer.normalizes or layer.in_place:
+        if not layer.normalizes or (layer.in_place and program.scope.towers is None):
             continue
-        if not program.moves_averages:
+        if not (program.moves_averages or layer.in_place):
             found.note(module, layer.found.call, _FORGOTTEN, AVERAGES)
         elif program.mover is Mover.ALL:
             found.note(module, layer.found.call, _RACING, AVERAGES)

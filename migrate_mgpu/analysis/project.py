@@ -408,6 +408,19 @@ class Project:
                         names.bind_import(name, node, qualname)
                         if qualname in ROOTS and module not in target.borrowers:
                             target.borrowers.append(module)
+            self._bind_plain(module, node)
+
+    def _bind_plain(self, module: Module, node: ast.ImportFrom) -> None:
+        """`from utils import *`, of a file without TensorFlow: the modules that it imports."""
+        names = module.names
+        target = self._plain_file(module, names.absolute(node))
+        if target is None or "__all__" in target.names.module_scope.bindings:
+            return
+        for name, bindings in target.names.module_scope.bindings.items():
+            if name.startswith("_") or name in names.module_scope.bindings:
+                continue
+            if len(bindings) == 1 and bindings[0].kind == "import" and bindings[0].qualname:
+                names.bind_import(name, node, bindings[0].qualname)
 
     def _bind_keras(self, module: Module, node: ast.ImportFrom) -> None:
         """`from keras.layers import *`: which of the names are Keras's stands in the table."""
@@ -522,6 +535,16 @@ class Project:
 
         Such a file is no module of the run: ``from dataset import num_classes`` asks for one name.
         """
+        found = self._plain_file(module, dotted)
+        bindings = found.names.module_scope.bindings.get(name, []) if found else []
+        value = bindings[0].value if len(bindings) == 1 else None
+        if found is None or not isinstance(value, ast.Constant):
+            return None
+        of_file = found.names.statement(value) in found.tree.body
+        return (found, value) if of_file and bindings[0].kind == "assign" else None
+
+    def _plain_file(self, module: Module, dotted: str) -> Module | None:
+        """The file of this name that has nothing to do with TensorFlow; None where none is."""
         if self.resolve(module, dotted) or dotted.partition(".")[0] in _NEVER_OURS:
             return None
         for root in self._search_path(self._folders[module]):
@@ -536,13 +559,7 @@ class Project:
                     self._texts = {self._place(file): (file, data) for file, data in self._files}
                 known = self._texts.get(path)
                 self._plain[path] = _alone(Path(known[0]), known[1]) if known else None
-            found = self._plain[path]
-            bindings = found.names.module_scope.bindings.get(name, []) if found else []
-            value = bindings[0].value if len(bindings) == 1 else None
-            if found is None or not isinstance(value, ast.Constant):
-                return None
-            of_file = found.names.statement(value) in found.tree.body
-            return (found, value) if of_file and bindings[0].kind == "assign" else None
+            return self._plain[path]
         return None
 
     def _elsewhere(self, module: Module, dotted: str) -> list[Module]:

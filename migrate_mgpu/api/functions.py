@@ -41,19 +41,22 @@ def _form(
     dropped: tuple[str, ...] = (),
     added: Mapping[str, str] | None = None,
     stated: Mapping[str, str] | None = None,
+    only: Mapping[str, object] | None = None,
 ) -> Row:
     """A function with other arguments in TF2.
 
     ``parameters`` are TF1's in order, ``order`` those that TF2 takes by position, ``names``
     new names, ``dropped`` arguments that TF2 has not (None is no loss), ``added`` what TF1
-    did unasked, ``stated`` TF1's defaults of what TF2 has none for.
+    did unasked, ``stated`` TF1's defaults of what TF2 has none for. ``only``: what TF2 always does,
+    in the place of an argument.
     """
     every = tuple(
         Parameter(
             name,
             (stated or {}).get(name, ""),
-            target="" if name in dropped else (names or {}).get(name),
+            target="" if name in {*dropped, *(only or {})} else (names or {}).get(name),
             stated=name in (stated or {}),
+            only=((only or {})[name],) if name in (only or {}) else (),
         )
         for name in parameters
     )
@@ -227,6 +230,15 @@ def _forms() -> dict[str, Row]:
         "sparse_to_dense": _form(
             "raw_ops.SparseToDense", ("sparse_indices", "output_shape", "sparse_values",
             "default_value", "validate_indices", "name"), (), stated={"default_value": "0"}),
+        "nn.ctc_loss": _form(
+            "nn.ctc_loss", ("labels", "inputs", "sequence_length", "preprocess_collapse_repeated",
+            "ctc_merge_repeated", "ignore_longer_outputs_than_inputs", "time_major", "logits"),
+            ("labels", "logits"),
+            {"inputs": "logits", "sequence_length": "logit_length",
+             "time_major": "logits_time_major"},
+            added={"label_length": "None", "blank_index": "-1"},
+            only={"preprocess_collapse_repeated": False, "ctc_merge_repeated": True,
+                  "ignore_longer_outputs_than_inputs": False}),
         "contrib.layers.one_hot_encoding": _form(
             "one_hot", ("labels", "num_classes", "on_value", "off_value", "outputs_collections",
             "scope"), ("indices", "depth", "on_value", "off_value"),

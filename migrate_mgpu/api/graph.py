@@ -30,7 +30,8 @@ cholesky qr diag diag_part self_adjoint_eig svd segment_sum segment_mean segment
 segment_prod unsorted_segment_sum unsorted_segment_max unsorted_segment_mean invert_permutation
 accumulate_n div_no_nan saturate_cast matrix_triangular_solve unravel_index histogram_fixed_width
 py_func Print check_numerics verify_tensor_all_finite multinomial random.categorical random_shuffle
-random_gamma sparse_to_dense
+random_gamma sparse_to_dense edit_distance sparse_tensor_to_dense sparse.to_dense
+sparse_tensor_dense_matmul sparse.sparse_dense_matmul sparse_retain sparse.retain SparseTensor
 """
 _MATH = """
 reduce_std reduce_variance polyval xdivy xlogy
@@ -40,7 +41,8 @@ avg_pool batch_normalization bias_add conv2d crelu dropout elu embedding_lookup 
 l2_normalize leaky_relu log_softmax local_response_normalization max_pool moments relu relu6 selu
 max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool3d
 softmax softplus softsign top_k xw_plus_b relu_layer zero_fraction atrous_conv2d conv1d conv3d
-conv2d_transpose depthwise_conv2d separable_conv2d swish
+conv2d_transpose depthwise_conv2d separable_conv2d swish embedding_lookup_sparse ctc_loss
+ctc_greedy_decoder
 """
 _LINALG = """
 logdet slogdet
@@ -117,10 +119,62 @@ def {name}(logits, targets, weights):
     return {tf}.math.divide_no_nan({tf}.reduce_sum(losses * weights), {tf}.reduce_sum(weights))''',
         ),
     ),
+    "nn.ctc_beam_search_decoder": (
+        ("inputs", "sequence_length", "beam_width", "top_paths", "merge_repeated"),
+        Definition(
+            "ctc_beam_search_decoder",
+            '''\
+def {name}(
+    inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True
+):
+    """The likeliest paths, as TF1 gave them, and the logarithms of their probabilities."""
+    indices, values, shapes, log_probability = {tf}.raw_ops.CTCBeamSearchDecoder(
+        inputs=inputs,
+        sequence_length=sequence_length,
+        beam_width=beam_width,
+        top_paths=top_paths,
+        merge_repeated=merge_repeated,
+    )
+    paths = [{tf}.SparseTensor(*path) for path in zip(indices, values, shapes)]
+    return paths, log_probability''',
+        ),
+    ),
     **distributions.CLASSES,
     **distributions.FUNCTIONS,
     **random_fields.FUNCTIONS,
 }
+# Of these, what may be left out.
+OPTIONAL: Mapping[str, frozenset[str]] = {
+    "nn.ctc_beam_search_decoder": frozenset(["beam_width", "top_paths", "merge_repeated"]),
+}
+# What is fed as indices, values and a shape becomes this.
+SPARSE_TENSOR = Definition(
+    "sparse_tensor",
+    '''\
+def {name}(fed, dtype):
+    """A sparse tensor of its indices, values and shape."""
+    indices, values, shape = fed
+    return {tf}.SparseTensor(indices, {tf}.cast(values, dtype), shape)''',
+)
+# What a session gave of one.
+SPARSE_VALUE = Definition(
+    "sparse_value",
+    '''\
+def {name}(tensor):
+    """The indices, the values and the shape of a sparse tensor, as arrays."""
+    parts = (tensor.indices, tensor.values, tensor.dense_shape)
+    return {tf}.compat.v1.SparseTensorValue(*(part.numpy() for part in parts))''',
+)
+# Those that give lists of sparse tensors, those that give a sparse one, and those that give one for
+# one.
+SPARSE_DECODERS = ("nn.ctc_greedy_decoder", "nn.ctc_beam_search_decoder")
+MAKES_SPARSE = frozenset(
+    ["sparse_placeholder", "SparseTensor", "sparse_retain", "sparse.retain", *SPARSE_DECODERS]
+)  # fmt: skip
+KEEPS_SPARSE = frozenset(
+    ["identity", "cast", "to_double", "to_float", "to_int32", "to_int64", "abs", "negative", "sign",
+     "square", "sqrt", "erf", "tanh", "ones_like", "zeros_like", "round"]
+)  # fmt: skip
 # Those of one tensor that TF2 has by the same name: a program may give one a name of its own.
 OF_ONE_TENSOR = frozenset(
     ["abs", "cos", "exp", "identity", "nn.elu", "nn.leaky_relu", "nn.relu", "nn.relu6", "nn.selu",
@@ -139,7 +193,7 @@ CONTROL: Mapping[str, tuple[str, ...]] = {
 # Those through which a variable's gradient is one of some rows.
 ROWS = frozenset(
     ["nn.embedding_lookup", "gather", "gather_nd", "boolean_mask", "nn.nce_loss",
-     "nn.sampled_softmax_loss"]
+     "nn.sampled_softmax_loss", "nn.embedding_lookup_sparse"]
 )  # fmt: skip
 # What gives the variables of a graph their first values: in TF2 they have them when they are made.
 INITIALIZES = frozenset(
@@ -163,7 +217,8 @@ SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.s
             "train.list_variables", "train.load_checkpoint", "train.load_variable",
             "errors.", "disable_v2_behavior", "disable_eager_execution",
             "python.client.device_lib", "__version__", "python_io.TFRecordWriter", "compat.as_",
-            "train.Coordinator", "Summary", "summary.Summary", *ARRAYS, *RECORDS)  # fmt: skip
+            "train.Coordinator", "SparseTensorValue", "Summary", "summary.Summary", *ARRAYS,
+            *RECORDS)  # fmt: skip
 # Of those, what TF2 has as it is.
 SAME = ("python.client.device_lib", "__version__", "compat.as_", "train.Coordinator", *ARRAYS,
         *RECORDS)  # fmt: skip

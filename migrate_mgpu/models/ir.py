@@ -881,6 +881,11 @@ class Placeholder(Operation):
     default: ast.expr | None = None
     count: ast.expr | None = None
 
+    @property
+    def sparse(self) -> bool:
+        """Whether it is a sparse tensor, which is fed as indices, values and a shape."""
+        return self.kind == "sparse_placeholder"
+
 
 class Collected(enum.Enum):
     """How variables that one statement makes are reached."""
@@ -1178,7 +1183,7 @@ class Fetch:
     ``copies``: that variables get the values of others, which is read nowhere.
     ``variable``: it is read behind the step, as is what a metric is so far (``of_metric``),
     or a value that TF2 computes there, of Python's own ones (``computed``). ``nested``: its value
-    is a list of tensors, or another structure of them.
+    is a list of tensors, or another structure of them. ``sparse``: it is a sparse tensor.
     """
 
     node: ast.expr
@@ -1190,6 +1195,7 @@ class Fetch:
     moves: bool = False
     copies: bool = False
     nested: bool = False
+    sparse: bool = False
 
     @property
     def gives(self) -> bool:

@@ -71,6 +71,8 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
     return _renamed(module, spelled, style, name, isinstance(node, ast.Call))
 
 
+# Tuples of arrays, which TF2 has by TF1's name alone.
+_HELD = ("SparseTensorValue",)
 # A text, with methods of its own.
 _VERSION = ("VERSION", "version.VERSION")
 
@@ -138,6 +140,8 @@ def _renamed(
         new = f"data.experimental.{short}"
     elif name in _VERSION:
         new = "version.VERSION"
+    elif name in _HELD:
+        new = f"compat.v1.{name}"
     elif not called and row is not None and not row.constants:
         # `activation=tf.nn.softmax`: it is called with a tensor alone.
         new = row.target
@@ -195,6 +199,11 @@ def _call(module: Module, call: ast.Call, style: FileStyle, name: str) -> tuple[
     if row.target.startswith("debugging.assert_"):
         _check_assertion(module, call)
     edit = BoundCall(module, call, row.signature)
+    for parameter in row.parameters:
+        given = edit.get(parameter.name) if parameter.only else None
+        if given is not None and constant(given) not in parameter.only:
+            text = f"`{parameter.name}` of `{module.source.code(call.func)}` has no form in TF2"
+            raise Refused(module, given, text)
     edit.function(f"{style.tensorflow}.{row.target}")
     edit.drop(*(parameter.name for parameter in row.parameters if not parameter.new_name))
     for old in ("dim", "squeeze_dims", "keep_dims", "reduction_indices"):

@@ -21,7 +21,7 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import CELLS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.source.source import Edit, splice
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, comments
 
 
 @fact_of_text
@@ -52,11 +52,13 @@ def _edits(module: Module, loop: ast.For) -> list[Edit]:
     text = _element(module, loop, made.id)
     lines = [Layout(source, one) for one in (above, loop)]
     code = source.text[source.span(loop)[0] : source.span(loop)[1]]
-    if not text or "#" in code or not all(one.owns_lines for one in lines):
+    if not text or not all(one.owns_lines for one in lines):
         return []
     target, items = source.code(loop.target), source.code(loop.iter)
     start, end = source.span(above.value)
+    told = lines[0].lines([one.text for one in comments(code)])
     return [
+        Edit(lines[0].line_start, lines[0].line_start, told),
         Edit(start, end, f"[{text} for {target} in {items}]"),
         Edit(lines[1].line_start, lines[1].next_line, ""),
     ]

@@ -244,7 +244,7 @@ class _Shapes:
             return self._of_own(at, call, deep)
         if any(keyword.arg in ("data_format", None) for keyword in call.keywords):
             return None
-        if name in PLACEHOLDERS:
+        if name in PLACEHOLDERS and name != "sparse_placeholder":
             return _listed(at, by_parameter(call, ("dtype", "shape")).get("shape"))
         if name in VARIABLES.by_name:
             return _listed(at, shape_of_variable(at.module, call))

@@ -245,7 +245,7 @@ def _of_call(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Siz
     first = next(iter(call.args), None)
     if name in VARIABLES.by_name:
         return _of_list(module, shape_of_variable(module, call))
-    if name in PLACEHOLDERS:
+    if name in PLACEHOLDERS and name != "sparse_placeholder":
         return _of_list(module, by_parameter(call, ("dtype", "shape")).get("shape"))
     if name in ALIKE or (row is not None and row.keras in LAYERS_ALIKE):
         return _size(module, _input(call), deep + 1, given)

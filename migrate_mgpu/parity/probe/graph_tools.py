@@ -99,6 +99,15 @@ def tensor(graph: Any, key: Any) -> Any:
     return graph.as_graph_element(key, allow_operation=False)
 
 
+def fed_tensors(graph: Any, feed_dict: Any) -> dict[Any, Any]:
+    """What is fed, by its tensors, without sparse ones, whose rows are no examples."""
+    return {
+        tensor(graph, key): value
+        for key, value in feed_dict.items()
+        if not hasattr(key, "dense_shape")
+    }
+
+
 def batched(tensor: Any) -> bool:
     return tensor.shape.ndims != 0 and tensor.dtype.name not in ("resource", "variant")
 

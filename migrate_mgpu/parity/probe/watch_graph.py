@@ -97,7 +97,7 @@ class GraphWatch:
             names = list(extra)
             tensors = [extra[name] for name in names]
             result, found = run(this, [fetches, tensors], feed_dict, options, run_metadata)
-            fed = {tools.tensor(this.graph, k): v for k, v in (feed_dict or {}).items()}
+            fed = tools.fed_tensors(this.graph, feed_dict or {})
             self._after(this, plan, dict(zip(names, found)), fed)
             return result
 

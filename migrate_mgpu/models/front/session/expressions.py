@@ -23,6 +23,7 @@ from migrate_mgpu.api.graph import (
     DEFINED,
     DRAWS,
     DRAWS_IMAGES,
+    OPTIONAL,
     PRINTS,
     ROWS,
     SAMPLES,
@@ -302,8 +303,9 @@ class Expressions:
                 text = f"`{shown}` has arguments for which TF2 has nothing equal"
                 raise Refused(module, call, text)
             told = {*known[: len(call.args)], *named}
-            if name in DEFINED and not told >= {*known}:
-                missing = next(one for one in known if one not in told)
+            needed = [one for one in known if one not in OPTIONAL.get(name, ())]
+            if name in DEFINED and not told >= {*needed}:
+                missing = next(one for one in needed if one not in told)
                 raise Refused(module, call, f"`{shown}` is not given `{missing}`")
             if name in CONTROL:
                 self._controlled(call, name, found)

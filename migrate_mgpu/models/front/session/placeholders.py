@@ -18,7 +18,7 @@ from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.front.towers.loop import COUNTS
 from migrate_mgpu.models.ir import Placeholder
 
-PLACEHOLDERS = ("placeholder", "placeholder_with_default")
+PLACEHOLDERS = ("placeholder", "placeholder_with_default", "sparse_placeholder")
 # What a placeholder may be where it is not fed: its parameters, and its type if nothing tells it.
 DEFAULTS = {
     "zeros": (("shape", "dtype", "name"), "float32"),
@@ -41,7 +41,9 @@ class PlaceholderReader(StatementReader):
         """`x = tf.placeholder(...)`; ``call`` may be a part of what `x` takes the place of."""
         name = name_of(self.module, call)
         default = None
-        if name == "placeholder":
+        if name == "sparse_placeholder" and self.scope.towers is not None:
+            raise Refused(self.module, call, "a sparse tensor is fed to towers")
+        if name != "placeholder_with_default":
             given = dict(NamedArguments(self.module, call, _GIVEN).rest)
             if "dtype" not in given:
                 raise Refused(self.module, call, "this placeholder has no type")
@@ -55,7 +57,7 @@ class PlaceholderReader(StatementReader):
                 given["dtype"] = self._computed(default or call)
         if not self._is_free_later(target):
             self.state.only_binding(target)
-        for described in given.values() if name != "placeholder" else (call,):
+        for described in given.values() if name == "placeholder_with_default" else (call,):
             self.state.host_only(described, "the shape of a placeholder")
         self._described(call)
         made = Placeholder(
@@ -193,6 +195,7 @@ class PlaceholderReader(StatementReader):
                     self.found.numbers.add(one)
             elif (
                 one.count is None
+                and not one.sparse
                 and is_unshaped(one)
                 and (one.name in names or self._is_fed_numbers(one) or self._is_dropped_by(one))
             ):

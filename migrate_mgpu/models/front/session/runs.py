@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
-from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS
-from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS, MAKES_SPARSE
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.feeds import Fed, FeedReader
 from migrate_mgpu.models.front.session.folding import fold, is_computed
 from migrate_mgpu.models.front.session.host_objects import Saver
@@ -39,6 +39,7 @@ from migrate_mgpu.models.front.session.program import (
     targets_of,
 )
 from migrate_mgpu.models.front.session.scope import SessionScope
+from migrate_mgpu.models.front.session.sparse_tensors import is_dense, is_sparse
 from migrate_mgpu.models.ir import (
     Collected,
     Fetch,
@@ -719,7 +720,7 @@ class RunReader:
             several = isinstance(named, ast.Name) and is_nested(
                 self.module, graph, named.id, meaning.node
             )
-            return Fetch(node, value=named, nested=several)
+            return Fetch(node, value=named, nested=several, sparse=self._is_sparse(named))
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             variables = self.meaning(node.value)
             if isinstance(variables, Variables):
@@ -749,7 +750,24 @@ class RunReader:
         units.append(same)
         assert isinstance(same.node, ast.expr)
         several = holds_several(self.module, self.origins.graph, same.node)
-        return Fetch(node, value=same.node, nested=several)
+        sparse = self._is_sparse(same.node)
+        return Fetch(node, value=same.node, nested=several, sparse=sparse)
+
+    def _is_sparse(self, fetched: ast.expr) -> bool:
+        """Whether what is fetched is a sparse tensor.
+
+        Raises:
+            Refused: it may be one.
+        """
+        graph = self.origins.graph
+        if not any(calls_of_names(one).get(name) for one in graph.modules for name in MAKES_SPARSE):
+            return False
+        if is_dense(graph, self.module, fetched):
+            return False
+        if not is_sparse(self.module, fetched):
+            text = "what is fetched may be a sparse tensor"
+            raise Refused(self.module, fetched, text, "fetch its indices and values")
+        return True
 
     def _is_read(self, node: ast.expr) -> bool:
         """Whether anything reads what a run gives for one of its fetches."""

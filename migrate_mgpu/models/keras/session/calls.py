@@ -15,6 +15,7 @@ from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Fetch, Placeholder, Run
 from migrate_mgpu.models.keras.expressions import Context
 from migrate_mgpu.models.keras.session.names import StepNames
+from migrate_mgpu.models.keras.session.variables import type_text
 from migrate_mgpu.source.blocks import render, trailing
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
@@ -53,6 +54,9 @@ class RunWriter:
             yield self._edit(run)
 
     def _edit(self, run: Run) -> Edit:
+        if run.many and any(fetch.sparse for fetch in run.fetches):
+            text = "a sparse tensor is fetched in a list"
+            raise Refused(self.module, run.call, text, "run it alone")
         statement = self.module.names.statement(run.call)
         indent = self.source.indent_of(statement)
         indent = indent[: len(indent) - self.dedent(statement)]
@@ -149,6 +153,8 @@ class RunWriter:
         ``as_tuple``: those of several are a tuple.
         """
         value = self.names.value
+        if any(fetch.sparse for fetch in run.fetches):
+            return f"{self.names.sparse_value}(", ")"
         if any(fetch.nested for fetch in run.fetches):
             tf = self.style.tensorflow
             return f"{tf}.nest.map_structure(lambda {value}: {value}.numpy(), ", ")"
@@ -359,8 +365,8 @@ class RunWriter:
         for placeholder, value in run.feeds:
             head = "" if in_order else f"{placeholder.name}="
             text = render(self.source, value, self.context.edits(value))
-            cast = cast_of(self.module, placeholder, value)
-            arguments.append(head + (f"{cast}({text})" if cast else text))
+            before, behind = around_fed(placeholder, value, self.names, self.context)
+            arguments.append(f"{head}{before}{text}{behind}")
         comments = self._comments(run)
         if any(above or behind for above, behind in comments):
             comments = [([], "")] * len(iterators) + comments
@@ -403,7 +409,17 @@ class RunWriter:
 _FLOAT_ARRAYS = ("numpy.eye", "numpy.identity", "numpy.zeros", "numpy.ones")
 
 
-def cast_of(module: Module, placeholder: Placeholder, value: ast.expr) -> str:
+def around_fed(
+    placeholder: Placeholder, value: ast.expr, names: StepNames, context: Context
+) -> tuple[str, str]:
+    """What stands before and behind a value where it is given to a step."""
+    if placeholder.sparse:
+        return f"{names.sparse}(", f", {type_text(placeholder, context)})"
+    cast = _cast_of(context.module, placeholder, value)
+    return (f"{cast}(", ")") if cast else ("", "")
+
+
+def _cast_of(module: Module, placeholder: Placeholder, value: ast.expr) -> str:
     """What a number becomes before it is given to a function, where that would not take it.
 
     A feed made an integer of a float, and a truth value of an integer. Functions do so with arrays,

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import SPARSE_TENSOR, SPARSE_VALUE
 from migrate_mgpu.models.front.session.host_objects import Iterator
 from migrate_mgpu.models.front.session.program import (
     MadeLayer,
@@ -47,6 +48,10 @@ class StepNames:
         self._schedules = {
             call: self._fresh(*_of_schedule(module, call)) for call in program.schedules
         }
+        sparse = any(one.sparse for one in program.placeholders)
+        self.sparse = self._fresh(SPARSE_TENSOR.name) if sparse else ""
+        got = any(fetch.sparse for run in program.runs for fetch in run.fetches)
+        self.sparse_value = self._fresh(SPARSE_VALUE.name) if got else ""
         self._specs = {p: self._fresh(f"{p.name}_spec") for p in program.placeholders}
         self._optimizers: dict[Update, str] = {}
         self._trained: dict[Update, str] = {}

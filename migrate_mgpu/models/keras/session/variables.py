@@ -27,7 +27,8 @@ def placeholder_text(made: Placeholder, spec: str, is_number: bool, context: Con
     shown = context.render(shape) if shape is not None else "None"
     if is_number:
         shown = "[]"  # Keras 3 asks for a shape
-    text = f"{context.tf}.TensorSpec({shown}, {_type_text(made, context)})"
+    kind = "SparseTensorSpec" if made.sparse else "TensorSpec"
+    text = f"{context.tf}.{kind}({shown}, {type_text(made, context)})"
     if made.count is not None:
         count = context.render(made.count)
         plain = isinstance(made.count, (ast.Name, ast.Constant, ast.Attribute, ast.Call))
@@ -35,7 +36,7 @@ def placeholder_text(made: Placeholder, spec: str, is_number: bool, context: Con
     return f"{spec} = {text}"
 
 
-def _type_text(made: Placeholder, context: Context) -> str:
+def type_text(made: Placeholder, context: Context) -> str:
     dtype = made.arguments["dtype"]
     known = constant(dtype)
     if isinstance(known, str):
@@ -56,7 +57,7 @@ def sample_text(made: Placeholder, context: Context, is_number: bool) -> str:
         text = f"layers are made here: the shape of `{made.name}` is not known before"
         raise Refused(made.module, shape or made.node, text)
     texts = ["1" if is_none(size) else context.render(size) for size in sizes]
-    dtype = _type_text(made, context)
+    dtype = type_text(made, context)
     more = "" if dtype == f"{context.tf}.float32" else f", {dtype}"
     return f"{context.tf}.ones([{', '.join(texts)}]{more})"
 

@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import style_at
+from migrate_mgpu.api.graph import SPARSE_TENSOR, SPARSE_VALUE
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import is_computed
 from migrate_mgpu.models.front.session.placeholders import is_unshaped
@@ -33,7 +34,7 @@ from migrate_mgpu.models.keras.network.cells import cells_in, classes
 from migrate_mgpu.models.keras.session import places
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.models.keras.session.beginnings import BeginningWriter
-from migrate_mgpu.models.keras.session.calls import RunWriter, cast_of
+from migrate_mgpu.models.keras.session.calls import RunWriter, around_fed
 from migrate_mgpu.models.keras.session.comments import KeptComments
 from migrate_mgpu.models.keras.session.construction import ConstructionWriter
 from migrate_mgpu.models.keras.session.defined import defined_calls
@@ -242,11 +243,14 @@ class _Writer:
         """A placeholder in a dictionary of feeds is its name; numbers become what feeds made."""
         placeholder = self.program.fed[key]
         self.edits.edit(Edit(*self.source.span(key), self.style.string(placeholder.name)))
-        cast = cast_of(self.module, placeholder, value) if value is not None else ""
-        if cast and value is not None:
+        if value is None and placeholder.sparse:
+            text = "what a sparse tensor is fed stands in no dictionary"
+            raise Refused(self.module, key, text, "write `{placeholder: value}`")
+        head, tail = around_fed(placeholder, value, self.names, self.context) if value else ("", "")
+        if head and value is not None:
             start, end = self.source.span(value)
-            self.edits.edit(Edit(start, start, f"{cast}("))
-            self.edits.edit(Edit(end, end, ")"))
+            self.edits.edit(Edit(start, start, head))
+            self.edits.edit(Edit(end, end, tail))
 
     def write(self) -> EditSet:
         self.classes += self.functions.write()
@@ -255,6 +259,10 @@ class _Writer:
         self.classes += classes(self.module, cells_in(self.module), self.style)
         self._regions()
         self.classes += (text for text in self.updates.classes if text not in self.classes)
+        if any(one.sparse for step in self.program.steps for one in step.feeds):
+            self.classes.append(SPARSE_TENSOR.written(self.names.sparse, self.style))
+        if self.names.sparse_value:
+            self.classes.append(SPARSE_VALUE.written(self.names.sparse_value, self.style))
         self._globals()
         for statement in self.program.dictionaries:
             made = statement.value

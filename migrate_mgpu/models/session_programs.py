@@ -376,7 +376,11 @@ class NativeSessions:
         if top not in module.tree.body:
             return False
         above = [use for use in module.uses if position(use.node) < position(top)]
-        if not all(use.symbol.name.startswith(SETTINGS) for use in above):
+        later = _only_defined(module, top)
+        if not all(
+            use.symbol.name.startswith(SETTINGS) or is_inside(module, use.node, later)
+            for use in above
+        ):
             return False
         modules = {other for one in self._users[module] for other in one.modules}
         return not any(other.uses for other in modules if other is not module)
@@ -510,6 +514,26 @@ def _check_options(module: Module, sessions: Sequence[ast.Call]) -> None:
     if len({one is None or is_none(one) for one in given}) > 1:
         text = "one of its sessions has no options, and operations are put on devices"
         raise Refused(module, sessions[0], text, "give all of them the same config")
+
+
+def _only_defined(module: Module, top: ast.stmt) -> set[ast.AST]:
+    """The statements of functions above a statement of the file, where nothing calls any there."""
+    names = module.names
+    above = module.tree.body[: module.tree.body.index(top)]
+    functions = [one for one in above if isinstance(one, ast.FunctionDef)]
+    run = {one for one in above if not isinstance(one, ast.FunctionDef)}
+    for function in functions:
+        for mention in names.mentions(function.name, names.module_scope):
+            if is_inside(module, mention, run) or is_inside(module, mention, {*_heads(function)}):
+                return set()
+    return {part for function in functions for part in function.body}
+
+
+def _heads(function: ast.FunctionDef) -> list[ast.expr]:
+    """What is computed where a function is defined."""
+    arguments = function.args
+    defaults = [one for one in arguments.kw_defaults if one is not None]
+    return [*function.decorator_list, *arguments.defaults, *defaults]
 
 
 def _first_maker(read: SessionProgram) -> Entry:

@@ -2,7 +2,8 @@
 
 `for size in sizes: net = dense(net, size)` makes other variables in each turn. A function with the
 loop, `net = dense_layers(net)`, is what the readers know: it becomes a class with a list of layers.
-So does one that puts what each turn computes in a list: the list begins in the function then.
+So does one that puts what each turn computes in a list: the list begins in the function then. Where
+one stands within another, the inner one is first.
 """
 
 from __future__ import annotations
@@ -39,10 +40,24 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     for home in _homes(module):
         for statement in in_line(home.body):
             if isinstance(statement, ast.For):
+                for inner in _inner(statement):
+                    edits = _Loop(module, graph, home, inner, statement).edits()
+                    if edits:
+                        return edits
                 edits = _Loop(module, graph, home, statement).edits()
                 if edits:
                     return edits
     return []
+
+
+def _inner(loop: ast.For) -> list[ast.For]:
+    """The loops within a loop, the innermost first."""
+    found: list[ast.For] = []
+    for one in walk(loop):
+        if isinstance(one, ast.For) and one is not loop:
+            if not any(isinstance(part, ast.For) and part is not one for part in walk(one)):
+                found.append(one)
+    return found
 
 
 @fact_of_text
@@ -63,11 +78,20 @@ def _homes(module: Module) -> list[ast.Module | ast.FunctionDef]:
 
 
 class _Loop:
-    """A loop that makes layers, or variables, in each turn; ``home`` builds the graph."""
+    """A loop that makes layers, or variables, in each turn; ``home`` builds the graph.
+
+    ``around`` is the loop that it stands in.
+    """
 
     def __init__(
-        self, module: Module, graph: CallGraph, home: ast.Module | ast.FunctionDef, loop: ast.For
+        self,
+        module: Module,
+        graph: CallGraph,
+        home: ast.Module | ast.FunctionDef,
+        loop: ast.For,
+        around: ast.For | None = None,
     ) -> None:
+        self.around = around
         self.module = module
         self.graph = graph
         self.home = home
@@ -81,7 +105,7 @@ class _Loop:
         """What a function with the loop changes; nothing where it would not do the same."""
         module, loop = self.module, self.loop
         names, layout = module.names, Layout(module.source, loop)
-        makers = [word for call in walk(loop) if (word := _makes(module, self.graph, call))]
+        makers = [word for call in walk(loop) if (word := makes(module, self.graph, call))]
         inside = [one for one in walk(loop) if isinstance(one, ast.stmt)]
         if not makers or loop.orelse or not all(isinstance(one, _PLAIN) for one in inside):
             return []
@@ -97,7 +121,13 @@ class _Loop:
             n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         mentions = {name: names.mentions(name, self.scope) for name in (*stored, *lists)}
-        given = [n for n in stored if _is_read_behind(module, mentions[n], loop)]
+        takes = self._taken(stored, lists.keys())
+        given = [
+            n
+            for n in stored
+            if _is_read_behind(module, mentions[n], loop)
+            or self._is_carried(n in (takes or ()), mentions[n])
+        ]
         inner = [n for n in walk(loop) if isinstance(n, ast.Name) and n.id in stored]
         places = {name.id: position(name) for name in sorted(inner, key=position, reverse=True)}
         gives = [*sorted(given, key=places.__getitem__), *lists]
@@ -106,7 +136,6 @@ class _Loop:
             return []
         states = _states(module, loop)
         parts = _asked_parts(module, mentions, loop, gives, states)
-        takes = self._taken(stored, lists.keys())
         if parts is None or takes is None:
             return []
         if not (lists or any(name in stored for name in takes)):
@@ -166,10 +195,21 @@ class _Loop:
         gone = [without_paragraph(source, statement) for statement in lists.values()]
         return [above, *gone, Layout(source, loop).replace([call])]
 
+    def _is_carried(self, taken: bool, mentions: list[ast.Name]) -> bool:
+        """Whether the loop around it may read in its next turn what a name is given in this one."""
+        if self.around is None:
+            return False
+        return taken or any(
+            isinstance(one.ctx, ast.Load)
+            and is_inside(self.module, one, {self.around})
+            and not is_inside(self.module, one, {self.loop})
+            for one in mentions
+        )
+
     def _chooses(self, inside: list[ast.stmt]) -> bool:
         """Whether a turn makes layers, or puts something into a list, only under a condition."""
         return any(
-            _makes(self.module, self.graph, part) or isinstance(part, ast.Expr)
+            makes(self.module, self.graph, part) or isinstance(part, ast.Expr)
             for one in inside
             if isinstance(one, ast.If)
             for part in walk(one)
@@ -199,8 +239,9 @@ class _Loop:
             empty = isinstance(begins.value, ast.List) and not begins.value.elts
             if not empty or begins.lineno >= self.loop.lineno or name not in self.scope.bindings:
                 return None
+            block = names.block(self.loop) if self.around is not None else None
             if (
-                begins not in in_line(self.home.body)
+                begins not in (in_line(self.home.body) if block is None else block)
                 or not Layout(self.module.source, begins).owns_lines
             ):
                 return None
@@ -447,7 +488,7 @@ def _kind(module: Module, loop: ast.For) -> str:
     return "dense" if names & {"matmul", "nn.xw_plus_b", "nn.relu_layer"} else "weighted"
 
 
-def _makes(
+def makes(
     module: Module, graph: CallGraph, node: ast.AST, seen: frozenset[ast.AST] = frozenset()
 ) -> str:
     """What a call that makes a layer, or variables for a tensor, is of; empty for others."""
@@ -467,9 +508,9 @@ def _makes(
     if target.name == "__init__":
         return ""  # objects have more than a layer
     calls = [one for one in walk(target.node) if isinstance(one, ast.Call)]
-    makes = any(
+    found = any(
         name_of(target.module, one) in VARIABLES.by_name
-        or _makes(target.module, graph, one, seen | {target.node})
+        or makes(target.module, graph, one, seen | {target.node})
         for one in calls
     )
-    return target.name if makes else ""
+    return target.name if found else ""

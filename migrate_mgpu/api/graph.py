@@ -30,8 +30,8 @@ cholesky qr diag diag_part self_adjoint_eig svd segment_sum segment_mean segment
 segment_prod unsorted_segment_sum unsorted_segment_max unsorted_segment_mean invert_permutation
 accumulate_n div_no_nan saturate_cast matrix_triangular_solve unravel_index histogram_fixed_width
 py_func Print check_numerics verify_tensor_all_finite multinomial random.categorical random_shuffle
-random_gamma sparse_to_dense edit_distance sparse_tensor_to_dense sparse.to_dense
-sparse_tensor_dense_matmul sparse.sparse_dense_matmul sparse_retain sparse.retain SparseTensor
+random_gamma sparse_to_dense edit_distance sparse_tensor_to_dense sparse_retain SparseTensor
+sparse_tensor_dense_matmul
 """
 _MATH = """
 reduce_std reduce_variance polyval xdivy xlogy
@@ -169,7 +169,7 @@ def {name}(tensor):
 # one.
 SPARSE_DECODERS = ("nn.ctc_greedy_decoder", "nn.ctc_beam_search_decoder")
 MAKES_SPARSE = frozenset(
-    ["sparse_placeholder", "SparseTensor", "sparse_retain", "sparse.retain", *SPARSE_DECODERS]
+    ["sparse_placeholder", "SparseTensor", "sparse_retain", *SPARSE_DECODERS]
 )  # fmt: skip
 KEEPS_SPARSE = frozenset(
     ["identity", "cast", "to_double", "to_float", "to_int32", "to_int64", "abs", "negative", "sign",

@@ -1,0 +1,167 @@
+"""`reuse=tf.AUTO_REUSE` of a scope that a graph enters once: there are no variables to share yet.
+
+    def birnn(inputs, scope):
+        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+            ...
+
+    left, right = birnn(x, "left"), birnn(y, "right")
+
+becomes `with tf.variable_scope(scope):`, where no other scope may have one of these names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.source.call_edit import CallEdit
+from migrate_mgpu.source.source import Edit
+
+_SCOPE = ("name_or_scope", "default_name")
+_KINDS = ("variable_scope", "variable_op_scope", "make_template")
+_LOOPS = (ast.For, ast.While, ast.AsyncFor, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
+          ast.GeneratorExp)  # fmt: skip
+
+
+def normalize(module: Module, graph: CallGraph, modules: Sequence[Module]) -> list[Edit]:
+    """The edits for one such scope; none where there is none."""
+    for call in calls_of_names(module).get("variable_scope", ()):
+        reuse = next((one.value for one in call.keywords if one.arg == "reuse"), None)
+        if not (reuse is not None and _is_automatic(module, reuse)):
+            continue
+        names = _names(module, call, graph)
+        if not names or len(set(names)) != len(names):
+            continue
+        if _others(call, set(names), modules, graph):
+            continue
+        if any(one.split("/")[0] in names for one in _texts(modules, names)):
+            continue
+        edit = CallEdit(module.source, call)
+        edit.drop_value(reuse)
+        return edit.edits()
+    return []
+
+
+def _is_automatic(module: Module, node: ast.expr) -> bool:
+    return (module.names.qualname(node) or "").endswith("tensorflow.AUTO_REUSE")
+
+
+def _texts(modules: Sequence[Module], names: Sequence[str]) -> list[str]:
+    """The other texts of a program, which may name a layer or a variable: once is the scope's."""
+    found = [
+        part.value
+        for module in modules
+        for part in walk(module.tree)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    for name in names:
+        found.remove(name)
+    return found
+
+
+def _others(call: ast.Call, names: set[str], modules: Sequence[Module], graph: CallGraph) -> bool:
+    """Whether another scope may have one of these names."""
+    for module in modules:
+        for kind in _KINDS:
+            for other in calls_of_names(module).get(kind, ()):
+                if other is call:
+                    continue
+                if kind != "variable_scope":
+                    return True
+                told = by_parameter(other, _SCOPE).get("name_or_scope")
+                known = constant(told) if told is not None else None
+                found = {known} if isinstance(known, str) else _given(module, told, graph)
+                if not found or {one.split("/")[0] for one in found} & names:
+                    return True
+    return False
+
+
+def _given(module: Module, name: ast.expr | None, graph: CallGraph) -> set[str]:
+    """The texts that a parameter is given by the calls of its function; none where one is not."""
+    function = _function(module, name)
+    if function is None or not isinstance(name, ast.Name):
+        return set()
+    found: set[str] = set()
+    for reference in graph.references(function):
+        if reference.call is None:
+            return set()
+        value = constant(bind(reference.call, function).given(name.id))
+        if not isinstance(value, str):
+            return set()
+        found.add(value)
+    return found
+
+
+def _function(module: Module, name: ast.expr | None) -> Function | None:
+    """The function of which a name is a parameter, that is given nothing else."""
+    binding = module.names.only_binding(name) if isinstance(name, ast.Name) else None
+    if binding is None or binding.kind != "parameter" or not isinstance(name, ast.Name):
+        return None
+    home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
+    node = home.function() if home is not None else None
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return None
+    return Function(module, node)
+
+
+def _names(module: Module, call: ast.Call, graph: CallGraph) -> list[str]:
+    """The names by which the graph enters a scope, each time; none where that is not known."""
+    told = by_parameter(call, _SCOPE)
+    name = told.get("name_or_scope")
+    if name is None or "default_name" in told or len(call.args) != 1:
+        return []
+    known = constant(name)
+    if isinstance(known, str):
+        return [known] if "/" not in known and _once(module, call, graph) else []
+    function = _function(module, name)
+    if function is None or not isinstance(name, ast.Name) or _in_loop(module, call):
+        return []
+    found: list[str] = []
+    for reference in graph.references(function):
+        if reference.call is None or reference.module is not module:
+            return []
+        value = constant(bind(reference.call, function).given(name.id))
+        if not isinstance(value, str) or "/" in value:
+            return []
+        if not _once(module, reference.call, graph):
+            return []
+        found.append(value)
+    return found
+
+
+def _in_loop(module: Module, node: ast.AST) -> bool:
+    """Whether a node stands in a loop of the function around it."""
+    for one in module.names.ancestors(node):
+        if isinstance(one, _LOOPS):
+            return True
+        if isinstance(one, ast.FunctionDef):
+            return False
+    return False
+
+
+def _once(module: Module, node: ast.AST, graph: CallGraph, deep: int = 0) -> bool:
+    """Whether a program comes to a node once at most."""
+    if deep > 5 or _in_loop(module, node):
+        return False
+    around = next(
+        (one for one in module.names.ancestors(node) if isinstance(one, ast.FunctionDef)), None
+    )
+    if around is None:
+        return not any(isinstance(one, ast.ClassDef) for one in module.names.ancestors(node))
+    if around.decorator_list:
+        return False
+    owner = module.names.parents.get(around)
+    if isinstance(owner, ast.ClassDef) and around.name != "__init__":
+        return False
+    function = Function(module, around)
+    references = list(graph.references(function))
+    if len(references) != 1 or references[0].call is None:
+        return False
+    return _once(references[0].module, references[0].call, graph, deep + 1)

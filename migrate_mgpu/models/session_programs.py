@@ -376,7 +376,7 @@ class NativeSessions:
         if top not in module.tree.body:
             return False
         above = [use for use in module.uses if position(use.node) < position(top)]
-        later = _only_defined(module, top)
+        later = _only_defined(module, top) if isinstance(top, ast.ClassDef) else set[ast.AST]()
         if not all(
             use.symbol.name.startswith(SETTINGS) or is_inside(module, use.node, later)
             for use in above

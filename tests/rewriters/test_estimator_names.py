@@ -59,7 +59,8 @@ def test_every_name_exists_or_is_refused(status: str, called: bool) -> None:
         new = text.partition("(")[0][len("tf.") :]
         parts = new.split(".")
         assert any(".".join(parts[:n]) in IN_TF2 for n in range(len(parts), 0, -1)), (name, text)
-        assert new in IN_TF2 or new.startswith(("keras.", "raw_ops.")), (name, text)
+        held = ("keras.", "raw_ops.", "compat.v1.SparseTensorValue")
+        assert new in IN_TF2 or new.startswith(held), (name, text)
         taken += 1
     assert taken > 0 or status in ("gone", "tf2.15_only")
 

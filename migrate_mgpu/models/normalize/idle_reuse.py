@@ -45,7 +45,7 @@ def normalize(module: Module, graph: CallGraph, modules: Sequence[Module]) -> li
             continue
         edit = CallEdit(module.source, call)
         edit.drop_value(reuse)
-        return edit.edits()
+        return [*edit.edits()]
     return []
 
 

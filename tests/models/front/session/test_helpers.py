@@ -214,7 +214,7 @@ def test_summaries_in_a_function_are_of_its_layers() -> None:
         ("= net(hidden,", "= 2.0 * net(hidden,", "whose value gets no name here"),
         (
             "with tf.variable_scope(name)",
-            "with tf.variable_scope(name, reuse=tf.AUTO_REUSE)",
+            "with tf.variable_scope(name + '', reuse=tf.AUTO_REUSE)",
             "a summary in a function whose calls share variables",
         ),
     ],

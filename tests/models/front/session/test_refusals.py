@@ -740,7 +740,8 @@ REFUSED = {
     ),
     "a second graph that takes variables by their names": (
         program()
-        + "with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n    w = tf.get_variable('b', [])\n"
+        + "with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n    v = tf.get_variable('b', [])\n"
+        "with tf.variable_scope('a', reuse=tf.AUTO_REUSE):\n    w = tf.get_variable('b', [])\n"
         "cost = tf.square(w - 1.0)\n"
         "train = tf.train.GradientDescentOptimizer(0.1).minimize(cost)\n"
         f"{START}sess.run(train)\n",

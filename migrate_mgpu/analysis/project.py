@@ -244,7 +244,7 @@ class Project:
                 if b"sys.path" in data or _is_python_3(path, data):
                     self._parse(path, data)
         # What a program is built by may stand in a file of constants: `from config import CLASSES`.
-        # Or it shows its tensors by a function of a file that imports nothing of TensorFlow's.
+        # Or it shows its tensors, or runs them, by a function of a file without TensorFlow.
         wanted = {word for data in self.data.values() for word in imported_words(data)}
         for name, data in waiting:
             path = Path(name)
@@ -824,7 +824,7 @@ _SETTINGS = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
 
 
 # What only tensors have.
-_ASKED_OF_TENSORS = (b".get_shape(", b".op.name")
+_ASKED_OF_TENSORS = (b".get_shape(", b".op.name", b"sess.run(", b"session.run(")
 
 
 def _is_settings(path: Path, data: bytes) -> bool:

@@ -1165,7 +1165,8 @@ class Run:
 
     ``fetches`` are what it asks for, in order: a value, a variable (of after the updates), or
     an update, which gives nothing; ``many``: they are a list. ``feeds`` are the placeholders'
-    values in their author's order, or ``fed`` is a dictionary of them, known by its name.
+    values in their author's order, or ``fed`` is a dictionary of them, known by its name;
+    ``picks``: that may have more than the step takes.
     """
 
     call: ast.Call
@@ -1174,6 +1175,7 @@ class Run:
     feeds: tuple[tuple[Placeholder, ast.expr], ...]
     fed: ast.Name | None
     step: Step
+    picks: bool = False
 
 
 @record(frozen=True, eq=False)

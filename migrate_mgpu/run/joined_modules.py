@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Union
 
 from migrate_mgpu.analysis.api_version import root_of
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
@@ -44,7 +44,8 @@ class Joined:
 
     ``lines`` says of each line of ``data`` in which file it stands, and where. ``head`` are the
     statements at the beginning of ``origin``, with those that ``home`` has as well (``same``).
-    ``name`` is what ``home`` calls the module by, if it does not import names of it.
+    ``name`` is what ``home`` calls the module by, if it does not import names of it. ``others``
+    import names as well, of a module that is a part of ``home`` already.
     """
 
     home: Module
@@ -55,6 +56,7 @@ class Joined:
     head: tuple[ast.stmt, ...]
     same: frozenset[ast.stmt]
     name: str
+    others: tuple[Import, ...] = ()
 
     @property
     def origins(self) -> tuple[Path, ...]:
@@ -108,17 +110,34 @@ class Joined:
 def candidates(home: Module, graph: CallGraph) -> Iterator[Module]:
     """The modules whose classes a module makes objects of, or derives its own from.
 
-    Those that use TensorFlow first.
+    Those that use TensorFlow first; at the end those whose functions run what they are given.
     """
     found: dict[Module, None] = {}
+    run: dict[Module, None] = {}
     for call in home.names.calls:
         known = graph.class_of(home, call.func)
         if known is not None:
             found[known[0]] = None
+        function = graph.target(home, call.func) if known is None else None
+        if function is not None and _runs_what_is_given(function):
+            run[function.module] = None
     found.update(dict.fromkeys(modules_of_bases(home, graph)))
     found.pop(home, None)
     matter = [one for one in found if _matters(one, graph) and one in home.imported]
     yield from sorted(matter, key=lambda one: not one.uses)
+    yield from (one for one in run if one in home.imported and one not in (home, *matter))
+
+
+def _runs_what_is_given(function: Function) -> bool:
+    """Whether a function runs something in a session that is one of its parameters."""
+    parameters = set(function.parameters())
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "run"
+        and isinstance(node.value, ast.Name)
+        and node.value.id in parameters
+        for node in walk(function.node)
+    )
 
 
 def modules_of_bases(home: Module, graph: CallGraph) -> Iterator[Module]:
@@ -154,27 +173,32 @@ def joined(
     if any(origin in one.imported for one in others) or home in origin.imported:
         return None
     imports = imports_of(home, origin, project)
-    statements = {statement for statement, _, _ in imports}
-    if len(statements) != 1 or not _are_alike(home, origin):
+    statements = sorted({one for one, _, _ in imports}, key=lambda one: one.lineno)
+    if not statements or not _are_alike(home, origin):
         return None
-    statement = statements.pop()
-    if statement not in home.tree.body or not Layout(home.source, statement).owns_lines:
+    statement, *more = statements
+    if any(
+        one not in home.tree.body or not Layout(home.source, one).owns_lines for one in statements
+    ):
         return None
     whole = [alias for _, alias, is_module in imports if is_module]
-    if len(imports) != len(statement.names) or (whole and len(imports) > 1):
+    if len(imports) != sum(len(one.names) for one in statements) or (whole and len(imports) > 1):
+        return None
+    if any(one.lineno != one.end_lineno or "*" in _names(one) for one in statements if more):
         return None
     if any(alias.asname and alias not in whole for _, alias, _ in imports):
         return None
     name = (whole[0].asname or whole[0].name) if whole else ""
     head = tuple(_head(home, origin))
     same = frozenset(one for one in head if _is_same(home, origin, one))
-    if _collide(home, origin, same, statement) or "." in name:
+    if _collide(home, origin, same, statements) or "." in name:
         return None
     changes = _unqualified(home, name) if name else []
     absolute = _absolute(origin, head)
     if changes is None or absolute is None:
         return None
-    return _Text(home, origin, statement, head, same, name).made(changes, absolute)
+    text = _Text(home, origin, statement, tuple(more), head, same, name)
+    return text.made(changes, absolute)
 
 
 def _are_alike(home: Module, origin: Module) -> bool:
@@ -267,11 +291,12 @@ def _collide(
     home: Module,
     origin: Module,
     same: AbstractSet[ast.stmt],
-    statement: Import,
+    statements: Sequence[Import],
 ) -> bool:
     """Whether a name would mean something else in the joined text."""
-    ours, theirs = _bound(home, {statement}), _bound(origin, same)
-    taken = {alias.name for alias in statement.names} if "*" not in _names(statement) else theirs
+    ours, theirs = _bound(home, {*statements}), _bound(origin, same)
+    taken = {name for one in statements for name in _names(one)}
+    taken = theirs if "*" in taken else taken
     both = {name for name in ours & theirs if not _imports_alike(name, home, origin)}
     if both or _unresolved(origin) & ours:
         return True
@@ -339,6 +364,7 @@ class _Text:
     home: Module
     origin: Module
     statement: Import
+    others: tuple[Import, ...]
     head: tuple[ast.stmt, ...]
     same: frozenset[ast.stmt]
     name: str
@@ -350,6 +376,8 @@ class _Text:
             return None
         before = [edit for edit in changes if edit.start < layout.line_start]
         behind = [edit for edit in changes if edit.start >= layout.next_line]
+        for place, other in enumerate(self.others):
+            behind.append(Edit(*source.span(other), _mark_of_import(self.origin, place)))
         text = splice(source.text, before, 0, layout.line_start)
         count = text.count("\n")
         lines = [(self.home.path, number + 1) for number in range(count)]
@@ -382,7 +410,7 @@ class _Text:
             return None
         return Joined(
             self.home, self.origin, self.statement, data, tuple(lines), self.head, self.same,
-            self.name,
+            self.name, self.others,
         )  # fmt: skip
 
 
@@ -390,6 +418,12 @@ def marks(module: Module) -> tuple[str, str]:
     """The statements between which the text of a module stands in another one."""
     word = "".join(one if one.isalnum() else "_" for one in module.path.stem)
     return f"_begin_of_{word} = None", f"_end_of_{word} = None"
+
+
+def _mark_of_import(module: Module, place: int) -> str:
+    """The statement that stands for one more import of a module."""
+    begin, _ = marks(module)
+    return begin.replace("_begin_of_", f"_import_{place}_of_", 1)
 
 
 class _Parted:
@@ -410,8 +444,11 @@ class _Parted:
             return None
         first, last = lines.index(begin), lines.index(end)
         inner = "\n".join(lines[first + 1 : last])
+        given: list[str] = []
+        if not self.joined.origin.uses:
+            inner, given = self._given_back(inner)
         place = len("\n".join(lines[:first])) + 1 if first else 0
-        outer = "\n".join((*lines[:first], *lines[last + 1 :]))
+        outer = "\n".join((*lines[:first], *given, *lines[last + 1 :]))
         head, inner = self._without_head(inner)
         moved = self._needed(head + inner, outer)
         if moved is None:
@@ -420,12 +457,50 @@ class _Parted:
         place, outer = self._above_new(outer, place)
         theirs = self._origin(head, inner)
         ours = self._home(outer, place, theirs)
+        ours = self._with_others(ours, theirs) if ours is not None else None
         if ours is None or not (_is_whole(ours) and _is_whole(theirs)):
             return None
         ours, theirs = (one.replace("\n", self.newline) for one in (ours, theirs))
         return {self.joined.home.path: ours, self.joined.origin.path: theirs}
 
     # -- the other file -------------------------------------------------------------------
+
+    def _given_back(self, inner: str) -> tuple[str, list[str]]:
+        """The other file's text without what was written for the first one, and the lines of that.
+
+        New code stands above the first definition, which may be one of a file that has nothing to
+        do with TensorFlow.
+        """
+        body, own = ast.parse(inner).body, self.joined.origin.names.module_scope.bindings
+        lines = inner.split("\n")
+        new = {
+            one.name: one
+            for one in body
+            if isinstance(one, (ast.ClassDef, ast.FunctionDef)) and one.name not in own
+        }
+
+        def first(one: ast.stmt) -> int:
+            return min([one.lineno, *(d.lineno for d in _decorators(one))]) - 1
+
+        def text(one: ast.stmt) -> list[str]:
+            return lines[first(one) : one.end_lineno]
+
+        waiting = [one for one in body if one not in new.values()]
+        while waiting:
+            used = _used("\n".join(text(waiting.pop())))
+            waiting += [new.pop(name) for name in [*new] if name in used]
+        if not new:
+            return inner, []
+        given = [line for one in new.values() for line in (*text(one), "", "")]
+        used = _used("\n".join(given))
+        imports = [one for one in body if isinstance(one, (ast.Import, ast.ImportFrom))]
+        needed = [line for one in imports if _binds(one) & used for line in text(one)]
+        for one in reversed(new.values()):
+            end = one.end_lineno or one.lineno
+            while end < len(lines) and not lines[end].strip():
+                end += 1
+            del lines[first(one) : end]
+        return "\n".join(lines), [*needed, "", "", *given]
 
     def _without_head(self, inner: str) -> tuple[str, str]:
         """The head of the other file as it is now, and the text below without its imports."""
@@ -595,7 +670,8 @@ class _Parted:
             assert isinstance(statement, ast.ImportFrom)
             before = _used(source.text)
             names = [n for n in _names(statement) if n in there and (n in used or n not in before)]
-            names += sorted(used - {*names})
+            elsewhere = {name for one in self.joined.others for name in _names(one)}
+            names += sorted(used - {*names} - elsewhere)
             if names != _names(statement):
                 module = "." * statement.level + (statement.module or "")
                 line = _imports(module, names) + "\n" if names else ""
@@ -603,6 +679,22 @@ class _Parted:
         blank = len(above) - len(above.rstrip("\n"))
         begin = outer[:place].rstrip("\n") + "\n" * blank if blank else outer[:place]
         return self._without_unused(begin + line + outer[place:])
+
+    def _with_others(self, ours: str, theirs: str) -> str | None:
+        """The first file's text with the other imports of the module."""
+        there, used = _bound_in(theirs), _used(ours)
+        before = _used(self.joined.home.source.text)
+        lines = ours.split("\n")
+        for place, one in enumerate(self.joined.others):
+            mark = _mark_of_import(self.joined.origin, place)
+            if lines.count(mark) != 1:
+                return None
+            names = [n for n in _names(one) if n in there and (n in used or n not in before)]
+            assert isinstance(one, ast.ImportFrom)
+            module = "." * one.level + (one.module or "")
+            at = lines.index(mark)
+            lines[at : at + 1] = _imports(module, names).split("\n") if names else []
+        return "\n".join(lines)
 
     def _without_unused(self, text: str) -> str:
         """The first file's text without imports that only what went away needed."""

@@ -14,7 +14,7 @@ import builtins
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import is_none
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import COMPUTES, SETTINGS
 from migrate_mgpu.api.tables import name_of
@@ -359,12 +359,14 @@ class _GraphObject:
             return True
         given = {self.names.statement(one) for one in stored if self._attribute(one) is not None}
         lines = list(graph_methods.in_line(self.constructor.body))
-        if len(given) < len(stored):
-            return False
-        sure = min((one.lineno for one in given if one in lines), default=0)
-        turned = [part for one in lines if isinstance(one, ast.For) for part in in_line(one.body)]
-        again = {one for one in given if one in turned and sure and sure < one.lineno}
-        return given_in_line(lines, given - again)
+        read = {
+            one
+            for one in lines
+            if isinstance(one, (ast.Assign, ast.Expr))
+            and one not in given
+            and any(self._attribute(part) == stored[0].attr for part in walk(one))
+        }
+        return len(given) == len(stored) and given_in_line(lines, given, read)
 
     def _parts(self, names: set[str]) -> dict[str, str]:
         """The attributes that are parts of the graph, with the names that they get.
@@ -380,11 +382,16 @@ class _GraphObject:
                     continue
                 if not self._is_part(statement.value, names, attributes):
                     continue
-                targets = statement.targets if isinstance(statement, ast.Assign) else []
+                targets = (
+                    statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                )
                 for target in targets:
                     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
                     for part in parts:
-                        if isinstance(part, ast.Name):
+                        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+                            if constant(part.slice) is None:  # or its items get names
+                                names.add(part.value.id)
+                        elif isinstance(part, ast.Name):
                             names.add(part.id)
                         attribute = self._attribute(part)
                         if attribute is not None and self._is_in_line(self._stored(attribute)):
@@ -432,7 +439,9 @@ class _GraphObject:
         """The name of each attribute: its own, where nothing else has that."""
         blocked = {n.id for n in walk(self.constructor) if isinstance(n, ast.Name)}
         blocked |= {n.arg for n in walk(self.constructor) if isinstance(n, ast.arg)}
-        blocked |= set(self.names.module_scope.bindings) | set(dir(builtins))
+        blocked |= set(dir(builtins))
+        if self.shared is None:  # of a class that programs share, each has other names around it
+            blocked |= set(self.names.module_scope.bindings)
         found: dict[str, str] = {}
         for attribute in attributes:
             base = attribute.strip("_") or attribute

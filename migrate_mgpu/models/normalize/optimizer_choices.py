@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.session.expressions import statements_of
 from migrate_mgpu.models.front.session.optimizer_choices import arms_of, makes_optimizer
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -33,18 +34,26 @@ def gives_always(statement: ast.If, given: Collection[ast.stmt]) -> bool:
     )
 
 
-def given_in_line(lines: Collection[ast.stmt], given: Collection[ast.stmt]) -> bool:
+def given_in_line(
+    lines: Collection[ast.stmt], given: Collection[ast.stmt], read: Collection[ast.stmt] = ()
+) -> bool:
     """Whether a name has its last value behind some lines, which statements of them give it.
 
-    In an arm the others give one too, or a line before has given it one.
+    In an arm the others give one too, or a line before has given it one. So it has in a loop. Of
+    the lines, those that ``read`` the name would end the program where no arm has given it one.
     """
     sure = {one for one in given if one in lines}
     first = min((one.lineno for one in sure), default=0)
+    last = max((one.lineno for one in lines if one in read), default=0)
     for one in lines:
+        inside: set[ast.stmt] = set()
         if isinstance(one, ast.If):
             inside = {*given} & {*statements_of_arms(one)}
-            if gives_always(one, inside) or (first and first < one.lineno):
+            if gives_always(one, inside) or (inside and one.lineno < last):
                 sure |= inside
+                first = first or one.lineno
+        if isinstance(one, (ast.If, ast.For)) and first and first < one.lineno:
+            sure |= {*given} & {*statements_of([one])}
     plain = (ast.Assign, ast.AugAssign)
     return {*given} == sure and all(isinstance(one, plain) for one in given)
 

@@ -84,6 +84,9 @@ def _named(module: Module, node: ast.Name) -> ast.expr | None:
     if not isinstance(module.names.parents[node], (ast.List, ast.Tuple)):
         return None
     made = made_of(module, node) if isinstance(node.ctx, ast.Load) else None
+    if isinstance(made, ast.Call) and len(made.args) == 1 and not made.keywords:
+        counts = module.names.qualname(made.func) == "builtins.int"
+        made = made.args[0] if counts else made
     asked = made.value if isinstance(made, ast.Attribute) and made.attr == "value" else made
     if not isinstance(asked, ast.Subscript) or asked_of(asked.value) is None:
         return None

@@ -100,6 +100,8 @@ def settings(entry: Mapping[str, Any], totals_mib: Sequence[int] | None) -> dict
     for path, value in fields.items():
         if (path, value) == ("gpu_options.allocator_type", "BFC"):
             continue  # names the default, and TF1 takes no other (gpu_process_state.cc)
+        if path.startswith("device_count.") and path not in ("device_count.CPU", *_FOLDED):
+            continue  # no kind of device has this name: "gpu" is none (device_factory.cc)
         if path not in _FOLDED:
             found[_RENAMED.get(path, path)] = value
     for name, text in environment.items():

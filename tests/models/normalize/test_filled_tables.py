@@ -75,7 +75,6 @@ def test_a_dictionary_that_is_run_whole_is_written_out() -> None:
         ("loss =", "params['w'] = tf.Variable(tf.ones([2, 1]))\nloss =", STORED),
         ("params['b-1'] = ", "if len(params) == 1:\n    params['b-1'] = ", STORED),
         ("params['b-1'] = ", "for i in range(1):\n    params['b-1'] = ", STORED),
-        ("params['b-1'] = ", "key = 'b-1'\nparams[key] = ", STORED),
         ("params['b-1'] = ", "print(params)\nparams['b-1'] = ", STORED),
     ],
 )  # fmt: skip
@@ -84,6 +83,12 @@ def test_a_script_stays(old: str, new: str, reason: str) -> None:
     text, said = migrated(SCRIPT.replace(old, new), bridge=True, native_sessions=True)
     assert any(reason in one for one in said) and NATIVE not in said
     assert "params['w'] = " in text
+
+
+def test_a_table_with_a_key_that_is_no_constant_stays_a_table() -> None:
+    changed = SCRIPT.replace("params['b-1'] = ", "key = 'b-1'\nparams[key] = ")
+    text, said = migrated(changed, bridge=True, native_sessions=True)
+    assert NATIVE in said and "params[key] = tf.Variable(" in text, said
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,6 @@ def test_a_variable_may_ask_its_scope(old: str, new: str, reason: str) -> None:
         ("config = Config()", "config = Config()\nconfig.square = False"),
         ("config = Config()", "config = Config()\nsetattr(config, 'square', False)"),
         ("config = Config()", "config = Config()\nconfig.__dict__['square'] = False"),
-        ("config = Config()", "class Other(Config):\n    pass\n\n\nconfig = Other()"),
-        ("self.square = True", "self.square = self.read()"),
     ],
 )
 def test_a_setting_that_may_be_another_chooses_no_branch(old: str, new: str) -> None:
@@ -76,7 +74,20 @@ def test_a_setting_that_may_be_another_chooses_no_branch(old: str, new: str) -> 
     assert NATIVE not in said and any(reason in one for one in said), said
 
 
-def test_a_module_beside_may_change_a_setting() -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("config = Config()", "class Other(Config):\n    pass\n\n\nconfig = Other()"),
+        ("self.square = True", "self.square = self.read()"),
+    ],
+)
+def test_a_setting_that_is_told_once_chooses_a_branch(old: str, new: str) -> None:
+    text, said = migrated(PROGRAM.replace(old, new), bridge=True, native_sessions=True)
+    assert NATIVE in said and "if config.square:" in text, said
+
+
+def test_a_module_beside_may_give_a_setting() -> None:
+    """It has done so when the graph is built, in TF1 as in TF2."""
     settings = PROGRAM[PROGRAM.index("class Config") : PROGRAM.index("config = ")]
     program = PROGRAM.replace(
         "config = Config()", "import other\n\nconfig = other.changed(Config())"
@@ -84,4 +95,4 @@ def test_a_module_beside_may_change_a_setting() -> None:
     other = ("other.py", "def changed(config):\n    config.square = False\n    return config\n")
     assert settings in program
     _, said = migrated(program, other, bridge=True, native_sessions=True)
-    assert NATIVE not in said, said
+    assert NATIVE in said, said

@@ -65,6 +65,7 @@ EQUAL = [
     # Without a visible GPU growth has no object; TF2 cannot even say it.
     ({"device_count": {"GPU": 0}, "gpu_options": {"allow_growth": True}}, tf2(visible="")),
     ({"device_count": {"GPU": 2}}, tf2(visible="0,1")),
+    ({"device_count": {"gpu": 0}}, tf2()),  # TF1 knows no such kind of device
     ({"device_count": {"GPU": 9}}, tf2()),
     (
         {"allow_soft_placement": True, "intra_op_parallelism_threads": 2},

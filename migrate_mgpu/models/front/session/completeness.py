@@ -53,7 +53,7 @@ class CompletenessCheck(StatementReader):
         known |= self.state.configs
         known |= {part for block in self.scope.blocks for part in header_of(block)}
         known |= {*self.found.builders, *self.found.makers, *self.found.helpers}
-        known |= self.expressions.functions
+        known |= self.expressions.functions | self.expressions.kept
         known |= {run.call for run in self.found.runs} | self.runs.gone
         known |= {*self.found.dropped}
         known |= {one.statement for one in self.found.savers}

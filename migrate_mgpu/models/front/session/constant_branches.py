@@ -9,6 +9,7 @@ from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.session.expressions import statements_of
 
 # What may give an object an attribute without its name in the code.
 _BY_TEXT = {"setattr", "delattr", "vars"}
@@ -29,13 +30,54 @@ def is_chosen(module: Module, statement: ast.If, modules: Collection[Module]) ->
     )
 
 
+def is_settled(module: Module, statement: ast.If, modules: Collection[Module]) -> bool:
+    """Whether what an object, or the program, is told once says which branch is taken.
+
+    The branches give names to expressions, change them, in loops too, or tell of an error. What
+    is asked is the same whenever it is asked: it calls nothing, and nothing changes it later.
+    """
+    plain = (ast.Assign, ast.AugAssign, ast.Raise, ast.Pass, ast.If, ast.For)
+    inside = list(statements_of([statement]))
+    if not all(isinstance(one, plain) or _prints(module, one) for one in inside):
+        return False
+    if any(one.orelse for one in inside if isinstance(one, ast.For)):
+        return False
+    return not any(map(_sets_by_text, modules)) and all(
+        _is_asked_alike(module, part, modules)
+        for one in inside
+        if isinstance(one, ast.If)
+        for part in walk(one.test)
+    )
+
+
+def _is_asked_alike(module: Module, part: ast.AST, modules: Collection[Module]) -> bool:
+    """Whether a part of a condition is the same as long as the object is that it is asked of."""
+    if isinstance(part, ast.Call):
+        return module.names.qualname(part.func) in ("builtins.len", "builtins.isinstance")
+    if isinstance(part, ast.Attribute):
+        stored = [
+            (home, one)
+            for home in modules
+            for one in home.names.attributes.get(part.attr, ())
+            if not isinstance(one.ctx, ast.Load)
+        ]
+        around = [home.names.scope_at(one).function() for home, one in stored]
+        return all(isinstance(one, ast.FunctionDef) and one.name == "__init__" for one in around)
+    if isinstance(part, ast.Name):
+        if (module.names.qualname(part) or "").startswith("builtins."):
+            return True
+        return module.names.only_binding(part) is not None
+    return not isinstance(part, (ast.NamedExpr, ast.Lambda, ast.Await, ast.Yield))
+
+
 def expressions_of_branches(statement: ast.If) -> Iterator[ast.expr]:
-    """What a statement asks, and what its branches compute."""
-    yield statement.test
-    for one in (*statement.body, *statement.orelse):
+    """What a statement asks, what its branches compute, and what loops in them go through."""
+    for one in statements_of([statement]):
         if isinstance(one, ast.If):
-            yield from expressions_of_branches(one)
-        elif isinstance(one, ast.Assign):
+            yield one.test
+        elif isinstance(one, ast.For):
+            yield one.iter
+        elif isinstance(one, (ast.Assign, ast.AugAssign)):
             yield one.value
 
 

@@ -43,6 +43,7 @@ from migrate_mgpu.models.front.network.variables import function_of
 from migrate_mgpu.models.front.optimizers import schedule_at
 from migrate_mgpu.models.front.session import distributions
 from migrate_mgpu.models.front.session.helper_calls import summaries_in, summarized
+from migrate_mgpu.models.front.session.kept_functions import kept_functions
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
 from migrate_mgpu.models.front.session.unknown_calls import unknown_call
 from migrate_mgpu.models.ir import Decoding, Schedule
@@ -124,12 +125,14 @@ class Expressions:
         # Calls that only compute for another reason, with the expressions that they take in.
         self.takes: Mapping[ast.Call, tuple[ast.expr, ...]] = {}
         self._others: dict[Module, Expressions] = {module: self}
+        self.kept: set[ast.AST] = set()  # functions that objects keep, where they are named
 
     def of_module(self, module: Module) -> Expressions:
         """The expressions of one of the program's modules."""
         if module not in self._others:
             found = Expressions(module, self.graph, self.layers.of_module(module), self.beside)
             found._functions, found._others = self._functions, self._others
+            found.kept = self.kept
             self._others[module] = found
         return self._others[module]
 
@@ -341,6 +344,10 @@ class Expressions:
             found.add(replaced(inside, layers=[], averages=read))
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
+            return
+        functions = kept_functions(module, call, self.graph)
+        if functions:
+            self.kept.update(functions)
             return
         if reads_average(module, call, self.graph):
             found.averages.append(call)

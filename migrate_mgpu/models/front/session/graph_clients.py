@@ -261,7 +261,9 @@ class GraphClientReader(StatementReader):
         """Whether a parameter that is not mentioned is given the session or a part of the graph."""
         references = self.origins.references(function)
         values = [
-            arguments_by_name(function, r.call).get(name) for r in references if r.call is not None
+            arguments_by_name(function, r.call).get(name)
+            for r in references
+            if r.call is not None and r.module is self.module
         ]
         if not values or len(values) != len(references):
             return False

@@ -369,6 +369,7 @@ class SessionProgram:
     shaped: dict[Unit, Unit] = field(default_factory=dict)  # of `x.set_shape`: what makes `x`
     idle: list[ast.AST] = field(default_factory=list)  # statements that no step needs
     described: list[ast.stmt] = field(default_factory=list)  # they print what tensors are
+    settled: set[ast.AST] = field(default_factory=set)  # branches that a run chooses, once
     made: list[Operation] = field(default_factory=list)
     layers: dict[ast.Call, MadeLayer] = field(default_factory=dict)  # those that units make
     applied: dict[ast.Call, Found] = field(default_factory=dict)  # calls that have those of others

@@ -56,6 +56,7 @@ from migrate_mgpu.models.front.session.units import UnitReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
 from migrate_mgpu.models.front.session.variable_averages import VariableAverageReader
 from migrate_mgpu.models.front.session.variable_copies import VariableCopyReader
+from migrate_mgpu.models.front.session.variable_tables import VariableTableReader
 from migrate_mgpu.models.front.session.variables import VariableReader
 from migrate_mgpu.models.front.towers.loop import is_placed_anew, shares
 from migrate_mgpu.models.front.towers.reading import TowerReader
@@ -122,6 +123,7 @@ class _Reader(StatementReader):
         self.units = UnitReader(state, self.unit_layers)
         self.placeholders = PlaceholderReader(state)
         self.variables = VariableReader(state)
+        self.tables = VariableTableReader(state, self.variables, self.units)
         self.averages = AverageReader(state)
         self.updates = UpdateReader(state, self.units, self.variables, self.averages)
         self.variable_averages = VariableAverageReader(state, self.updates)
@@ -394,6 +396,8 @@ class _Reader(StatementReader):
         if statement in self.state.configs or statement_value(statement) in self.state.configs:
             self._bind_host(statement)
             return Role.HOST
+        if self.tables.read(statement):
+            return Role.VARIABLES
         if self._dictionary(statement):
             return self._host(statement)
         if self.driving.summaries.only_graph(statement):
@@ -435,6 +439,7 @@ class _Reader(StatementReader):
         changed = told
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             changed = statement.target
+            self.units.begins_by_number(statement)
         known = self.meanings.get(changed.id) if changed is not None else None
         if changed is None or not isinstance(known, Unit):
             return False
@@ -543,13 +548,20 @@ class _Reader(StatementReader):
     def _is_asked_for_shape(self, name: ast.Name) -> bool:
         """Whether a loop goes through variables, and asks each for what Python knows of it.
 
-        `for variable in (w, b): shape = variable.get_shape()`
+        `for variable in (w, b): shape = variable.get_shape()`, or `in weights.values()`
         """
         meaning, listed = self.meanings.get(name.id), self.names.parents.get(name)
-        loop = self.names.parents.get(listed) if listed is not None else None
-        if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:
+        if not isinstance(meaning, Variables) or listed is None:
             return False
-        if not isinstance(listed, (ast.Tuple, ast.List)) or not isinstance(loop, ast.For):
+        if meaning.collected is Collected.VALUES:
+            called = isinstance(listed, ast.Attribute) and listed.attr == "values"
+            listed = self.names.parents.get(listed) if called else None
+        elif meaning.collected is not Collected.ONE or not isinstance(
+            listed, (ast.Tuple, ast.List)
+        ):
+            return False
+        loop = self.names.parents.get(listed) if listed is not None else None
+        if not isinstance(loop, ast.For):
             return False
         target = loop.target
         if loop.iter is not listed or not isinstance(target, ast.Name):

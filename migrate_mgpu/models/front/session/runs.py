@@ -240,9 +240,9 @@ class RunReader:
         return last
 
     def _entry(self, statement: ast.stmt, places: Mapping[ast.stmt, int]) -> ast.stmt | None:
-        """A statement of the scope, or the one that chooses between it and others."""
+        """A statement of the scope, or the one around it that repeats it, or chooses."""
         around: ast.AST | None = statement
-        while isinstance(around, ast.If) or around is statement:
+        while isinstance(around, (ast.If, ast.For)) or around is statement:
             assert isinstance(around, ast.stmt)
             if around in places:
                 return around
@@ -553,31 +553,33 @@ class RunReader:
         for node in nodes:
             fetches.append(self._fetch(node, units, place))
         told, fed = self.feeds.of(given.get("feed_dict"))
-        self._check_certain(call, told, fetches, units)
+        taken = self._taken(call, told, fetches, units)
         feeds, folded = self._folded(
-            [(one.placeholder, one.value) for one in told], fed is not None
+            [(one.placeholder, one.value) for one in taken], fed is not None
         )
         step = self._kind(call, fetches, units, [one for one, _ in feeds], folded)
         if fed is not None:
             feeds = []
-        self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step))
+        picks = len(taken) < len(told)
+        self.found.runs.append(Run(call, tuple(fetches), many, tuple(feeds), fed, step, picks))
 
-    def _check_certain(
+    def _taken(
         self, call: ast.Call, told: Sequence[Fed], fetches: list[Fetch], units: list[Unit]
-    ) -> None:
-        """What a dictionary may be without is what the run needs: TF1 stops without it, as TF2.
+    ) -> list[Fed]:
+        """What a run takes of a dictionary that may be without some of it.
+
+        What it needs: TF1 stops without that, as TF2 does. A function of TF2 takes no more.
 
         Raises:
-            Refused: it needs it not, and a function of TF2 takes no more than it has; or it has a
-                value of its own, which TF1 takes.
+            Refused: what may be missing has a value of its own, which TF1 takes.
         """
         updates = [fetch.update for fetch in fetches if fetch.update is not None]
         needed = self._needed(closure([*units, *(u for o in updates for u in o.made_of)]), updates)
         for one in told:
-            own = one.placeholder not in needed or one.placeholder.default is not None
-            if not one.certain and own:
+            if not one.certain and one.placeholder.default is not None:
                 text = f"whether `{one.placeholder.name}` is fed here cannot be determined"
                 raise Refused(self.module, call, text, "feed what the run needs")
+        return [one for one in told if one.certain or one.placeholder in needed]
 
     def _needed(self, units: Iterable[Unit], updates: Iterable[Update]) -> list[Placeholder]:
         """The placeholders that a step depends on."""

@@ -162,10 +162,8 @@ class SessionOrder(StatementReader):
         method = next(
             (p for p in module.names.ancestors(node) if isinstance(p, ast.FunctionDef)), None
         )
-        owner = self.scope.owner
-        if method is None or owner is None or module.names.parents.get(method) is not owner:
-            return self.graph.runs_once(module, node)
-        if method is self.scope.node:
+        owned = method is not None and isinstance(module.names.parents.get(method), ast.ClassDef)
+        if method is None or not owned or method is self.scope.node or method.name == "__init__":
             return self.graph.runs_once(module, node)
         child = node
         for parent in module.names.ancestors(node):
@@ -176,7 +174,7 @@ class SessionOrder(StatementReader):
             if parent is method:
                 break
             child = parent
-        calls = self._calls(method)
+        calls = self._calls(method, module)
         if not calls or not self.graph.one_runs(calls):
             return False
         return all(

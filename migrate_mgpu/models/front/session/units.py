@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 from migrate_mgpu.analysis.dataflow import loaded
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import SETTINGS
@@ -21,10 +23,16 @@ from migrate_mgpu.models.front.network.decoders import is_decoded
 from migrate_mgpu.models.front.session.constant_branches import (
     expressions_of_branches,
     is_chosen,
+    is_settled,
     names_made_before,
 )
 from migrate_mgpu.models.front.session.distributions import method_of
-from migrate_mgpu.models.front.session.expressions import Parts, check_drawn, statements_of
+from migrate_mgpu.models.front.session.expressions import (
+    Parts,
+    check_drawn,
+    is_seeded,
+    statements_of,
+)
 from migrate_mgpu.models.front.session.label_gradients import LabelGradientReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.nested_values import appended
@@ -132,6 +140,11 @@ class UnitReader(StatementReader):
         if not any(map(self.is_graph, expressions_of_loop(statement))):
             return False
         named = {name for one in given for name in targets_of(one)}
+        summed = (one for one in given if isinstance(one, ast.AugAssign) or len(one.targets) == 1)
+        self._begin_numbers(
+            {name for one in summed if self.is_graph(one.value) for name in targets_of(one)},
+            statement,
+        )
         lists = {name for name, _ in added.values()} - named
         plain = all(
             isinstance(name, ast.Name)
@@ -205,12 +218,19 @@ class UnitReader(StatementReader):
         return places[0] if [*above] == [bindings[0].node] else None
 
     def decides(self, statement: ast.stmt) -> bool:
-        """Whether a statement computes tensors in one of its branches, as a constant says."""
+        """Whether a statement computes tensors in one of its branches, as a constant says.
+
+        Or as what an object was told when it was made.
+        """
         if not isinstance(statement, ast.If) or self.scope.towers is not None:
             return False
         modules = self.graph.modules
-        if not is_chosen(self.module, statement, modules) or self.is_graph(statement.test):
+        if self.is_graph(statement.test):
             return False
+        if not is_chosen(self.module, statement, modules):
+            if not self._is_settled(statement):
+                return False
+            self.found.settled.add(statement)
         targets = [
             target
             for one in walk(statement)
@@ -222,6 +242,59 @@ class UnitReader(StatementReader):
             if name_of(self.module, call) in (*PLACEHOLDERS, *VARIABLES.by_name):
                 return False
         return any(map(self.is_graph, expressions_of_branches(statement)))
+
+    def _begin_numbers(self, names: Iterable[str], statement: ast.stmt) -> None:
+        """Numbers that a statement is the first to add tensors to, `loss = 0.0`, as parts too."""
+        for name in names:
+            if not isinstance(self.meanings.get(name), Host):
+                continue
+            above = [m for m in self.names.mentions(name, self.home)
+                     if position(m) < position(statement)]  # fmt: skip
+            made = self.names.statement(above[-1]) if above else None
+            places = [i for i, entry in enumerate(self.scope.entries) if entry.statement is made]
+            plain = isinstance(made, ast.Assign) and made.targets == above[-1:]
+            if plain and isinstance(made, ast.Assign) and len(places) == 1:
+                if isinstance(constant(made.value), (int, float)):
+                    self.meanings[name] = self.unit(made, places[0])
+                    self.found.roles[places[0]] = Role.UNIT
+
+    def begins_by_number(self, statement: ast.AugAssign) -> bool:
+        """Whether a statement adds a tensor to a number, which is a part of the graph then."""
+        if not isinstance(statement.target, ast.Name) or not self.is_graph(statement.value):
+            return False
+        self._begin_numbers([statement.target.id], statement)
+        return isinstance(self.meanings.get(statement.target.id), Unit)
+
+    def _is_settled(self, statement: ast.If) -> bool:
+        """Whether what is told once says which branch is taken, and all of them can be read."""
+        if not is_settled(self.module, statement, self.graph.modules):
+            return False
+        inside = list(statements_of([statement]))
+        added = [one for one in inside if isinstance(one, ast.AugAssign)]
+        summed = [one.target for one in added if self.is_graph(one.value)]
+        self._begin_numbers({one.id for one in summed if isinstance(one, ast.Name)}, statement)
+        for one in inside:
+            if isinstance(one, ast.For):
+                own = targets_of(one)
+                looped = [n for n in walk(one.target) if isinstance(n, ast.Name)]
+                if self.is_graph(one.iter) or not all(map(self._is_of_loops, looped)):
+                    return False
+                carried = {n for n in own if isinstance(self.meanings.get(n), Unit)}
+                if not all(self._is_inside(name, one) for name in own - carried):
+                    return False
+            elif isinstance(one, ast.If) and self.is_graph(one.test):
+                return False
+        for one in added:
+            known = self.meanings.get(one.target.id) if isinstance(one.target, ast.Name) else None
+            if not isinstance(known, Unit):
+                return False
+        calls = (part for part in walk(statement) if isinstance(part, ast.Call))
+        if any(is_seeded(self.module, call) for call in calls):
+            return False
+        with suppress(Refused):
+            self.parts(statement)
+            return True
+        return False  # it does more than compute
 
     def _is_of_loops(self, target: ast.Name) -> bool:
         """Whether what a loop calls an item is read behind it where it has another value alone."""

@@ -160,15 +160,8 @@ class VariableReader(StatementReader):
         made: list[Operation] = []
         trainable = True
         for part in parts:
-            operation = self._variable(part)
+            operation, trainable = self.one(part, len(parts) > 1)
             made.append(operation)
-            given = operation.arguments.get("trainable")
-            known = True if given is None or is_type(given, operation) else constant(given)
-            if not isinstance(known, bool) or (len(parts) > 1 and not known):
-                raise Refused(
-                    self.module, given or part, "whether it is trained cannot be determined"
-                )
-            trainable = known
         self.state.only_binding(target)
         known = self._initializers | self._sizes(value)
         self.state.host_only(value, "the first value of a variable", known)
@@ -176,6 +169,20 @@ class VariableReader(StatementReader):
         self.found.variables.append(found)
         self.meanings[target.id] = found
         return Role.VARIABLES
+
+    def one(self, node: ast.expr, among_others: bool) -> tuple[Operation, bool]:
+        """A variable, and whether it is trained; one ``among_others`` has to be.
+
+        Raises:
+            Refused: it is made in another way.
+        """
+        made = self._variable(node)
+        given = made.arguments.get("trainable")
+        known = True if given is None or is_type(given, made) else constant(given)
+        if not isinstance(known, bool) or (among_others and not known):
+            text = "whether it is trained cannot be determined"
+            raise Refused(self.module, given or node, text)
+        return made, known
 
     def _sizes(self, value: ast.expr) -> set[ast.AST]:
         """The mentions of what Python knows of tensors' shapes, `dim = x.get_shape()[1].value`."""

@@ -360,7 +360,12 @@ class RunWriter:
                     "give the placeholder a name that begins with a letter",
                 )
         if run.fed is not None:
-            return f"{name}({', '.join([*iterators, f'**{self.source.code(run.fed)}'])})"
+            fed = self.source.code(run.fed)
+            if not run.picks:
+                return f"{name}({', '.join([*iterators, f'**{fed}'])})"
+            keys = (self.style.string(placeholder.name) for placeholder in run.step.feeds)
+            picked = [f"{fed}[{key}]" for key in keys]
+            return self.style.call(name, [*iterators, *picked], indent, column, tail)
         arguments = list(iterators)
         for placeholder, value in run.feeds:
             head = "" if in_order else f"{placeholder.name}="

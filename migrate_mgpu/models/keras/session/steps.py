@@ -293,6 +293,8 @@ class StepWriter:
             self.block.line(f"if not {test}:", 1)
             outer = 2
         each = f"{self.style.tensorflow}.convert_to_tensor({self.names.value})"
+        if any(unit.node in self.program.settled for unit in closure([update.unit])):
+            each = f"{self.names.value} if {self.names.value} is None else {each}"
         self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", outer)
 
     def _rated(self, update: Update) -> None:

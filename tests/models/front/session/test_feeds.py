@@ -138,17 +138,16 @@ def test_a_call_decides_what_a_function_adds_to_a_dictionary() -> None:
         assert "def train_step(x, y):" in after and "def compute_out(x):" in after
 
 
+def test_a_step_picks_what_it_needs_of_a_dictionary_that_may_have_more() -> None:
+    pairs = (("feed_dict, count = feeds_of(np.ones([4, 2]))\n", ""), ("print(count, ", "print("))
+    after = native(changed(OPTIONAL, *pairs))
+    assert "def compute_out(x):" in after and "compute_out(feed_dict['x'])" in after
+    assert "train_step(**feed_dict)" in after
+
+
 @pytest.mark.parametrize(
     ("pairs", "why"),
     [
-        # a step that does not need the labels may be given them, and takes no more than it needs
-        (
-            (
-                ("feed_dict, count = feeds_of(np.ones([4, 2]))\n", ""),
-                ("print(count, ", "print("),
-            ),
-            "whether `y` is fed here cannot be determined",
-        ),
         # what has a value where it is not fed
         (
             (
@@ -275,22 +274,27 @@ def test_methods_give_what_is_fed(pairs: tuple[tuple[str, str], ...]) -> None:
     assert "def train_step(x, y):" in after and "def compute_out(x):" in after
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        # whether it trains is asked otherwise than where the feeds are made
+        "        if len(batch) > 1:\n            return",
+        # the condition's name has another value below
+        f"        training = len(batch) > 1\n{ASKED}",
+    ],
+)
+def test_a_step_of_an_object_picks_what_it_needs(asked: str) -> None:
+    after = native(changed(MODEL, (ASKED, asked)))
+    assert "self.compute_out(feed_dict['x'])" in after or '(feed_dict["x"])' in after
+    assert "self.train_step(**feed_dict)" in after
+
+
 OTHER = "\n\n    def other(self):\n        return self.feeds(False, [1])"
 
 
 @pytest.mark.parametrize(
     ("pairs", "why"),
     [
-        # whether it trains is asked otherwise than where the feeds are made
-        (
-            ((ASKED, "        if len(batch) > 1:\n            return"),),
-            "whether `y` is fed here cannot be determined",
-        ),
-        # the condition's name has another value below
-        (
-            ((ASKED, f"        training = len(batch) > 1\n{ASKED}"),),
-            "whether `y` is fed here cannot be determined",
-        ),
         (((BEGUN, f"{BEGUN}        print(feed_dict)\n"),), "has another use as well"),
         ((("dict[self.y] = batch[1]", "dict.update(batch[1])"),), "`y` is not fed here"),
         (
@@ -335,9 +339,8 @@ def test_a_dictionary_has_what_it_is_given_above() -> None:
     assert "def compute_out(x):" in after and "def train_step(x, y):" in after
     loop, made = "for turn in range(3):\n", "feed_dict = {x: np.ones([4, 2])}\n"
     outside = changed(TURNS, (f"{loop}    {made}", f"{made}{loop}"))
-    result = run(outside, bridge=True, native_sessions=True)
-    why = "whether `y` is fed here cannot be determined"  # from the second turn on it is
-    assert any("the session stays" in one and why in one for one in said(result)), said(result)
+    after = native(outside)  # from the second turn on it has more
+    assert "compute_out(feed_dict['x'])" in after and "train_step(**feed_dict)" in after
 
 
 GIVEN = """\

@@ -466,6 +466,8 @@ STAYS = {
     "a part that has another value under a condition": PROGRAM.replace(
         "        self.train_op",
         "        if self.size > 1:\n            self.loss = 2.0 * self.loss\n        self.train_op",
+    ).replace(
+        "return self.sess.run(self.w)", "self.size += 1\n        return self.sess.run(self.w)"
     ),
     "a part that is given another value": PROGRAM.replace(
         "        return loss", "        self.loss = loss\n        return loss"

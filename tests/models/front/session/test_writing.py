@@ -381,7 +381,9 @@ def test_a_branch_that_a_constant_chooses_stays_one() -> None:
     after = native(program(model))
     assert "        if kind == 'squares':\n            # half\n            loss = 0.5" in after
     asked = model.replace("kind = 'squares'", "kind = input()")
-    assert [one.state for one in run(program(asked), native_sessions=True).programs] != ["native"]
+    assert "        if kind == 'squares':\n" in native(program(asked))
+    again = model.replace("kind = 'squares'", "kind = input()\nkind = kind.strip()")
+    assert [one.state for one in run(program(again), native_sessions=True).programs] != ["native"]
 
 
 def test_a_dictionary_of_feeds_is_the_last_one_above_also_from_within_a_condition() -> None:

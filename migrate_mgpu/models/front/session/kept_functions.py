@@ -1,0 +1,109 @@
+"""A function of one tensor that an object keeps as a setting: `self.activation(x)`.
+
+    class Model(object):
+        def __init__(self, sizes, activation=tf.nn.relu):
+            self.activation = activation
+
+Where each of them that a constructor is given is one that TF2 has by the same name, what it is
+called with is a value that it computes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.arguments import defaults_of
+from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.graph import OF_ONE_TENSOR
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.origins import arguments_by_name, class_of
+from migrate_mgpu.models.front.session.scope import constructor_of
+
+
+def kept_functions(module: Module, call: ast.Call, graph: CallGraph) -> list[ast.expr]:
+    """The mentions of all functions that a call of an attribute may reach; none if not known."""
+    func = call.func
+    plain = len(call.args) == 1 and not call.keywords
+    if not isinstance(func, ast.Attribute) or not plain or isinstance(call.args[0], ast.Starred):
+        return []
+    owner = class_of(module, func)
+    made = constructor_of(owner) if owner is not None else None
+    stored = [
+        (one, mention)
+        for one in graph.modules
+        for mention in one.names.attributes.get(func.attr, ())
+        if not isinstance(mention.ctx, ast.Load)
+    ]
+    if owner is None or made is None or len(stored) != 1 or stored[0][0] is not module:
+        return []
+    statement = module.names.statement(stored[0][1])
+    if not isinstance(statement, ast.Assign) or class_of(module, stored[0][1]) is not owner:
+        return []
+    found = [(module, statement.value)]
+    if isinstance(statement.value, ast.Name):
+        home = module.names.scopes[made]
+        bound = home.bindings.get(statement.value.id, ())
+        if statement not in made.body or [one.kind for one in bound] != ["parameter"]:
+            return []
+        given = [*_given(Function(module, made), statement.value.id, graph)]
+        known = [one for one in given if one is not None]
+        if not known or len(known) < len(given):
+            return []
+        found = known
+    names = (name_of(one, node) for one, node in found)
+    return [node for _, node in found] if all(name in OF_ONE_TENSOR for name in names) else []
+
+
+def _given(made: Function, name: str, graph: CallGraph) -> Iterator[tuple[Module, ast.expr] | None]:
+    """What a constructor is given by a name, and what it is where it is not; None: not known."""
+    assert isinstance(made.node, ast.FunctionDef)
+    default = dict(defaults_of(made.node.args)).get(name)
+    if default is not None:
+        yield made.module, default
+    for reference in graph.references(made):
+        call = reference.call
+        if call is None or any(isinstance(one, ast.Starred) for one in call.args):
+            yield None
+            continue
+        named = [one.value for one in call.keywords if one.arg == name]
+        value = named[0] if named else arguments_by_name(made, call).get(name)
+        unpacks = any(one.arg is None for one in call.keywords)
+        if value is not None:
+            yield reference.module, value
+        elif unpacks and call.args:
+            yield None  # it may be one of those without a name
+        else:
+            yield from _unpacked(reference, call, name, default is not None)
+
+
+def _unpacked(
+    reference: Reference, call: ast.Call, name: str, has_default: bool
+) -> Iterator[tuple[Module, ast.expr] | None]:
+    """`Model(**settings)`, of a dictionary that is written out and filled by constant keys."""
+    names = reference.module.names
+    for table in (one.value for one in call.keywords if one.arg is None):
+        if not isinstance(table, ast.Name):
+            yield None
+            continue
+        value = names.only_value(table)
+        home = names.defining_scope(table.id, names.scope_of_name[table])
+        if not isinstance(value, ast.Dict) or home is None:
+            yield None
+            continue
+        keys = [constant(one) if one is not None else None for one in value.keys]
+        for mention in names.mentions(table.id, home):
+            around = names.parents.get(mention)
+            if isinstance(around, ast.Subscript) and around.value is mention:
+                key = constant(around.slice)
+                if isinstance(around.ctx, ast.Load) or (isinstance(key, str) and key != name):
+                    continue
+            elif isinstance(mention.ctx, ast.Store) or isinstance(around, ast.keyword):
+                continue
+            yield None  # another may be put in
+        if None in keys or keys.count(name) > 1 or (name not in keys and not has_default):
+            yield None
+        elif name in keys:
+            yield reference.module, value.values[keys.index(name)]

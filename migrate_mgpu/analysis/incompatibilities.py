@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.lost_names import advice_about
 from migrate_mgpu.analysis.module import Module, Use, fact, fact_of_text
+from migrate_mgpu.analysis.python_2 import old_iterators
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.symbols import symbol, table
 
@@ -150,6 +151,9 @@ def _python_2(module: Module) -> list[tuple[ast.AST, str, str]]:
                 if (node.id, around) not in seen:
                     seen.add((node.id, around))
                     found.append((node, node.id, f"`{node.id}` is Python 2"))
+    for method in old_iterators(module):
+        text = "an iterator that has `next` and no `__next__` is Python 2"
+        found.append((method, "next", text))
     for statement in names.imports:
         if isinstance(statement, ast.Import) and not module.is_guarded(statement):
             for alias in statement.names:

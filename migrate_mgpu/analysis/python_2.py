@@ -59,12 +59,51 @@ def renames(module: Module) -> list[Edit]:
             edits += [Edit(start, start, "eval("), Edit(end, end, ")")]
         needs_reduce |= node.id == "reduce"
     edits += _without_default_encoding(module)
+    for method in old_iterators(module):
+        layout = Layout(source, method)
+        if layout.owns_lines:
+            edits.append(layout.insert_after(["", "__next__ = next"]))
     if needs_reduce:
         edits.append(_import(module, "from functools import reduce"))
     for division, operator in _divisions(module):
         if all(_is_integer(module, side) for side in _sides(division)):
             edits.append(Edit(operator, operator + 1, "//"))
     return edits
+
+
+def old_iterators(module: Module) -> list[ast.FunctionDef]:
+    """The methods `next` of classes whose objects Python 3 does not go through.
+
+    They give themselves to a loop, `def __iter__(self): return self`, and have no `__next__`.
+    """
+    found: list[ast.FunctionDef] = []
+    for owner in walk(module.tree):
+        if not isinstance(owner, ast.ClassDef) or not all(_is_plain(one) for one in owner.bases):
+            continue
+        methods = {one.name: one for one in owner.body if isinstance(one, ast.FunctionDef)}
+        given = {
+            target.id
+            for one in owner.body
+            if isinstance(one, ast.Assign)
+            for target in one.targets
+            if isinstance(target, ast.Name)
+        }
+        goes, gives = methods.get("next"), methods.get("__iter__")
+        if goes is None or gives is None or "__next__" in {*methods, *given}:
+            continue
+        last, me = gives.body[-1], gives.args.args[:1]
+        itself = isinstance(last, ast.Return) and isinstance(last.value, ast.Name)
+        if (
+            itself
+            and isinstance(last.value, ast.Name)
+            and [one.arg for one in me] == [last.value.id]
+        ):
+            found.append(goes)
+    return found
+
+
+def _is_plain(base: ast.expr) -> bool:
+    return isinstance(base, ast.Name) and base.id == "object"
 
 
 def _import(module: Module, line: str) -> Edit:

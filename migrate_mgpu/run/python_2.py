@@ -43,6 +43,7 @@ _MAY_BE = re.compile(
     rb"|^[ \t]*\w+[ \t]*=[ \t]*(?:filter|map|zip)\("
     rb"|\bdef[ \t]+\w+[ \t]*\((?:[^()\n]*,)?[ \t]*\("
     rb"|\blambda[ \t]*(?:[^:()\n]*,[ \t]*)?\([^()\n]*\)[ \t]*[:,]"
+    rb"|^[ \t]+def[ \t]+next[ \t]*\([ \t]*self[ \t]*\)"
     rb"|<>|(?<![\w.-])(?:0[0-7]{2,}|\d+L)(?![\w.-])",
     re.MULTILINE,
 )

@@ -380,3 +380,53 @@ def test_a_text_that_has_nothing_to_convert_is_read_as_well() -> None:
     result = run(("steps_test.py", CHECK), ("steps.py", STEPS), ("main.py", MAIN), bridge=True,
                  native_sessions=True)  # fmt: skip
     assert any("its session is made by `self.test_session`" in one for one in said(result))
+
+
+TOOLS = """\
+import numpy as np
+
+
+def rows(size):
+    return np.ones([3, size])
+
+
+def evaluate(sess, model):
+    return sess.run(model.loss, {model.x: rows(2)})
+"""
+ASKS = MAIN.replace(
+    "from model import Model", "from model import Model\nfrom tools import evaluate"
+)
+ASKS = ASKS.replace("            print(loss)", "            print(loss, evaluate(sess, model))")
+NET = MODEL.replace(
+    "import tensorflow as tf\n", "import tensorflow as tf\n\nfrom tools import rows\n"
+)
+NET = NET.replace("np.ones([size, 1], np.float32)", "rows(size)[:1].T.astype(np.float32)")
+
+
+def test_a_function_of_another_module_runs_what_it_is_given() -> None:
+    """The module has nothing of TensorFlow in it, and gets nothing."""
+    after = texts(("main.py", ASKS), ("model.py", MODEL), ("tools.py", TOOLS))
+    tools = after["tools.py"]
+    assert "def evaluate(model):\n    return model.compute_loss(rows(2)).numpy()\n" in tools
+    assert "tensorflow" not in tools and "evaluate(model)" in after["main.py"]
+
+
+def test_a_module_that_two_others_import() -> None:
+    after = texts(("main.py", ASKS), ("model.py", NET), ("tools.py", TOOLS))
+    assert "from tools import rows\n" in after["model.py"]
+    assert "from tools import evaluate\n" in after["main.py"]
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        TOOLS.replace("sess.run(model.loss, ", "sess.run(model.loss + 1, "),
+        TOOLS.replace("    return sess", "    print(sess.graph)\n    return sess"),
+        f"{TOOLS}\n\nif __name__ == '__main__':\n    print(rows(2))\n",
+    ],
+)
+def test_a_function_that_does_more_keeps_the_program(tools: str) -> None:
+    files = (("main.py", ASKS), ("model.py", MODEL), ("tools.py", tools))
+    result = run(*files, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert any("the session stays" in message for message in said(result))

@@ -185,6 +185,47 @@ def test_a_helper_whose_only_python_2_is_its_syntax(helper: str, after: str) -> 
     assert texts["helper.py"] == after
 
 
+OLD_ITERATOR = """\
+class Batches(object):
+    def __init__(self, size):
+        self.left = size
+
+    def __iter__(self):
+        return self
+
+    def next(self):
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        return self.left
+"""
+
+
+def test_a_helper_whose_objects_only_python_2_goes_through() -> None:
+    """Its program was said to run on TF2, and failed at its first loop."""
+    train = AFTER.replace(".compat.v1", "").replace("tf.disable_v2_behavior()\n", "import helper\n")
+    texts = written(planned(("train.py", train.encode()), ("helper.py", OLD_ITERATOR.encode())))
+    assert texts["helper.py"] == f"{OLD_ITERATOR}\n    __next__ = next\n"
+    names: dict[str, type] = {}
+    exec(texts["helper.py"], names)
+    assert list(names["Batches"](3)) == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        f"{OLD_ITERATOR}\n    __next__ = next\n",
+        OLD_ITERATOR.replace("def next(self):", "def __next__(self):"),
+        OLD_ITERATOR.replace("        return self\n", "        return iter([])\n", 1),
+        OLD_ITERATOR.replace("(object)", "(six.Iterator)"),
+    ],
+)
+def test_a_helper_that_python_3_goes_through_stays(helper: str) -> None:
+    train = AFTER.replace(".compat.v1", "").replace("tf.disable_v2_behavior()\n", "import helper\n")
+    texts = written(planned(("train.py", train.encode()), ("helper.py", helper.encode())))
+    assert "helper.py" not in texts
+
+
 @pytest.mark.parametrize(
     "helper", ["print cmp(1, 2)\n", "x = cmp(1, 2)\n", "import StringIO\nStringIO.StringIO()\n"]
 )

@@ -91,13 +91,9 @@ def old_iterators(module: Module) -> list[ast.FunctionDef]:
         goes, gives = methods.get("next"), methods.get("__iter__")
         if goes is None or gives is None or "__next__" in {*methods, *given}:
             continue
-        last, me = gives.body[-1], gives.args.args[:1]
-        itself = isinstance(last, ast.Return) and isinstance(last.value, ast.Name)
-        if (
-            itself
-            and isinstance(last.value, ast.Name)
-            and [one.arg for one in me] == [last.value.id]
-        ):
+        last, me = gives.body[-1], [one.arg for one in gives.args.args[:1]]
+        value = last.value if isinstance(last, ast.Return) else None
+        if isinstance(value, ast.Name) and me == [value.id]:
             found.append(goes)
     return found
 

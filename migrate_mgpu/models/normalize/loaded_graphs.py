@@ -238,7 +238,8 @@ class _LoadedGraph:
 
     def _is_last(self, made: ast.Name, block: ast.With, home: Scope, loaded: ast.Assign) -> bool:
         """Whether a variable is a tensor from where that is made to the end of a block."""
-        end = max(position(node) for one in block.body for node in walk(one))
+        last = block.body[-1]
+        end = last.end_lineno or last.lineno, last.end_col_offset or last.col_offset
         return all(
             binding.node is made
             or binding.node is loaded.targets[0]

@@ -44,6 +44,17 @@ def test_the_later_session_is_one_of_the_same_graph() -> None:
     assert "loaded" not in after and "Graph" not in after
 
 
+def test_the_block_may_have_comprehensions() -> None:
+    """An internal error: what is a part of one has no line of its own."""
+    again = "    print([len(rows) for _ in range(2)])\n"
+    after = native(
+        PROGRAM.replace(
+            "    print(sess.run(logits, {loaded_x", f"{again}    print(sess.run(logits, {{loaded_x"
+        )
+    )
+    assert "print([len(rows) for _ in range(2)])" in after
+
+
 def test_a_path_that_is_a_constant() -> None:
     text = changed(
         PROGRAM, ("path + '.meta'", "'./model.meta'"), ("(sess, path)", "(sess, './model')")

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from migrate_mgpu.analysis.constant_conditions import Unknown, holds
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.models.front.session.expressions import statements_of
 
 # What may give an object an attribute without its name in the code.
@@ -43,17 +43,19 @@ def is_settled(module: Module, statement: ast.If, modules: Collection[Module]) -
     if any(one.orelse for one in inside if isinstance(one, ast.For)):
         return False
     return not any(map(_sets_by_text, modules)) and all(
-        _is_asked_alike(module, part, modules)
+        _is_asked_alike(module, part, statement, modules)
         for one in inside
         if isinstance(one, ast.If)
         for part in walk(one.test)
     )
 
 
-def _is_asked_alike(module: Module, part: ast.AST, modules: Collection[Module]) -> bool:
+def _is_asked_alike(
+    module: Module, part: ast.AST, statement: ast.If, modules: Collection[Module]
+) -> bool:
     """Whether a part of a condition is the same as long as the object is that it is asked of."""
     if isinstance(part, ast.Call):
-        return module.names.qualname(part.func) in ("builtins.len", "builtins.isinstance")
+        return module.names.qualname(part.func) == "builtins.isinstance"
     if isinstance(part, ast.Attribute):
         stored = [
             (home, one)
@@ -61,8 +63,13 @@ def _is_asked_alike(module: Module, part: ast.AST, modules: Collection[Module]) 
             for one in home.names.attributes.get(part.attr, ())
             if not isinstance(one.ctx, ast.Load)
         ]
-        around = [home.names.scope_at(one).function() for home, one in stored]
-        return all(isinstance(one, ast.FunctionDef) and one.name == "__init__" for one in around)
+        here = module.names.scope_at(statement).function()
+        return all(
+            isinstance(around := home.names.scope_at(one).function(), ast.FunctionDef)
+            and around.name == "__init__"
+            and (around is not here or position(one) < position(statement))
+            for home, one in stored
+        )
     if isinstance(part, ast.Name):
         if (module.names.qualname(part) or "").startswith("builtins."):
             return True

@@ -39,6 +39,8 @@ def kept_functions(module: Module, call: ast.Call, graph: CallGraph) -> list[ast
     ]
     if owner is None or made is None or len(stored) != 1 or stored[0][0] is not module:
         return []
+    if any(_derives(one, node, graph, owner) for one in graph.modules for node in one.tree.body):
+        return []  # its constructor may give another one
     statement = module.names.statement(stored[0][1])
     if not isinstance(statement, ast.Assign) or class_of(module, stored[0][1]) is not owner:
         return []
@@ -55,6 +57,13 @@ def kept_functions(module: Module, call: ast.Call, graph: CallGraph) -> list[ast
         found = known
     names = (name_of(one, node) for one, node in found)
     return [node for _, node in found] if all(name in OF_ONE_TENSOR for name in names) else []
+
+
+def _derives(module: Module, node: ast.stmt, graph: CallGraph, owner: ast.ClassDef) -> bool:
+    """Whether a class inherits from another one."""
+    bases = node.bases if isinstance(node, ast.ClassDef) else []
+    known = (graph.class_of(module, base) for base in bases)
+    return any(one is not None and one[1] is owner for one in known)
 
 
 def _given(made: Function, name: str, graph: CallGraph) -> Iterator[tuple[Module, ast.expr] | None]:

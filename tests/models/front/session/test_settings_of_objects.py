@@ -95,6 +95,17 @@ STAYS = {
             "model = Model(**more)"),
         "`self.activation` is not supported in code that builds the graph",
     ),
+    "a class that inherits it and gives another function": (
+        PROGRAM.replace(MADE, f"class Deep(Model):\n    def __init__(self, sizes):\n"
+                        "        super(Deep, self).__init__(sizes, activation=np.tanh)\n\n\n"
+                        f"{MADE}"),
+        "the class that builds the graph is more than called",
+    ),
+    "a setting that the constructor changes below": (
+        PROGRAM.replace("        self.sess = tf.Session()", "        self.squares = False\n"
+                        "        self.sess = tf.Session()"),
+        "is used outside of `Session.run`",
+    ),
     "a setting that changes": (
         PROGRAM.replace(MADE, f"{MADE}\nmodel.squares = False"),
         "is used outside of `Session.run`",

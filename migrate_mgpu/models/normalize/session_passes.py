@@ -113,6 +113,7 @@ from migrate_mgpu.models.normalize import (
     unread_states,
     variable_lists,
     variable_names,
+    variable_regularizers,
 )
 from migrate_mgpu.source.source import Edit
 
@@ -236,6 +237,7 @@ PASSES: tuple[Pass, ...] = (
     _whole(class_constants.normalize),
     _whole(called_objects.normalize),
     _with_calls(variable_lists.normalize),
+    _among(variable_regularizers.normalize),
     _whole(network_methods.normalize),
     _among(trained_globals.normalize),
     _of_objects(_whole(kept_objects.normalize)),

@@ -237,7 +237,7 @@ PASSES: tuple[Pass, ...] = (
     _whole(class_constants.normalize),
     _whole(called_objects.normalize),
     _with_calls(variable_lists.normalize),
-    _among(variable_regularizers.normalize),
+    _among_calls(variable_regularizers.normalize),
     _whole(network_methods.normalize),
     _among(trained_globals.normalize),
     _of_objects(_whole(kept_objects.normalize)),

@@ -4,7 +4,8 @@
     loss += tf.add_n(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES))
 
 becomes `loss += tf.add_n([tf.multiply(0.1, tf.nn.l2_loss(w))])`, where nothing else has a
-regularizer: no layer, no scope, and no variable of another function.
+regularizer: no layer, no scope, and no variable of another function; and where all that is built
+once: TF1 collects the terms of all that builds the same again.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import is_none
-from migrate_mgpu.analysis.scopes import position
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
@@ -29,19 +31,18 @@ _KEY = "GraphKeys.REGULARIZATION_LOSSES"
 _SHARES = ("reuse", "reuse_variables")
 
 
-def normalize(module: Module, modules: Sequence[Module]) -> list[Edit]:
+def normalize(module: Module, graph: CallGraph, modules: Sequence[Module]) -> list[Edit]:
     """The edits for the regularizers of a module; none where a term may be another's.
 
     ``modules`` are all of its program.
     """
     made = _regularized(module)
     reads = _reads(module)
-    if (
-        not made
-        or not reads
-        or any(_regularized(m) or _reads(m) for m in modules if m is not module)
-    ):
+    others = [one for one in modules if one is not module]
+    if not made or not reads or any(_regularized(one) or _reads(one) for one in others):
         return []
+    if not all(graph.runs_once(module, node, modules) for node in (*made, *reads)):
+        return []  # what is built once more is collected with what there was
     if any(_has_more(one, made) for one in modules):
         return []
     names, source = module.names, module.source
@@ -66,6 +67,8 @@ def normalize(module: Module, modules: Sequence[Module]) -> list[Edit]:
             return []
         scale = by_parameter(shown, ("scale", "scope")).get("scale")
         if scale is None or len(shown.args) + len(shown.keywords) != 1:
+            return []
+        if not all(_stays(module, part) for part in walk(scale)):
             return []
         term = TERMS[name].format(tf=tf, value=target.id)
         terms.append(f"{tf}.multiply({source.code(scale)}, {term})")
@@ -93,6 +96,13 @@ def normalize(module: Module, modules: Sequence[Module]) -> list[Edit]:
                 return []
             found.append(without_paragraph(source, statement))
     return found
+
+
+def _stays(module: Module, part: ast.AST) -> bool:
+    """Whether a part of a scale is the same where the terms are read."""
+    if isinstance(part, ast.Name):
+        return module.names.only_binding(part) is not None
+    return not isinstance(part, (ast.Call, ast.Subscript, ast.Lambda, ast.NamedExpr))
 
 
 def _regularized(module: Module) -> dict[ast.Call, ast.expr]:

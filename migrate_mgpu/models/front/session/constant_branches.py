@@ -74,7 +74,8 @@ def _is_asked_alike(
         if (module.names.qualname(part) or "").startswith("builtins."):
             return True
         return module.names.only_binding(part) is not None
-    return not isinstance(part, (ast.NamedExpr, ast.Lambda, ast.Await, ast.Yield))
+    # An item of a list, or of a dictionary, may be another one later.
+    return not isinstance(part, (ast.Subscript, ast.NamedExpr, ast.Lambda, ast.Await, ast.Yield))
 
 
 def expressions_of_branches(statement: ast.If) -> Iterator[ast.expr]:

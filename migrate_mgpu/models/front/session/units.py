@@ -258,12 +258,10 @@ class UnitReader(StatementReader):
                     self.meanings[name] = self.unit(made, places[0])
                     self.found.roles[places[0]] = Role.UNIT
 
-    def begins_by_number(self, statement: ast.AugAssign) -> bool:
-        """Whether a statement adds a tensor to a number, which is a part of the graph then."""
-        if not isinstance(statement.target, ast.Name) or not self.is_graph(statement.value):
-            return False
-        self._begin_numbers([statement.target.id], statement)
-        return isinstance(self.meanings.get(statement.target.id), Unit)
+    def begins_by_number(self, statement: ast.AugAssign) -> None:
+        """Where a statement adds a tensor to a number, that is a part of the graph as well."""
+        if isinstance(statement.target, ast.Name) and self.is_graph(statement.value):
+            self._begin_numbers([statement.target.id], statement)
 
     def _is_settled(self, statement: ast.If) -> bool:
         """Whether what is told once says which branch is taken, and all of them can be read."""

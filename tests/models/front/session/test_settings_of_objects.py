@@ -106,6 +106,11 @@ STAYS = {
                         "        self.sess = tf.Session()"),
         "is used outside of `Session.run`",
     ),
+    "a setting in a dictionary, which may change": (
+        PROGRAM.replace("self.squares = squares", 'self.squares = {"on": squares}').replace(
+            "if self.squares:", 'if self.squares["on"]:'),
+        "is used outside of `Session.run`",
+    ),
     "a setting that changes": (
         PROGRAM.replace(MADE, f"{MADE}\nmodel.squares = False"),
         "is used outside of `Session.run`",

@@ -62,6 +62,8 @@ def table_text(module: Module, node: ast.AST, style: FileStyle) -> str | None:
     if signature is None or not isinstance(call, ast.Call) or call.func is not node:
         raise Refused(module, node, f"`tf.{name}` has no known form in TF2")
     given = {n: v for n, v in arguments_of(module, call, signature).items() if not is_none(v)}
+    if "dtype" in given and tensorflow_name(module, given["dtype"]) == "string":
+        del given["dtype"]  # of the words, which is what a table has anyway
     for parameter, value in given.items():
         if parameter not in _KNOWN or not _is_plain(module, value):
             raise Refused(module, value, f"`{parameter}` of `tf.{name}`")
@@ -79,10 +81,14 @@ def _is_plain(module: Module, node: ast.expr) -> bool:
 
 
 def _listed(module: Module, node: ast.expr) -> ast.expr:
-    """The list in `tf.constant(WORDS)`."""
-    if isinstance(node, ast.Call) and tensorflow_name(module, node.func) == "constant":
-        if len(node.args) == 1 and not node.keywords:
-            return node.args[0]
+    """The list in `tf.constant(WORDS)`, which may have a name of its own."""
+    made: ast.expr | None = node
+    if isinstance(node, ast.Name):
+        binding = module.names.only_binding(node)
+        made = binding.value if binding is not None else None
+    if isinstance(made, ast.Call) and tensorflow_name(module, made.func) == "constant":
+        if len(made.args) == 1 and all(one.arg == "name" for one in made.keywords):
+            return made.args[0]
     return node
 
 

@@ -1240,7 +1240,8 @@ class KerasModel:
     ``value`` is the expression by which it is handed over, ``parts`` are the calls of Keras's
     that it is made of. ``building`` are the statements of the function around ``value`` that
     make one of them, what it is compiled with, or compile it. ``output`` is the name that the layer
-    of its output is given; None where it is given none, or that cannot be told.
+    of its output is given; None where it is given none, or that cannot be told. ``is_sequential``:
+    it is one layer after the other.
     """
 
     module: Module
@@ -1249,3 +1250,4 @@ class KerasModel:
     parts: tuple[Operation, ...]
     building: tuple[ast.stmt, ...]
     output: str | None = None
+    is_sequential: bool = False

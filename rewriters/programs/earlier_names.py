@@ -24,7 +24,8 @@ say; the names are in `migrate_mgpu/data/earlier_names.json`. Where `tf.concat(a
 b, c)` do not show their order, it is that of the others in the file, and in a file with names from
 before 1.0 the old one. A call with arguments that 1.0 does not have stays, and so does its program;
 so do Datasets of `tf.contrib.data` where a `map` has its old arguments (`num_threads`), or where
-they have a method that those of `tf.data` have not (`group_by_window`). `--ignore MGPU213` leaves
+they have a method that those of `tf.data` have not (`rejection_resample`). `group_by_window` and
+its like are given to `apply`. `--ignore MGPU213` leaves
 all of these programs as they are.
 
 ## References
@@ -38,7 +39,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.flags import defined_flags, is_absls_own, is_flag
 from migrate_mgpu.analysis.import_edits import with_imports
-from migrate_mgpu.analysis.module import Module, Use
+from migrate_mgpu.analysis.module import Module, Use, tensorflow_name
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.analysis.symbols import EarlierCall, earlier
@@ -159,11 +160,31 @@ with tf.Session() as sess:
         """\
 import tensorflow as tf
 
-data = tf.contrib.data.Dataset.range(9).ignore_errors()
+data = tf.contrib.data.Dataset.from_sparse_tensor_slices(None)
 with tf.Session() as sess:
     print(sess.run(data.make_one_shot_iterator().get_next()))
 """,
-        refused="`tensorflow.contrib.data.Dataset.range` does not exist in TF2",
+        refused="`tensorflow.contrib.data.Dataset.from_sparse_tensor_slices` does not exist in TF2",
+    ),
+    Case(
+        "a Dataset's method that is a function since 1.4",
+        """\
+import tensorflow as tf
+
+data = tf.contrib.data.Dataset.range(9).group_by_window(
+    key_func=lambda x: x % 2, reduce_func=lambda key, part: part.batch(2), window_size=2)
+with tf.Session() as sess:
+    print(sess.run(data.make_one_shot_iterator().get_next()))
+""",
+        """\
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+data = tf.data.Dataset.range(9).apply(tf.data.experimental.group_by_window(
+    key_func=lambda x: x % 2, reduce_func=lambda key, part: part.batch(2), window_size=2))
+with tf.Session() as sess:
+    print(sess.run(data.make_one_shot_iterator().get_next()))
+""",
     ),
     Case(
         "a Dataset's method with its old arguments",
@@ -211,10 +232,9 @@ with tf.Session() as sess:
 
 
 # Methods that a Dataset of `tf.contrib.data` has, and one of 1.15's `tf.data` has not.
-_OLD_METHODS = {
-    "dense_to_sparse_batch", "from_sparse_tensor_slices", "group_by_window", "ignore_errors",
-    "read_batch_features", "rejection_resample",
-}  # fmt: skip
+_OLD_METHODS = {"from_sparse_tensor_slices", "read_batch_features", "rejection_resample"}
+# Those that are functions since 1.4, which `apply` is given.
+_APPLIED = {"dense_to_sparse_batch", "group_by_window", "ignore_errors"}
 # What a name that is gone raises, and a call whose arguments have another order.
 _STOPS = ("exit", "print_exc", "set_trace")  # what ends or halts a program, and tells why
 _CATCH = {"AttributeError", "TypeError", "ValueError", "Exception", "BaseException"}
@@ -251,12 +271,37 @@ def rename(module: Module) -> Renamed:
                     _merge(found, use, _in_order(module, call, table.order[name]))
         elif use.status == "gone" and not _is_old_pipeline(module, name):
             _merge(found, use, _renamed(module, use))
+    _apply(found, module)
     # Names of contrib went after 1.0: they do not show the order of before.
     if any(not name.startswith("tf.contrib.") for name in found.names) and False not in orders:
         for use, call, row in unclear:
             _merge(found, use, _in_order(module, call, row))
     _flags(found, module)
     return found
+
+
+def _apply(found: Renamed, module: Module) -> None:
+    """`data.ignore_errors()` as `data.apply(tf.contrib.data.ignore_errors())`, since 1.4."""
+    if not any(name.startswith("tf.contrib.data.") for name in found.names):
+        return
+    for call in _applied(module):
+        assert isinstance(call.func, ast.Attribute)
+        name, tf = call.func.attr, spelling(module, call)
+        start, end = module.source.span(call.func)[1] - len(name), module.source.span(call)[1]
+        found.edits.append(Edit(start, start + len(name), f"apply({tf}.contrib.data.{name}"))
+        found.edits.append(Edit(end, end, ")"))
+        found.names[f"tf.contrib.data.Dataset.{name}"] = call.func
+
+
+def _applied(module: Module) -> list[ast.Call]:
+    """The calls of methods of Datasets that are functions since 1.4."""
+    return [
+        call
+        for call in module.names.calls
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in _APPLIED
+        and not tensorflow_name(module, call.func)
+    ]
 
 
 def _flags(found: Renamed, module: Module) -> None:
@@ -365,7 +410,7 @@ def _is_old_pipeline(module: Module, name: str) -> bool:
             return True
         if method in _OLD_METHODS:
             return True
-    return False
+    return any(spelling(module, call) is None for call in _applied(module))
 
 
 def _called(module: Module, use: Use) -> Iterator[ast.Call]:

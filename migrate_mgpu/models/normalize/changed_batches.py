@@ -14,6 +14,7 @@ import ast
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.batches import CHANGED, BatchReader, dataset_of, names_in
@@ -138,7 +139,12 @@ class _Function:
     def _plain(self, node: ast.expr | None) -> bool:
         """Whether a value has no list of tensors in it."""
         if isinstance(node, ast.Tuple):
-            return all(map(self._plain, node.elts))
+            return all(map(self._plain, _with_labels(node)))
+        if isinstance(node, ast.List):  # of numbers, which is one tensor
+            return all(isinstance(one, (ast.Name, ast.Constant)) for one in node.elts) and not any(
+                isinstance(one, ast.Name) and (one.id in self.parts or self._made_of_batch(one))
+                for one in node.elts
+            )
         if isinstance(node, ast.Dict):
             return None not in node.keys and all(map(self._plain, node.values))
         if isinstance(node, ast.Name) and node.id not in self.parts:
@@ -153,6 +159,17 @@ class _Function:
             pops = isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
             return pops or (bool(name) and name.rpartition(".")[2] not in _LISTS)
         return isinstance(node, (ast.Name, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare))
+
+    def _made_of_batch(self, node: ast.Name) -> bool:
+        """Whether a name has a value that is computed beside the batch: a tensor, perhaps."""
+        scope = self.module.names.scopes[self.node]
+        home = self.module.names.defining_scope(node.id, self.module.names.scope_of_name[node])
+        if home is not scope:
+            return False
+        found = [self.module.names.only_binding(node)]
+        return any(
+            one is None or one.value is None or not _counts(one.value, self.module) for one in found
+        )
 
     def _stars(self, taken: ast.Assign, dataset: ast.expr) -> str | None:
         """Whether one name stands for a tuple, whose parts `map` gives one by one."""
@@ -192,6 +209,8 @@ class _Function:
         given = f"{source.code(dataset)}.map({name}).make_one_shot_iterator().get_next()"
         edits = [Edit(layout.line_start, first, layout.lines(head))]
         edits += self._indented(first, end.line_end)
+        if isinstance(last.value, ast.Tuple) and len(_with_labels(last.value)) == 1:
+            edits.append(Edit(*source.span(last.value), source.code(last.value.elts[0])))
         edits.append(
             Edit(
                 end.line_end,
@@ -213,6 +232,20 @@ class _Function:
         deeper = [n for n in rows if n - line not in strings and source.line_text(n).strip()]
         starts = [source.line_starts[number - 1] for number in deeper]
         return [Edit(at, at, source.indent_unit) for at in starts]
+
+
+def _with_labels(node: ast.Tuple) -> list[ast.expr]:
+    """What a batch is: `features, None` is one of features alone."""
+    if len(node.elts) == 2 and is_none(node.elts[1]) and not isinstance(node.elts[0], ast.Tuple):
+        return node.elts[:1]
+    return node.elts
+
+
+def _counts(node: ast.expr, module: Module) -> bool:
+    """Whether a value is a number of Python's: `len(text)`, `3`."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (int, float))
+    return isinstance(node, ast.Call) and module.names.qualname(node.func) == "builtins.len"
 
 
 def _draws(node: ast.expr) -> bool:

@@ -11,12 +11,14 @@ behind the evaluation.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import Scope
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
@@ -54,13 +56,72 @@ def experiment_of(flow: EstimatorFlow) -> ast.Call | None:
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits of one run and the function that makes its Experiment; none for another form."""
     module = flow.module
+    runs = [c for c in module.names.calls if _named(module, c, "learn_runner.run")]
+    for call in runs:
+        found = _Run.of(module, call, graph, 1)
+        edits = found.edits() if found is not None else None
+        if edits:
+            return {module: edits}
+    together = _run_again(module, runs, graph)
+    if together:
+        return {module: together}
     for call in module.names.calls:
-        if _named(module, call, "learn_runner.run"):
-            found = _Run.of(module, call, graph)
-            edits = found.edits() if found is not None else None
+        if _named(module, call, "Experiment"):
+            edits = _run_here(module, call)
             if edits:
                 return {module: edits}
     return {}
+
+
+def _run_again(module: Module, calls: list[ast.Call], graph: CallGraph) -> list[Edit] | None:
+    """Runs of one function's Experiments, by calls of which each is like the others."""
+    runs = [_Run.of(module, call, graph, len(calls)) for call in calls]
+    found: dict[tuple[int, int, str], Edit] = {}
+    for run in runs:
+        edits = run.edits(calls) if run is not None else None
+        if run is None or not edits or run.function is not (runs[0] and runs[0].function):
+            return None
+        found.update({(one.start, one.end, one.new): one for one in edits})
+    # The function and the imports are written alike each time; calls are as many as they were.
+    places = [(one.start, one.end) for one in found.values()]
+    return list(found.values()) if len(set(places)) == len(places) else None
+
+
+def _run_here(module: Module, call: ast.Call) -> list[Edit] | None:
+    """`Experiment(...)`, which a later statement runs (`experiment.train_and_evaluate()`)."""
+    names = module.names
+    made = names.statement(call)
+    run: ast.AST = call
+    if isinstance(made, ast.Assign) and made.value is call and len(made.targets) == 1:
+        target = made.targets[0]
+        scope = names.scope_of_name.get(target) if isinstance(target, ast.Name) else None
+        if scope is None or not isinstance(target, ast.Name) or names.scope_at(made) is not scope:
+            return None
+        mentions = [one for one in names.mentions(target.id, scope) if one is not target]
+        if len(mentions) != 1:
+            return None
+        (run,) = mentions
+    method = names.parents[run]
+    runs = names.parents[method]
+    statement = names.statement(run)
+    if not isinstance(method, ast.Attribute) or method.attr not in _SCHEDULES:
+        return None
+    if not isinstance(runs, ast.Call) or runs.func is not method or runs.args or runs.keywords:
+        return None
+    if not isinstance(statement, ast.Expr) or statement.value is not runs:
+        return None
+    if statement is not made and statement not in names.block(made):
+        return None
+    between = names.block(made)[names.block(made).index(made) + 1 :]
+    if statement is not made and between[:1] != [statement]:
+        return None  # what it is given may be another thing by then
+    around = next((p for p in names.ancestors(made) if isinstance(p, ast.FunctionDef)), None)
+    one = _Run(module, call, around, None, None)
+    lines = one.lines(call, made, names.scope_at(made))
+    layouts = [Layout(module.source, one) for one in dict.fromkeys((made, statement))]
+    if lines is None or not all(layout.owns_lines for layout in layouts):
+        return None
+    return [layouts[-1].replace(lines), *(layout.replace([]) for layout in layouts[:-1])]
 
 
 def tell(flow: EstimatorFlow, graph: CallGraph) -> list[Diagnostic]:
@@ -93,12 +154,12 @@ class _Run:
 
     module: Module
     call: ast.Call
-    function: ast.FunctionDef
+    function: ast.FunctionDef | None
     maker: ast.FunctionDef | None
     made: ast.Call | None
 
     @classmethod
-    def of(cls, module: Module, call: ast.Call, graph: CallGraph) -> _Run | None:
+    def of(cls, module: Module, call: ast.Call, graph: CallGraph, runs: int) -> _Run | None:
         given = by_parameter(call, _RUN).get("experiment_fn")
         made = given if isinstance(given, ast.Call) else None
         named = made.func if made is not None else given
@@ -108,7 +169,7 @@ class _Run:
         node = found.node
         if not isinstance(node, ast.FunctionDef) or node.decorator_list:
             return None
-        if len(module.names.by_id.get(node.name, ())) != 1:  # something else takes it, too
+        if len(module.names.by_id.get(node.name, ())) != runs:  # something else takes it, too
             return None
         if made is None:
             return cls(module, call, node, None, None)
@@ -123,8 +184,11 @@ class _Run:
         once = len(module.names.by_id.get(inner.name, ())) == 1
         return cls(module, call, inner, node, made) if alone and apart and once else None
 
-    def edits(self) -> list[Edit] | None:
-        """All edits; None where something is done that they do not say."""
+    def edits(self, runs: Sequence[ast.Call] = ()) -> list[Edit] | None:
+        """All edits; None where something is done that they do not say.
+
+        ``runs`` are all calls that run an Experiment of the function.
+        """
         names, source = self.module.names, self.module.source
         given = by_parameter(self.call, _RUN)
         statement = names.statement(self.call)
@@ -162,7 +226,7 @@ class _Run:
         block = Block(source, source.indent_of(self.maker or self.function))
         written = {**trains, **{statement: [] for statement in unused or ()}}
         function = self._function(block, name, kept, written)
-        return [Edit(start, end, run), function, *self._imports()]
+        return [Edit(start, end, run), function, *self._imports(runs or [self.call])]
 
     def _handed_on(self) -> list[ast.keyword] | None:
         """What the maker's `**` is given, where the Experiment gets all of it.
@@ -208,17 +272,25 @@ class _Run:
             return None
         if any(isinstance(n, (ast.Return, ast.Yield)) for s in before for n in ast.walk(s)):
             return None
+        statement = next(iter(gone))
+        lines = self.lines(value, statement, names.scopes[self.function])
+        if lines is None:
+            return None
+        gone[statement] = lines
+        return gone
+
+    def lines(self, value: ast.Call, statement: ast.stmt, scope: Scope) -> list[str] | None:
+        """What an Experiment does, in the place of the statement that makes it."""
+        names, code = self.module.names, self.module.source.code
         given = self._given(value)
-        if given is None:
+        if given is None or "estimator" not in given:
             return None
         if any(not is_none(given[name]) for name in _OTHERWISE & given.keys()):
             return None
-        code = module.source.code
-        statement = next(iter(gone))
         lines = [comment.text for comment in comments(code(statement))]
         estimator = code(given["estimator"])
         if not isinstance(given["estimator"], ast.Name):
-            name = names.fresh(names.scopes[self.function], "estimator", "model")
+            name = names.fresh(scope, "estimator", "model")
             lines.append(f"{name} = {estimator}")
             estimator = name
         exported = self._exported(given.get("export_strategies"), estimator)
@@ -242,8 +314,7 @@ class _Run:
             if method == "evaluate" and steps is None:
                 written.insert(1, "steps=100")
             lines.append(f"{estimator}.{method}({', '.join(written)})")
-        gone[statement] = [*lines, *exported]
-        return gone
+        return [*lines, *exported]
 
     def _given(self, value: ast.Call) -> dict[str, ast.expr] | None:
         """What the Experiment is given, by its parameters; None where that is not all seen."""
@@ -301,9 +372,9 @@ class _Run:
         start, end = Layout(source, outer).line_start, Layout(source, outer).next_line
         return Edit(start, end, block.text())
 
-    def _imports(self) -> list[Edit]:
+    def _imports(self, runs: Sequence[ast.Call]) -> list[Edit]:
         """The imports of `learn_runner` and the like, which nothing names any more."""
-        named = [self.call]
+        named = list(runs)
         for one in (self._handed_on() or []) + ([] if self.made is None else self.made.keywords):
             named += [n for n in ast.walk(one) if isinstance(n, ast.Call)]
         gone: dict[ast.ImportFrom, list[str]] = {}
@@ -318,7 +389,8 @@ class _Run:
             statement = binding.node if binding is not None else None
             if not isinstance(statement, ast.ImportFrom) or not isinstance(root, ast.Name):
                 continue
-            if len(names.by_id.get(root.id, ())) == 1 and root.id not in gone.get(statement, ()):
+            mentions = names.by_id.get(root.id, ())
+            if len(mentions) == len(runs) and root.id not in gone.get(statement, ()):
                 gone.setdefault(statement, []).append(root.id)
         source, found = self.module.source, []
         for statement, ids in gone.items():

@@ -22,6 +22,7 @@ from migrate_mgpu.models.front.estimators.parts import (
     EstimatorFlow,
 )
 from migrate_mgpu.models.front.inputs.batches import CHANGED
+from migrate_mgpu.models.front.keras_model.model import NAMED
 from migrate_mgpu.models.front.network.layer_calls import TEXT_SIZE
 from migrate_mgpu.models.front.network.network_classes import OWN_CLASS
 from migrate_mgpu.models.normalize import (
@@ -50,6 +51,7 @@ from migrate_mgpu.models.normalize import (
     head_specs,
     idle_imports,
     inlining,
+    keras_names,
     layer_stacks,
     learning_phases,
     local_functions,
@@ -74,6 +76,7 @@ from migrate_mgpu.models.normalize import (
     tpu_arms,
     tpu_estimators,
     tpu_flags,
+    trained_layers,
     turned_losses,
     variable_makers,
     variables,
@@ -158,6 +161,7 @@ PASSES = (
     Pass(appended_lists.normalize, frozenset({CHANGED_SETTING})),
     Pass(callables.normalize),
     Pass(widths.normalize),
+    Pass(trained_layers.normalize, frozenset({MODEL_FN, COMPUTED_SIZE})),
     Pass(optimizer_classes.normalize),
     Pass(optimizers.normalize),
     Pass(methods.normalize),
@@ -171,6 +175,7 @@ PASSES = (
     Pass(towers.normalize),
     Pass(digits.normalize, frozenset({MNIST})),
     Pass(public_keras.normalize, frozenset({PRIVATE_KERAS})),
+    Pass(keras_names.normalize, frozenset({NAMED})),
     Pass(resized_images.normalize, frozenset({RESIZED})),
     Pass(changed_batches.normalize, frozenset({CHANGED})),
     Pass(constant_batches.normalize, frozenset({CHANGED})),

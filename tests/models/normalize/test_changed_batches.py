@@ -78,3 +78,25 @@ def test_whether_one_name_is_a_tuple_must_be_known() -> None:
     text = text.replace("tf.data.Dataset.from_tensor_slices((X, X[:, :1]))", "read()")
     read = "def read():\n    return tf.data.experimental.make_csv_dataset('f', 1)\n\n\n"
     stays(HEAD + read + text, CHANGED)
+
+
+def test_no_labels_are_left_out() -> None:
+    assert function(
+        "size = len(X)\nfeatures = {'x': x, 'size': [size]}\nreturn features, None"
+    ) == [
+        "    def as_batch(x, y):",
+        "        size = len(X)",
+        "        features = {'x': x, 'size': [size]}",
+        "        return features",
+        "",
+        "    return dataset.map(as_batch)",
+    ]
+
+
+@pytest.mark.parametrize("more", ["[x]", "[size, y]", "[tf.shape(x)]", "[size]"])
+def test_a_list_of_tensors_is_no_tensor(more: str) -> None:
+    size = "size = tf.size(x)" if more == "[size]" else "size = 3"
+    stays(
+        HEAD + program(f"{size}\nfeatures = {{'x': x, 'size': {more}}}\nreturn features, y"),
+        CHANGED,
+    )

@@ -246,3 +246,58 @@ def test_an_estimator_of_contrib_learn() -> None:
 def test_what_only_contrib_learn_does_stays(driven: str) -> None:
     reason = "`tensorflow.contrib.learn.Estimator` does not exist in TF2"
     stays(whole(BOXES + driven), reason)
+
+
+HERE = f"""\
+estimator = tf.estimator.Estimator(model_fn, config={CONFIG})
+experiment = tf.contrib.learn.Experiment(estimator, input_fn, input_fn, train_steps=9)
+
+experiment.train_and_evaluate()
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HERE,
+        HERE.replace("experiment = ", "").replace("\n\nexperiment", ""),
+        HERE.replace("train_and_evaluate", "local_run"),
+    ],
+)
+def test_an_experiment_that_runs_where_it_is_made(text: str) -> None:
+    after, messages = migrated(HEAD + MODEL_FN + text)
+    assert TRAINED.replace("    ", "").replace("estimator = model_fn()\n", "") in after, messages
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("experiment.train_and_evaluate()", "experiment.train()"),
+        ("experiment.train_and_evaluate()", "result = experiment.train_and_evaluate()"),
+        ("experiment.train_and_evaluate()", "print(experiment)\nexperiment.train_and_evaluate()"),
+        ("\n\nexperiment", "\nprint(9)\nexperiment"),
+        ("train_steps=9", "eval_metrics={'accuracy': 1}"),
+    ],
+)
+def test_experiments_that_stay_where_they_are_made(old: str, new: str) -> None:
+    reason = "the Estimator is passed to `tf.contrib.learn.Experiment(...)`"
+    stays(HEAD + MODEL_FN + HERE.replace(old, new), reason)
+
+
+def test_runs_of_one_function_call_it() -> None:
+    after, messages = migrated(HEAD + RUNNER + MODEL_FN + MAKES + RUN + RUN)
+    assert after.endswith("\n\nrun_experiment()\nrun_experiment()\n"), messages
+    assert "learn_runner" not in after
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "print(experiment_fn)\n",
+        RUN.replace("run_config=", "schedule='train', run_config="),
+        RUN.replace("learn_runner.run", "result = learn_runner.run"),
+    ],
+)
+def test_runs_that_are_not_alike_stay(more: str) -> None:
+    reason = "how the Estimator is configured here cannot be analyzed"
+    stays(HEAD + RUNNER + MODEL_FN + MAKES + RUN + more, reason)

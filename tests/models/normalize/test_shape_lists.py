@@ -167,9 +167,17 @@ def test_each_call_that_may_come_first_restores() -> None:
     assert after.count("    restore(") == 3, said
 
 
-def test_a_loop_of_calls_stays() -> None:
+def test_a_loop_that_evaluates_restores_each_time() -> None:
+    after, said = migrated(
+        *files(main=(("    if FLAGS.do_eval:\n", "    while FLAGS.do_eval:\n"),))
+    )
+    assert "    while FLAGS.do_eval:\n" in after, said
+    assert after.count("    restore(") == 3, said
+
+
+def test_a_loop_that_trains_stays() -> None:
     first, *others = files(
-        main=(("    if FLAGS.do_eval:\n", "    while FLAGS.do_eval:\n"),),
+        main=(("    if FLAGS.do_train:\n", "    while FLAGS.do_train:\n"),),
     )
     stays(first, "the input of a model with a model_dir is made here", *others)
 

@@ -31,6 +31,9 @@ _ONE_ARRAY = {
     "random.normal", "random.rand", "random.randint", "random.randn", "random.random",
     "random.uniform", "reshape", "stack", "zeros",
 }  # fmt: skip
+# Functions that give a sparse tensor, and the tensors that it is made of.
+_SPARSE = {"SparseTensor", "string_split", "sparse.SparseTensor", "strings.split"}
+_OF_SPARSE = {"dense_shape", "indices", "values"}
 _OF_ARRAYS = {"astype", "reshape"}  # methods that tuples do not have
 _OF_DICTIONARIES = {"get", "items", "keys", "pop", "update", "values"}
 
@@ -122,6 +125,9 @@ def _structure(module: Module, node: ast.expr, of_list: str) -> str:
         return ONE
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Sub, ast.Pow)):
         return ONE
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+        part_of = tensorflow_name(module, node.value.func)
+        return ONE if part_of in _SPARSE and node.attr in _OF_SPARSE else UNKNOWN
     if isinstance(node, ast.Call):
         name = module.names.qualname(node.func) or ""
         package, _, function = name.partition(".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Refused
@@ -25,6 +26,8 @@ from migrate_mgpu.models.front.keras_model.keras_calls import (
 )
 from migrate_mgpu.models.ir import PREDICT, Compiled, KerasModel, Operation, Optimizer
 
+NAMED = "named-by-keras"  # the key of what is called as Keras numbers its layers
+_BY_KERAS = re.compile(r"input_\d+$")
 _PLAIN = ("builtins.", "math.", "numpy.", "os.")
 _PARTS = ("input", "inputs", "layers", "output", "outputs")
 _METHODS = ("add", "append", "extend", "format", "get", "items", "summary", "values")
@@ -64,23 +67,26 @@ class _Reader:
         value = flow.arguments.get("keras_model")
         if value is None:
             raise Refused(module, flow.call, "model_to_estimator without a Keras model")
-        for call in flow.driving.calls:
-            if call.kind == PREDICT:
-                raise Refused(
-                    call.module, call.node, "predictions of this Estimator are dictionaries, by "
-                    "the name of the output layer", "take them from the Keras model's predict",
-                )  # fmt: skip
         self._expression(module, value)
         origin = self._origin(module, value)
         compiled = self._model(*origin)
         if self.problems:
             raise Refused.because(self.problems[0])
+        output = self._output(*origin)
+        for call in flow.driving.calls:
+            if call.kind == PREDICT and (output is None or "predict_keys" in call.arguments):
+                raise Refused(
+                    call.module, call.node, "predictions of this Estimator are dictionaries, by "
+                    "the name of the output layer", "give the layer of its output a name", NAMED,
+                )  # fmt: skip
         names = module.names
         scope = names.scope_at(flow.statement)
         building = [s for s in self.building if names.scope_at(s) is scope]
         building.sort(key=lambda s: s.lineno)
-        parts, output = tuple(self.parts), self._output(*origin)
-        return KerasModel(module, value, compiled, parts, tuple(building), output)
+        parts = tuple(self.parts)
+        row = _model_row(*origin)
+        layered = row is not None and "layers" in row.signature
+        return KerasModel(module, value, compiled, parts, tuple(building), output, layered)
 
     def _origin(self, module: Module, value: ast.expr) -> tuple[Module, ast.Call]:
         origins = self.values.definitions(module, value)
@@ -104,8 +110,7 @@ class _Reader:
             isinstance(outputs, ast.List) and len(outputs.elts) > 1
         ):
             raise Refused(module, outputs, "a Keras model of several outputs")
-        if "layers" in row.signature:
-            self._check_fed(module)
+        self._check_fed(module, "layers" in row.signature)
         compiled: list[tuple[Module, ast.Call]] = []
         for mention in self.values.uses(module, call):
             where, node = mention.module, mention.node
@@ -126,9 +131,10 @@ class _Reader:
                         for argument in used.args:
                             self._expression(where, argument)
                     continue
+            asks = isinstance(parent, ast.Attribute) and parent.attr in ("input", "input_names")
             raise Refused(
                 where, node, "what else is done here with the Keras model cannot be analyzed",
-                "do it with the model after the migration",
+                "do it with the model after the migration", NAMED if asks else "",
             )  # fmt: skip
         if len(compiled) != 1:
             raise Refused(module, call, "where this Keras model is compiled cannot be determined")
@@ -177,16 +183,36 @@ class _Reader:
         whole = isinstance(listed, (ast.List, ast.Tuple)) and listed.elts
         return listed.elts[-1] if whole and isinstance(listed, (ast.List, ast.Tuple)) else None
 
-    def _check_fed(self, module: Module) -> None:
-        """A Sequential takes a dictionary of features in 1.15, and none in Keras 3."""
-        for other in dict.fromkeys((module, self.flow.module)):
+    def _check_fed(self, module: Module, is_sequential: bool) -> None:
+        """Features by the names of inputs, which Keras 2.15 and 3 know by their own names alone.
+
+        The input that a Sequential's first layer makes has another name in Keras 3; so has one
+        that is given no name.
+        """
+        homes = dict.fromkeys((module, self.flow.module))
+        own = {
+            constant(one.value)
+            for other in homes
+            for call in other.names.calls
+            if keras_name(other, call.func).endswith(("Input", "InputLayer"))
+            for one in call.keywords
+            if one.arg == "name"
+        }
+        for other in homes:
             for node in ast.walk(other.tree):
                 for key in node.keys if isinstance(node, ast.Dict) else ():
                     text = key.value if isinstance(key, ast.Constant) else ""
-                    if isinstance(text, str) and text.endswith("_input"):
+                    if not isinstance(text, str) or text in own:
+                        continue
+                    if _BY_KERAS.match(text):
+                        raise Refused(
+                            other, node, "features by a name that Keras gives an input",
+                            "give the Input a name", NAMED,
+                        )  # fmt: skip
+                    if is_sequential and text.endswith("_input"):
                         raise Refused(
                             other, node, "a dictionary of features for a Sequential model",
-                            "give it the one feature itself",
+                            "give it the one feature itself", NAMED,
                         )  # fmt: skip
 
     def _compiled(self, module: Module, call: ast.Call) -> Compiled:

@@ -393,7 +393,7 @@ def _firsts(
         spec = one.call.train_spec
         if spec is not None and not datasets.named[spec.node] and spec.module is not module:
             return None
-    once = len(firsts) == 1
+    once = _is_once(firsts)
     for query in flow.driving.queries:
         if query.module is not module or _position(query) < (place.lineno, place.col_offset):
             return None
@@ -402,6 +402,11 @@ def _firsts(
     if once and flow.driving.queries and firsts[0].statement is not place:
         return None
     return firsts
+
+
+def _is_once(firsts: list[FirstUse]) -> bool:
+    """Whether one statement, which a run comes to once, makes the variables."""
+    return len(firsts) == 1 and not firsts[0].again
 
 
 def _shows_names(point: InsertionPoint, place: ast.stmt, flow: EstimatorFlow) -> bool:
@@ -428,13 +433,13 @@ def _at_firsts(
             _tell_call(datasets.setup, places, changes)
         layout = Layout(source, one.statement)
         lines, features = _fed(one, places, restoring, datasets, layout)
-        if len(firsts) == 1:
+        if _is_once(firsts):
             made = restoring.made(features)
             lines += restoring.at_once(made, layout.indent, None, False)
         else:
             lines.append(f"{function}({features})")
         changes.edit(module, layout.insert_before(lines))
-    if len(firsts) > 1:
+    if not _is_once(firsts):
         layout = Layout(source, place)
         gap = [""] * (2 if isinstance(names.parents[place], ast.Module) else 1)
         given = names.fresh(scope, "features", "shown")

@@ -42,7 +42,13 @@ from migrate_mgpu.models.keras.driver.results import (
     returned,
     without_evaluation,
 )
-from migrate_mgpu.models.keras.driver.rows import asks_for_none, rows_of, walked_once
+from migrate_mgpu.models.keras.driver.rows import (
+    asks_for_none,
+    is_closed,
+    listed,
+    rows_of,
+    walked_once,
+)
 from migrate_mgpu.models.keras.driver.setup import Setup
 from migrate_mgpu.models.keras.driver.stopping import model_stop, stopping
 from migrate_mgpu.models.keras.inputs.inputs import Inputs
@@ -326,7 +332,15 @@ class _Driver:
             if "predict_keys" in arguments:
                 raise Refused(module, arguments["predict_keys"], "predictions without keys")
             text = self._call(call, "predict", pieces)
-            self._replace(call, text if walked_once(call, self.values) else f"iter({text})")
+            if isinstance(self.model, KerasPlan):
+                shown = FileStyle.of(source).string(str(self.model.model.output))
+                text = listed(call, self.values, f"{{{shown}: row}} for row in {text}")
+                self._replace(call, text)
+                return
+            if not walked_once(call, self.values):
+                closed = is_closed(call, self.values)
+                text = f"(row for row in {text})" if closed else f"iter({text})"
+            self._replace(call, text)
             return
         if asks_for_none(call, self.flow, self.model):
             asked = source.code(arguments["predict_keys"])

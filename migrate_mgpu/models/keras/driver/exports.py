@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.heads import Task
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import CANNED, MADE_ELSEWHERE, EstimatorFlow
@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.estimators.receivers import RECEIVER, receivers
 from migrate_mgpu.models.front.estimators.specs import EXPORTERS
 from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
+from migrate_mgpu.models.front.keras_model.model import NAMED
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
 from migrate_mgpu.models.ir import Construction, DriverCall
@@ -260,7 +261,7 @@ class Exports:
         if function is None or not isinstance(function.node, ast.FunctionDef):
             raise Refused(
                 call.module, call.node, "an export of an Estimator without a model_fn",
-                "give the layer of its output a name, which its signature has in TF1",
+                "give the layer of its output a name, which its signature has in TF1", NAMED,
             )  # fmt: skip
         reading = Reading(function.module, function.node)
         given = reading.argument(PREDICT, "export_outputs")
@@ -493,7 +494,7 @@ class Exports:
 
     def _receiver(self, module: Module, node: ast.expr) -> str:
         """The receiver function's name, once it is a function of the model."""
-        function = self.graph.target(module, node)
+        function = self.graph.target(module, node) or self._made(module, node)
         if function is None:
             origins = self.values.definitions(module, node)
             call = origins[0].node if len(origins) == 1 else None
@@ -508,7 +509,8 @@ class Exports:
                 module, node, "which receiver function this is cannot be determined",
                 "name a function of the program",
             )  # fmt: skip
-        self._only_exports(function)
+        if not isinstance(node, ast.Call):
+            self._only_exports(function)
         served = serving_edit(function, self.answer)
         self.changes.edit(function.module, served.edit)
         for default in served.defaults:
@@ -520,12 +522,46 @@ class Exports:
         self._of_texts |= {name} if served.takes_texts else set()
         return name
 
+    def _made(self, module: Module, node: ast.expr) -> Function | None:
+        """The receiver function in `make_receiver(names)`, which makes nothing else."""
+        maker = self.graph.target(module, node.func) if isinstance(node, ast.Call) else None
+        if maker is None or not isinstance(node, ast.Call) or not maker.module.writable:
+            return None
+        given = [one.value for one in returns(maker)]
+        named = given[0] if len(given) == 1 else None
+        inner = self.graph.target(maker.module, named) if isinstance(named, ast.Name) else None
+        if inner is None or inner.module is not maker.module or maker.owner is not None:
+            return None
+        names = module.names
+        inside = maker.node in maker.module.names.ancestors(inner.node)
+        if not inside or [one.node for one in self.graph.references(inner)] != [named]:
+            return None
+        receivers = self._receivers()
+        for reference in self.graph.references(maker):
+            taker = reference.module.names.parents.get(reference.node)
+            if taker not in receivers:
+                return None
+        # It is called where the export is, with what the names are there.
+        driving = self.flow.driving
+        places = [*driving.exports, *(one for one in driving.calls if one.exporters)]
+        scope = names.scope_at(node)
+        if any(one.module is not module or names.scope_at(one.node) is not scope for one in places):
+            return None
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and part is not node.func:
+                if names.only_binding(part) is None:
+                    return None
+            elif part is not node and not isinstance(part, (ast.Name, *_STEADY)):
+                return None
+        return inner
+
     @property
     def answer(self) -> Answer:
         """What the served function gives."""
         canned = self.flow.kind == CANNED
         if isinstance(self.model, KerasPlan) and self.model.model.output is not None:
-            return Answer(False, False, key=self.model.model.output)
+            made = self.model.model
+            return Answer(False, False, key=str(made.output), layered=made.is_sequential)
         examples = any(one.examples for one in self._known or ())
         return Answer(self.model.predicts, self.model.steps or canned, canned, examples=examples)
 
@@ -548,6 +584,10 @@ class Exports:
             if reference.node not in given:
                 text = f"`{function.name}` is used for more than an export here"
                 raise Refused(reference.module, reference.node, text)
+
+
+# What an argument may be made of that is the same wherever it stands.
+_STEADY = (ast.Attribute, ast.Constant, ast.keyword, ast.expr_context)
 
 
 def _decoded(node: ast.expr | None) -> ast.expr | None:

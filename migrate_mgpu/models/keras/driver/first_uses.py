@@ -6,8 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.core.records import record
-from migrate_mgpu.models.ir import EXPORT, DriverCall
+from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.models.ir import EVALUATE, EXPORT, PREDICT, DriverCall
+
+_ASKED = (EVALUATE, PREDICT)
 
 _SKIPPING = (
     ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
@@ -20,6 +22,7 @@ class FirstUse:
 
     call: DriverCall
     statement: ast.stmt
+    again: bool = False  # a loop comes to it several times
 
     @property
     def is_fed(self) -> bool:
@@ -36,8 +39,9 @@ def first_uses(
 ) -> list[FirstUse] | None:
     """The driver calls of which each run comes to one first, from a statement of a block on.
 
-    ``several``: also those that a run comes to first or later, by the conditions above them.
-    None where that cannot be said, or where a run may come to a call several times, as in a loop.
+    ``several``: also those that a run comes to first or later, by the conditions above them, and
+    those of a loop in which nothing trains. None where that cannot be said, or where a run may
+    come to a call several times otherwise.
     """
     block = module.names.block(place)
     try:
@@ -88,6 +92,13 @@ class _Search:
                 raise _Unclear
             return self.block(statement.body)
         head: ast.AST = statement
+        if isinstance(statement, (ast.For, ast.While)) and self.several:
+            around = statement.iter if isinstance(statement, ast.For) else statement.test
+            inner = [one for one in self.inside(statement) if one not in self.inside(around)]
+            if inner == self.inside(statement) and all(c.kind in _ASKED for c in inner):
+                found, _ = self.block(statement.body)
+                others, _ = self.block(statement.orelse)
+                return [replaced(one, again=True) for one in (*found, *others)], False
         if isinstance(statement, ast.For):
             head = statement.iter
         elif any(isinstance(part, ast.stmt) for part in ast.walk(statement) if part is not head):

@@ -48,7 +48,24 @@ def rows_of(
         quote = call.module.source.quote
         shown = f"{quote}{key}{quote}"
         text = f"{{{shown}: row}} for row in {name}[{shown}]"
-    return f"[{text}]" if walked_once(call, values) else f"iter([{text}])"
+    return listed(call, values, text)
+
+
+def listed(call: DriverCall, values: ValueFlow, rows: str) -> str:
+    """What goes through rows, as it is walked over: a list, an iterator, one that may be closed."""
+    if walked_once(call, values):
+        return f"[{rows}]"
+    return f"({rows})" if is_closed(call, values) else f"iter([{rows}])"
+
+
+def is_closed(call: DriverCall, values: ValueFlow) -> bool:
+    """Whether `close()` is called, which TF1's generator has."""
+    for mention in values.uses(call.module, call.node):
+        assert mention.node is not None
+        method = mention.module.names.parents[mention.node]
+        if isinstance(method, ast.Attribute) and method.attr == "close":
+            return True
+    return False
 
 
 def _key(call: DriverCall, flow: EstimatorFlow, model: ModelPlan) -> str | None:

@@ -63,7 +63,8 @@ class Answer:
 
     Else TF1 called the one output ``output``, or as ``key`` says. ``canned``: of a canned
     Estimator. ``examples``: TF1 wrote more signatures for what is given one text for each example,
-    which it takes for serialized examples; a canned Estimator's always.
+    which it takes for serialized examples; a canned Estimator's always. ``layered``: of a
+    Sequential.
     """
 
     predicts: bool
@@ -71,6 +72,7 @@ class Answer:
     canned: bool = False
     key: str = "output"
     examples: bool = False
+    layered: bool = False
 
     def text(self, model: str, features: str, style: FileStyle) -> str:
         """The expression of a model's answer to features."""
@@ -185,11 +187,30 @@ class _Serving:
                 block.statement(statement, context.edits(statement), 2)
         base = block.indent + self.style.indent * 2
         given = context.render(features, len(base), base)
-        block.line(f"return {self.answer.text(model, given, self.style)}", 2)
+        if self.answer.layered and self._computed(features, made):
+            self._by_layers(block, given, model)
+        else:
+            block.line(f"return {self.answer.text(model, given, self.style)}", 2)
         block.line()
         block.line(f"return {serve}", 1)
         start_, end = source.span(node)
         return Edit(start_, end, block.text().rstrip()[len(block.indent) :])
+
+    def _computed(self, features: ast.expr, made: dict[ast.Call, _Input]) -> bool:
+        """Whether a model's one feature is computed of the inputs: its shape is not known here."""
+        table = self._followed(features)
+        value = table.values[0] if isinstance(table, ast.Dict) and len(table.values) == 1 else None
+        return value is not None and self._behind(value, may_change=True) not in made
+
+    def _by_layers(self, block: Block, features: str, model: str) -> None:
+        """A model asks for the shape of its Input, which 1.15's did not, and its layers do not."""
+        scope = self.module.names.scopes[self.node]
+        outputs = self.module.names.fresh(scope, "outputs", "answer")
+        layer = self.module.names.fresh(scope, "layer", "one_layer")
+        block.line(f"({outputs},) = {features}.values()", 2)
+        block.line(f"for {layer} in {model}.layers:", 2)
+        block.line(f"{outputs} = {layer}({outputs})", 3)
+        block.line(f"return {{{self.style.string(self.answer.key)}: {outputs}}}", 2)
 
     def _table(self, receiver: ast.expr, body: list[ast.stmt]) -> _Table | None:
         """The receiver's tensors as a dictionary that several statements fill, or a comprehension.

@@ -540,7 +540,6 @@ def test_a_keras_models_export_has_the_name_of_its_output(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        ADDED.replace(', name="price"', ""),
         ADDED.replace(LAST, f"for _ in range(2):\n    {LAST}"),
         FUNCTIONAL.replace('name="price"', "name=str(4)"),
     ],
@@ -548,3 +547,45 @@ def test_a_keras_models_export_has_the_name_of_its_output(text: str) -> None:
 def test_a_keras_models_export_without_a_name_stays(text: str) -> None:
     kept = changed(KERAS, (ADDED, text))
     stays(kept, "an export of an Estimator without a model_fn")
+
+
+def test_a_keras_models_export_has_the_name_that_keras_gives() -> None:
+    found, said = migrated(changed(KERAS, (ADDED, ADDED.replace(', name="price"', ""))))
+    assert 'return {"dense_1": model(rows, training=False)}\n' in found, said
+
+
+MADE_RECEIVER = """\
+def make_receive(name):
+    def receive():
+        rows = {"rows": tf.placeholder(tf.float32, [None, 3])}
+        return tf.estimator.export.ServingInputReceiver({name: rows["rows"] * 2.0}, rows)
+
+    return receive
+
+
+"""
+RECEIVER = "def receive():" + KERAS.partition("def receive():")[2].partition("estimator.train")[0]
+MADE_BY_FUNCTION = changed(
+    KERAS, (RECEIVER, MADE_RECEIVER), ('"exported", receive)', '"exported", make_receive("rows"))')
+)
+
+
+def test_a_receiver_that_a_function_makes() -> None:
+    text, messages = migrated(MADE_BY_FUNCTION)
+    assert 'make_receive("rows")(estimator)' in text, messages
+    # The model's own Input would ask for the shape, which TF1's did not.
+    assert "            for layer in model.layers:\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('make_receive("rows"))', 'make_receive(str("rows")))'),
+        ("estimator.export_", 'make_receive("rows")\nestimator.export_'),
+        ("    return receive\n", "    print(receive)\n    return receive\n"),
+        ("    return receive\n", "    return lambda: receive()\n"),
+    ],
+)
+def test_made_receivers_that_stay(old: str, new: str) -> None:
+    program = changed(MADE_BY_FUNCTION, (old, new))
+    stays(program, "which receiver function this is cannot be determined")

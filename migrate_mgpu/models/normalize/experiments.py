@@ -73,6 +73,68 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     return {}
 
 
+def _done(
+    module: Module, given: dict[str, ast.expr], statement: ast.stmt, scope: Scope
+) -> list[str] | None:
+    """What an Experiment does, in the place of the statement that makes it."""
+    names, code = module.names, module.source.code
+    if "estimator" not in given:
+        return None
+    if any(not is_none(given[name]) for name in _OTHERWISE & given.keys()):
+        return None
+    lines = [comment.text for comment in comments(code(statement))]
+    estimator = code(given["estimator"])
+    if not isinstance(given["estimator"], ast.Name):
+        name = names.fresh(scope, "estimator", "model")
+        lines.append(f"{name} = {estimator}")
+        estimator = name
+    exported = _exported(module, given.get("export_strategies"), estimator)
+    if exported is None:
+        return None
+    steps = given.get("eval_steps")
+    calls = {
+        "train": {
+            "input_fn": given.get("train_input_fn"),
+            "max_steps": given.get("train_steps"),
+            "hooks": given.get("train_monitors"),
+        },
+        "evaluate": {
+            "input_fn": given.get("eval_input_fn"),
+            "steps": steps,
+            "hooks": given.get("eval_hooks"),
+        },
+    }
+    for method, arguments in calls.items():
+        written = [f"{name}={code(v)}" for name, v in arguments.items() if not is_none(v) and v]
+        if method == "evaluate" and steps is None:
+            written.insert(1, "steps=100")
+        lines.append(f"{estimator}.{method}({', '.join(written)})")
+    return [*lines, *exported]
+
+
+def _exported(module: Module, strategies: ast.expr | None, estimator: str) -> list[str] | None:
+    """The statement that exports; none where nothing is exported, None for another form."""
+    if strategies is None or is_none(strategies):
+        return []
+    only = strategies
+    if isinstance(strategies, (ast.List, ast.Tuple)):
+        if len(strategies.elts) != 1:
+            return None if strategies.elts else []
+        only = strategies.elts[0]
+    if not isinstance(only, ast.Call) or not _named(module, only, "make_export_strategy"):
+        return None
+    given = by_parameter(only, _STRATEGY)
+    serving = given.pop("serving_input_fn", None)
+    given = {name: node for name, node in given.items() if not is_none(node)}
+    if serving is None or not {*given} <= {"assets_extra", "as_text", "exports_to_keep"}:
+        return None
+    given.pop("exports_to_keep", None)
+    style, code = style_at(module, only), module.source.code
+    folder = f"{estimator}.model_dir + {style.string(_FOLDER)}"
+    arguments = [folder, code(serving), *(f"{name}={code(v)}" for name, v in given.items())]
+    return [f"{estimator}.export_savedmodel({', '.join(arguments)})"]
+
+
 def _run_again(module: Module, calls: list[ast.Call], graph: CallGraph) -> list[Edit] | None:
     """Runs of one function's Experiments, by calls of which each is like the others."""
     runs = [_Run.of(module, call, graph, len(calls)) for call in calls]
@@ -115,9 +177,9 @@ def _run_here(module: Module, call: ast.Call) -> list[Edit] | None:
     between = names.block(made)[names.block(made).index(made) + 1 :]
     if statement is not made and between[:1] != [statement]:
         return None  # what it is given may be another thing by then
-    around = next((p for p in names.ancestors(made) if isinstance(p, ast.FunctionDef)), None)
-    one = _Run(module, call, around, None, None)
-    lines = one.lines(call, made, names.scope_at(made))
+    if any(keyword.arg is None for keyword in call.keywords):
+        return None
+    lines = _done(module, by_parameter(call, _EXPERIMENT), made, names.scope_at(made))
     layouts = [Layout(module.source, one) for one in dict.fromkeys((made, statement))]
     if lines is None or not all(layout.owns_lines for layout in layouts):
         return None
@@ -154,7 +216,7 @@ class _Run:
 
     module: Module
     call: ast.Call
-    function: ast.FunctionDef | None
+    function: ast.FunctionDef
     maker: ast.FunctionDef | None
     made: ast.Call | None
 
@@ -273,48 +335,13 @@ class _Run:
         if any(isinstance(n, (ast.Return, ast.Yield)) for s in before for n in ast.walk(s)):
             return None
         statement = next(iter(gone))
-        lines = self.lines(value, statement, names.scopes[self.function])
+        given = self._given(value)
+        scope = names.scopes[self.function]
+        lines = _done(module, given, statement, scope) if given is not None else None
         if lines is None:
             return None
         gone[statement] = lines
         return gone
-
-    def lines(self, value: ast.Call, statement: ast.stmt, scope: Scope) -> list[str] | None:
-        """What an Experiment does, in the place of the statement that makes it."""
-        names, code = self.module.names, self.module.source.code
-        given = self._given(value)
-        if given is None or "estimator" not in given:
-            return None
-        if any(not is_none(given[name]) for name in _OTHERWISE & given.keys()):
-            return None
-        lines = [comment.text for comment in comments(code(statement))]
-        estimator = code(given["estimator"])
-        if not isinstance(given["estimator"], ast.Name):
-            name = names.fresh(scope, "estimator", "model")
-            lines.append(f"{name} = {estimator}")
-            estimator = name
-        exported = self._exported(given.get("export_strategies"), estimator)
-        if exported is None:
-            return None
-        steps = given.get("eval_steps")
-        calls = {
-            "train": {
-                "input_fn": given.get("train_input_fn"),
-                "max_steps": given.get("train_steps"),
-                "hooks": given.get("train_monitors"),
-            },
-            "evaluate": {
-                "input_fn": given.get("eval_input_fn"),
-                "steps": steps,
-                "hooks": given.get("eval_hooks"),
-            },
-        }
-        for method, arguments in calls.items():
-            written = [f"{name}={code(v)}" for name, v in arguments.items() if not is_none(v) and v]
-            if method == "evaluate" and steps is None:
-                written.insert(1, "steps=100")
-            lines.append(f"{estimator}.{method}({', '.join(written)})")
-        return [*lines, *exported]
 
     def _given(self, value: ast.Call) -> dict[str, ast.expr] | None:
         """What the Experiment is given, by its parameters; None where that is not all seen."""
@@ -331,28 +358,6 @@ class _Run:
                 return None
             given[one.arg] = one.value
         return given
-
-    def _exported(self, strategies: ast.expr | None, estimator: str) -> list[str] | None:
-        """The statement that exports; none where nothing is exported, None for another form."""
-        if strategies is None or is_none(strategies):
-            return []
-        only = strategies
-        if isinstance(strategies, (ast.List, ast.Tuple)):
-            if len(strategies.elts) != 1:
-                return None if strategies.elts else []
-            only = strategies.elts[0]
-        if not isinstance(only, ast.Call) or not _named(self.module, only, "make_export_strategy"):
-            return None
-        given = by_parameter(only, _STRATEGY)
-        serving = given.pop("serving_input_fn", None)
-        given = {name: node for name, node in given.items() if not is_none(node)}
-        if serving is None or not {*given} <= {"assets_extra", "as_text", "exports_to_keep"}:
-            return None
-        given.pop("exports_to_keep", None)
-        style, code = style_at(self.module, self.call), self.module.source.code
-        folder = f"{estimator}.model_dir + {style.string(_FOLDER)}"
-        arguments = [folder, code(serving), *(f"{name}={code(v)}" for name, v in given.items())]
-        return [f"{estimator}.export_savedmodel({', '.join(arguments)})"]
 
     def _function(
         self, block: Block, name: str, kept: list[str], written: dict[ast.stmt, list[str]]

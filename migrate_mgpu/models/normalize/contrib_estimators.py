@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import Names, constant, is_none
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
-from migrate_mgpu.analysis.scopes import Scope
+from migrate_mgpu.analysis.scopes import Scope, names_in
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.tables import name_of
@@ -48,7 +48,10 @@ _ROWS = 128
 _ARRAYS = ("x", "y", "batch_size", "feed_fn", "metrics")
 _NEW_NAMES = {"fit": "train", "score": "evaluate"}
 _FUNCTIONS = {"fit": "train_input", "evaluate": "eval_input", "predict": "predict_input"}
-_OF_CLASSES = ("softmax_cross_entropy", "sparse_softmax_cross_entropy")
+_OF_CLASSES = (
+    "softmax_cross_entropy", "softmax_cross_entropy_with_logits",
+    "softmax_cross_entropy_with_logits_v2", "sparse_softmax_cross_entropy",
+)  # fmt: skip
 _METRIC = ("metric_fn", "prediction_key", "label_key", "weight_key")
 _MODES = {"TRAIN": "TRAIN", "EVAL": "EVAL", "INFER": "PREDICT"}
 
@@ -278,9 +281,12 @@ class _Restated:
             edit.add("input_fn", function)
         elif given.keys() & set(_ARRAYS) or name == "predict":
             return False
+        one_by_one = given.pop("as_iterable", None)
+        if one_by_one is not None and constant(one_by_one) is not True:
+            return False
         if name == "predict" and not (given.keys() <= {"x", "batch_size"} and _walked(call, names)):
             return False
-        edit.drop(*_ARRAYS, "log_progress")
+        edit.drop(*_ARRAYS, "log_progress", "as_iterable")
         edit.rename("monitors", "hooks")
         edit.order(())
         self._edit(module, *edit.edits())
@@ -300,7 +306,7 @@ class _Restated:
         source, names = module.source, module.names
         statement = names.statement(call)
         arrays = [given[one] for one in ("x", "y") if one in given]
-        if not all(isinstance(one, (ast.Name, ast.Attribute)) for one in arrays):
+        if not all(_is_named(one) for one in arrays):
             return None
         if len(arrays) != (1 if method == "predict" else 2):
             return None
@@ -320,11 +326,13 @@ class _Restated:
         if any(name in text for text in self._texts(module)):
             return None  # two calls of one kind
         unit = source.indent_unit
+        used = {n.id for one in (*arrays, *([size] if size else [])) for n in names_in(one)}
+        rows_of = next(one for one in ("data", "dataset", "arrays") if one not in used)
         if method == "train":
             lines = [
                 f"def {name}():",
-                f"{unit}data = {data}",
-                f"{unit}return data.shuffle(len({x})).batch({rows}).repeat()",
+                f"{unit}{rows_of} = {data}",
+                f"{unit}return {rows_of}.shuffle(len({x})).batch({rows}).repeat()",
             ]
         else:
             lines = [f"def {name}():", f"{unit}return {data}.batch({rows})"]
@@ -341,7 +349,7 @@ class _Restated:
         layout = Layout(source, place)
         if not layout.owns_start:
             return None
-        blank = ["", ""] if scope is names.module_scope else [""]
+        blank = ["", ""] if scope is names.module_scope and not layout.indent else [""]
         before = [source.line_text(n).strip() for n in range(1, place.lineno)]
         stands = any(edit.start == layout.line_start for edit in self.edits.get(module, ()))
         free = not before or before[-1].endswith(":") or before[-1].startswith("#")
@@ -386,6 +394,13 @@ class _Restated:
             return False
         self.metrics = value
         return module is self.flow.module
+
+
+def _is_named(node: ast.expr) -> bool:
+    """An array that has a name, or is an item of one that does: `batch[0]`."""
+    if isinstance(node, ast.Subscript) and isinstance(constant(node.slice), int):
+        node = node.value
+    return isinstance(node, (ast.Name, ast.Attribute))
 
 
 def _last(module: Module, node: ast.expr) -> str:

@@ -86,6 +86,19 @@ def test_predictions_for_arrays(before: str, rows: str) -> None:
     assert f"return tf.data.Dataset.from_tensor_slices(x).batch({rows})\n" in found, said
 
 
+def test_arrays_may_be_of_what_is_called_data() -> None:
+    """`data = ...data...` would be a variable of the function that has no value yet."""
+    before = changed(PLAIN, ("x = np.ones", "data = [0, np.ones"), ("float32)", "float32)]"))
+    found, said = migrated(before.replace("x=x", "x=data[1]"))
+    assert "    dataset = tf.data.Dataset.from_tensor_slices((data[1], y))\n" in found, said
+    assert "    return dataset.shuffle(len(data[1]))." in found
+
+
+def test_predictions_one_by_one() -> None:
+    found, said = migrated(PLAIN + "print(list(estimator.predict(x, as_iterable=True)))\n")
+    assert "estimator.predict(predict_input(), verbose=0)" in found, said
+
+
 def test_a_metric_of_an_evaluation_is_the_models() -> None:
     found, said = migrated(MEASURED)
     assert "metrics=[tf.keras.metrics." in found, said
@@ -106,6 +119,9 @@ KEPT = "`tensorflow.contrib.learn.Estimator` does not exist in TF2"
         WRAPPED + "print(estimator.predict(x, outputs=['kind']))\n",
         WRAPPED + "estimator.fit(x, y, steps=9)\nestimator.fit(x, y, steps=9)\n",
         PLAIN.replace("x=x", "x=x + 1"),
+        PLAIN.replace("x=x", "x=x[:4]"),
+        PLAIN + "print(list(estimator.predict(x, as_iterable=False)))\n",
+        changed(PLAIN, ("tf.losses.softmax", "tf.nn.sparse_softmax")),
         MEASURED.replace("tf.metrics.accuracy", "tf.contrib.metrics.streaming_accuracy"),
         MEASURED.replace("prediction_key='kind'", "prediction_key='kind', weight_key='w'"),
     ],

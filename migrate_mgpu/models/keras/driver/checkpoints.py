@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant
@@ -55,6 +56,11 @@ _SETTINGS = (
     "keep_checkpoint_every_n_hours",
 )  # fmt: skip
 
+
+# What an Estimator is driven by.
+_DRIVES = ("train", "evaluate", "predict", "export_savedmodel", "export_saved_model")
+
+_ESTIMATORS = ("Estimator", "Classifier", "Regressor", "model_to_estimator")
 
 _UNTIMED = {
     "save_checkpoints_secs": "checkpoints are saved when a training ends, not after a time",
@@ -157,17 +163,23 @@ def _at(
     first = min(calls, key=_position)
     place = point.statement if fixed else _place(point, first)
     later = point.before_all_uses() if point.spread and not at_once else None
+    caller = None
     if later is not None and _known(later, places):
         place = later.statement
     elif fixed and not at_once:
+        caller = _by_caller(point, flow, setup)
+    if caller is not None:
+        place, places = caller.statement, calls
+    elif fixed and not at_once and place is not (later and later.statement):
         raise Refused(
             first.module, first.node,
             "what the Estimator is fed is not known where it is made, and it has a model_dir",
             "make the Estimator where it is used, or its input function a method or function",
         )  # fmt: skip
     folder = _folder(point, checkpoints, setup, changes) if checkpoints.folder is not None else ""
-    name = own + names.fresh(scope, "manager", "checkpoint_manager")
-    found = Manager(name, point.receiver, first=point.spread)
+    prefix = _prefix(point, flow, point.statement if at_once else place)
+    name = own + names.fresh(scope, f"{prefix}manager", "checkpoint_manager")
+    found = Manager(name, point.receiver, prefix, first=point.spread)
     trains, lists = any(call.trains for call in places), _keeps_lists(flow, model)
     restoring = Restoring(
         flow, checkpoints, setup, point, found, folder, lists, trains, model,
@@ -186,7 +198,7 @@ def _at(
     else:
         layout = Layout(source, complete)
         inner = layout.indent + source.indent_unit if strategy is not None else layout.indent
-        batch = _batch(restoring, places, datasets.inputs, place, inner)
+        batch = _batch(restoring, places, datasets.inputs, place, inner, caller)
         _tell_call(setup, places, changes)
         made = [f"{point.receiver}({batch.drawn})"]  # averages are not of several replicas
         if strategy is None:
@@ -219,6 +231,54 @@ def _at(
             changes.needs(module, "os")
         changes.edit(query.module, Edit(*source.span(query.node), text))
     return found if folder else None
+
+
+def _prefix(point: InsertionPoint, flow: EstimatorFlow, complete: ast.stmt) -> str:
+    """What the names of a model's checkpoints begin with, where another's come between its own.
+
+    They are made where a model is complete, by names that are free before the program is written.
+    """
+    module, names, source = point.module, point.module.names, point.module.source
+    scope = names.scope_at(point.statement)
+    receiver = point.receiver.removeprefix(point.owner)
+    others: list[ast.Call] = []
+    driving = flow.driving
+    uses: list[tuple[Module, ast.AST]] = [(one.module, one.node) for one in driving.calls]
+    uses += [(one.module, one.node) for one in driving.exports]
+    uses += [(one.module, one.node) for one in driving.queries]
+    own = {node for _, node in uses}
+    for call in names.calls:
+        method = call.func
+        if call not in own and isinstance(method, ast.Attribute) and method.attr in _DRIVES:
+            text = source.code(method.value)
+            if text != point.receiver and text.startswith(point.owner) and text.isascii():
+                others.append(call)
+    if not receiver.isidentifier():
+        return ""
+    if point.owner:
+        return f"{receiver}_" if others else ""
+    block = names.block(complete)
+    last = complete.end_lineno or complete.lineno
+    for home, node in uses:
+        around = [node, *names.ancestors(node)] if home is module else []
+        last = max([last, *(s.end_lineno or 0 for s in block if s in around)])
+    roots = [
+        call.func.value
+        for call in others
+        if names.scope_at(call) is scope and isinstance(call.func, ast.Attribute)
+    ]
+    for statement in block:  # one that a function uses
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        if isinstance(value, ast.Call) and isinstance(statement, ast.Assign):
+            made = tensorflow_name(module, value.func).endswith(_ESTIMATORS)
+            roots += statement.targets if made and statement is not flow.statement else []
+    lines = [
+        mention.lineno
+        for one in roots
+        if isinstance(one, ast.Name) and one.id != receiver
+        for mention in names.mentions(one.id, scope)
+    ]
+    return f"{receiver}_" if any(complete.lineno < line <= last for line in lines) else ""
 
 
 def _for_exports(
@@ -427,7 +487,9 @@ def _at_firsts(
     module, source = restoring.point.module, restoring.point.module.source
     names = module.names
     scope = names.scope_at(place)
-    function = names.fresh(scope, "restore", "restore_model")
+    prefix = restoring.manager.prefix.rstrip("_")
+    name = f"restore_{prefix}" if prefix else "restore"
+    function = names.fresh(scope, name, "restore_model")
     for one in firsts:
         if not one.is_fed:  # an export shows no features of its own
             _tell_call(datasets.setup, places, changes)
@@ -510,8 +572,77 @@ def _position(one: DriverCall | Query) -> tuple[int, int]:
     return one.node.lineno, one.node.col_offset
 
 
+@record(frozen=True)
+class _Caller:
+    """The one call that gives a model to the function which uses it, and what else it gives."""
+
+    statement: ast.stmt
+    given: dict[str, ast.expr]
+
+
+def _by_caller(point: InsertionPoint, flow: EstimatorFlow, setup: Setup) -> _Caller | None:
+    """Where a model is only used by a function that is called once with it, beside what makes it.
+
+    None where what the function feeds it is made of more than it is given there.
+    """
+    module, names, graph = point.module, point.module.names, setup.values.graph
+    calls, made = flow.driving.calls, point.statement
+    target = made.targets[0] if isinstance(made, ast.Assign) else None
+    shown = _shown(calls)
+    if shown is None or not isinstance(target, ast.Name) or flow.driving.exports:
+        return None
+    homes = {graph.enclosing(one.module, one.node) for one in calls}
+    function = next(iter(homes))
+    if len(homes) != 1 or function is None or function.module is not module:
+        return None
+    if not isinstance(names.parents[function.node], ast.Module) or point.owner:
+        return None
+    scope = names.scope_at(made)
+    mentions = [one for one in names.mentions(target.id, scope) if one is not target]
+    call = names.taker(mentions[0]) if len(mentions) == 1 else None
+    statement = names.statement(call) if call is not None else None
+    if call is None or statement is None or graph.target(module, call.func) is None:
+        return None
+    if graph.target(module, call.func) != function or names.scope_at(call) is not scope:
+        return None
+    block = names.block(made)
+    if statement not in block or block.index(statement) <= block.index(made):
+        return None
+    given = bind(call, function).every()
+    if given is None or not isinstance(statement, (ast.Expr, ast.Assign)):
+        return None
+    own = names.scopes[function.node]
+    for name in (one for one in ast.walk(shown) if isinstance(one, ast.Name)):
+        if names.defining_scope(name.id, names.scope_of_name[name]) is own:
+            value = given.get(name.id)
+            steady = isinstance(value, (ast.Constant, ast.Name))
+            if not steady or len(own.bindings[name.id]) != 1:
+                return None
+    if isinstance(shown, ast.Lambda) or not Layout(module.source, statement).owns_start:
+        return None
+    return _Caller(statement, given)
+
+
+def _with_given(text: str, caller: _Caller, module: Module) -> str:
+    """An expression of a function's parameters, by what a call gives these."""
+    lines = text.split("\n")
+    if len(lines) > 1:
+        raise Refused(module, caller.statement, "what a function feeds is written on several lines")
+    names = [one for one in ast.walk(ast.parse(text, mode="eval")) if isinstance(one, ast.Name)]
+    for one in sorted(names, key=lambda one: -one.col_offset):
+        if one.id in caller.given:
+            end = one.col_offset + len(one.id)
+            text = text[: one.col_offset] + module.source.code(caller.given[one.id]) + text[end:]
+    return text
+
+
 def _batch(
-    restoring: Restoring, places: list[DriverCall], inputs: Inputs, place: ast.stmt, indent: str
+    restoring: Restoring,
+    places: list[DriverCall],
+    inputs: Inputs,
+    place: ast.stmt,
+    indent: str,
+    caller: _Caller | None = None,
 ) -> _Features:
     """The features of one batch, from the first input function that also gives labels."""
     node = _shown(places)
@@ -525,10 +656,12 @@ def _batch(
         if call.module is not module or not is_visible(module, node, place):
             text = "what the Estimator is fed is known in the function of its TrainSpec alone"
             raise Refused(module, node, text, "make the TrainSpec where the Estimator is used")
-    if _is_made_within(place, module, node):
+    if caller is None and _is_made_within(place, module, node):
         text = "the input of a model with a model_dir is made here"
         raise Refused(module, node, text, "make it before the loop")
     given = inputs.dataset(module, node, MODES[call.kind], indent)
+    if caller is not None:
+        given = _with_given(given, caller, module)
     drawn, spec = f"next(iter({given}))", f"{_operand(given)}.element_spec"
     if call.kind == PREDICT or not restoring.model.labels:
         unpack = f"{root(module, node)}.keras.utils.unpack_x_y_sample_weight"

@@ -30,11 +30,13 @@ _OF_TF1 = "a TF1 checkpoint: `migrate-mgpu checkpoint` converts it"
 class Manager:
     """The manager of a model's checkpoints, by the name that it gets.
 
-    ``first``: the model has its latest checkpoint before anything else names it.
+    ``first``: the model has its latest checkpoint before anything else names it. ``prefix`` is of
+    names that another model's checkpoints may have.
     """
 
     name: str
     receiver: str
+    prefix: str = ""
     callback: str = ""  # the variable of one that saves while `fit` trains, if that is wanted
     first: bool = False
 
@@ -82,7 +84,9 @@ class Restoring:
         self.tf = root(module, point.statement)
         names = module.names
         scope = names.scope_at(point.statement)
-        self.checkpoint = point.owner + names.fresh(scope, "checkpoint", "restored")
+        self.checkpoint = point.owner + names.fresh(
+            scope, f"{manager.prefix}checkpoint", "restored"
+        )
         self.reader = names.fresh(scope, "reader", "checkpoint_reader")
         self.extra = ["max_to_keep=5"]
         keep, every = checkpoints.keep, checkpoints.every
@@ -93,7 +97,9 @@ class Restoring:
                 self.extra = [f"max_to_keep={text_of(module, limit)}"]
         if every is not None and trains:
             steps = known(point, setup.values, every, "save_checkpoints_steps")
-            manager.callback = point.owner + names.fresh(scope, "saving", "saving_callback")
+            manager.callback = point.owner + names.fresh(
+                scope, f"{manager.prefix}saving", "saving_callback"
+            )
             self.extra += [
                 f"step_counter={manager.receiver}.optimizer.iterations",
                 f"checkpoint_interval={text_of(module, steps)}",

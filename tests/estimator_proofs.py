@@ -34,8 +34,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +59,7 @@ TOWERS = FIXTURES.with_name("towers")
 WORKERS = FIXTURES.with_name("workers")  # that train together
 REFERENCE = "tf1.15"
 TARGETS = ("tf2.15", "tf2-latest")
+LIBRARIES = Path(__file__).parent / "support" / "libraries"
 PROOF = "proof.json"
 MAIN = "main.py"  # of a program of several modules
 
@@ -76,6 +79,7 @@ class Program:
     trains: bool = True
     also: Mapping[str, str] = field(default_factory=dict)
     computes: tuple[str, ...] = ()
+    libraries: bool = False  # it imports what stands in for a library that the runtimes have not
 
     @property
     def native_sessions(self) -> bool:
@@ -150,8 +154,24 @@ def prove(
         reference=REFERENCE,
         target=target,
     )
-    results: list[dict[str, Any]] = compare(pair)["results"]
+    with _libraries(program):
+        results: list[dict[str, Any]] = compare(pair)["results"]
     return results
+
+
+@contextmanager
+def _libraries(program: Program) -> Iterator[None]:
+    """What stands in for libraries can be imported; the tool sees nothing of it."""
+    before = os.environ.get("PYTHONPATH")
+    if program.libraries:
+        os.environ["PYTHONPATH"] = str(LIBRARIES)
+    try:
+        yield
+    finally:
+        if program.libraries:
+            os.environ.pop("PYTHONPATH")
+            if before is not None:
+                os.environ["PYTHONPATH"] = before
 
 
 def summary(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from migrate_mgpu.api import distributions, random_fields
+from migrate_mgpu.api import distributions, random_fields, searches
 from migrate_mgpu.api.schema import Definition
 
 _ROOT = """
@@ -139,13 +139,25 @@ def {name}(
     return paths, log_probability''',
         ),
     ),
+    "contrib.seq2seq.tile_batch": (
+        ("t", "multiplier"),
+        Definition(
+            "tile_batch",
+            '''\
+def {name}(t, multiplier):
+    """Each row so many times, one behind the other."""
+    return {tf}.nest.map_structure(lambda one: {tf}.repeat(one, multiplier, axis=0), t)''',
+        ),
+    ),
     **distributions.CLASSES,
     **distributions.FUNCTIONS,
     **random_fields.FUNCTIONS,
+    **searches.SEARCHES,
 }
 # Of these, what may be left out.
 OPTIONAL: Mapping[str, frozenset[str]] = {
     "nn.ctc_beam_search_decoder": frozenset(["beam_width", "top_paths", "merge_repeated"]),
+    searches.BEAM_SEARCH: frozenset(["", "eos_id", "stop_early"]),
 }
 # What is fed as indices, values and a shape becomes this.
 SPARSE_TENSOR = Definition(

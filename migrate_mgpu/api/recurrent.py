@@ -29,6 +29,7 @@ MONOTONIC = ("BahdanauMonotonicAttention", "LuongMonotonicAttention")  # which n
 MECHANISMS = ("BahdanauAttention", "LuongAttention", *MONOTONIC)
 LENGTHS = "memory_sequence_length"  # the same, of how much of it counts
 PEEPHOLES = "use_peepholes"  # whether an LSTM's gates see its memory
+INNER_START = "initial_cell_state"  # what the cell in one with attention begins with
 MEMORY = "memory"  # the parameter of a mechanism that is a tensor
 # The parts of the state of a cell with attention that it has here as well, by their places.
 ATTENDED_PARTS = ("cell_state", "attention")

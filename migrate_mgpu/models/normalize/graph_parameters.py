@@ -1,16 +1,21 @@
 """Placeholders that functions read as globals, as parameters of these functions.
 
 `def generator(z, reuse=False):` that asks for `training=is_training` becomes
-`def generator(z, is_training, reuse=False):`, and its calls give it that.
+`def generator(z, is_training, reuse=False):`, and its calls give it that. So does a function within
+the one that builds a graph, which makes layers and reads what is computed of placeholders there.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module, fact_of_text
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import Scope, walk
+from migrate_mgpu.api.graph import COMPUTES
+from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.recurrent import RUNS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.source.header_edit import with_parameters
@@ -31,16 +36,42 @@ def given(module: Module, graph: CallGraph) -> list[Edit]:
 @fact_of_text
 def _reading(module: Module) -> list[tuple[ast.FunctionDef, list[str]]]:
     """The functions that read placeholders as globals, with the names of these."""
-    found = (
-        (node, _read(module, node))
+    found = [
+        (node, _read(module, node, module.names.module_scope, PLACEHOLDERS))
         for node in module.tree.body
         if isinstance(node, ast.FunctionDef) and not node.decorator_list
-    )
+    ]
+    computed = {*PLACEHOLDERS, *COMPUTES}
+    for home, node in _inner(module):
+        found.append((node, _read(module, node, module.names.scopes[home], computed)))
     return [(node, names) for node, names in found if names]
 
 
-def _read(module: Module, node: ast.FunctionDef) -> list[str]:
-    """The placeholders that a function, which only builds, reads as globals."""
+def _inner(module: Module) -> list[tuple[ast.FunctionDef, ast.FunctionDef]]:
+    """The functions that make layers within those that make placeholders, with these."""
+    names = module.names
+    homes = {
+        home
+        for call in names.calls
+        if name_of(module, call) in PLACEHOLDERS and (home := names.scope_at(call).function())
+    }
+    return [
+        (home, node)
+        for home in homes
+        if isinstance(home, ast.FunctionDef)
+        for node in home.body
+        if isinstance(node, ast.FunctionDef)
+        if not node.decorator_list and _makes_layers(module, node)
+    ]
+
+
+def _makes_layers(module: Module, node: ast.FunctionDef) -> bool:
+    called = (name_of(module, part) for part in walk(node) if isinstance(part, ast.Call))
+    return any(one in RUNS.by_name or one in LAYERS.by_name for one in called)
+
+
+def _read(module: Module, node: ast.FunctionDef, outer: Scope, kinds: Collection[str]) -> list[str]:
+    """The placeholders that a function, which only builds, reads as globals of a scope."""
     names = module.names
     found: dict[str, None] = {}
     for part in walk(node):
@@ -51,8 +82,10 @@ def _read(module: Module, node: ast.FunctionDef) -> list[str]:
         if not isinstance(part, ast.Name) or not isinstance(part.ctx, ast.Load):
             continue
         home = names.defining_scope(part.id, names.scope_of_name[part])
-        value = names.only_value(part) if home is names.module_scope else None
-        if isinstance(value, ast.Call) and name_of(module, value) in PLACEHOLDERS:
+        value = names.only_value(part) if home is outer else None
+        while isinstance(value, ast.Subscript):
+            value = value.value
+        if isinstance(value, ast.Call) and name_of(module, value) in kinds:
             given = names.parents[part]
             if isinstance(given, ast.Dict) and part in given.keys:
                 return []  # what is fed

@@ -6,7 +6,8 @@
 
     left, right = birnn(x, "left"), birnn(y, "right")
 
-becomes `with tf.variable_scope(scope):`, where no other scope may have one of these names.
+becomes `with tf.variable_scope(scope):`, where no other scope may have one of these names. So does
+a scope within one that is told the same, `reuse=reuse`: it has that anyway.
 """
 
 from __future__ import annotations
@@ -47,6 +48,32 @@ def normalize(module: Module, graph: CallGraph, modules: Sequence[Module]) -> li
         edit.drop_value(reuse)
         return [*edit.edits()]
     return []
+
+
+def repeated(module: Module) -> list[Edit]:
+    """The edits for a scope that says of its variables what the one around it says."""
+    names = module.names
+    for call in calls_of_names(module).get("variable_scope", ()):
+        reuse = _told(call)
+        if not isinstance(reuse, ast.Name) or not names.is_parameter(reuse):
+            continue
+        block = names.parents.get(names.parents.get(call, call))
+        if not isinstance(block, ast.With) or len(names.bindings_of(reuse)) != 1:
+            continue
+        for outer in names.ancestors(block):
+            if isinstance(outer, (ast.FunctionDef, ast.Lambda)):
+                break
+            said = [_told(one.context_expr) for one in getattr(outer, "items", ())]
+            if any(isinstance(one, ast.Name) and one.id == reuse.id for one in said):
+                edit = CallEdit(module.source, call)
+                edit.drop_value(reuse)
+                return [*edit.edits()]
+    return []
+
+
+def _told(call: ast.expr) -> ast.expr | None:
+    found = call.keywords if isinstance(call, ast.Call) else []
+    return next((one.value for one in found if one.arg == "reuse"), None)
 
 
 def _is_automatic(module: Module, node: ast.expr) -> bool:

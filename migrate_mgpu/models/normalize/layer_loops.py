@@ -37,17 +37,29 @@ _PLAIN = (ast.Assign, ast.AugAssign, ast.For, ast.With, ast.Expr, ast.If)
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
     """The edits for one such loop; none where there is none."""
-    for home in _homes(module):
+    homes = _homes(module)
+    for home in (*homes, *_functions(module, homes)):
         for statement in in_line(home.body):
             if isinstance(statement, ast.For):
                 for inner in _inner(statement):
                     edits = _Loop(module, graph, home, inner, statement).edits()
                     if edits:
                         return edits
-                edits = _Loop(module, graph, home, statement).edits()
+                edits = _Loop(module, graph, home, statement).edits() if home in homes else []
                 if edits:
                     return edits
     return []
+
+
+def _functions(
+    module: Module, homes: list[ast.Module | ast.FunctionDef]
+) -> Iterator[ast.FunctionDef]:
+    """The functions that make layers in loops of loops, of which the inner ones are moved."""
+    for node in module.tree.body:
+        if isinstance(node, ast.FunctionDef) and node not in homes:
+            loops = [one for one in walk(node) if isinstance(one, ast.For)]
+            if any(_inner(one) for one in loops):
+                yield node
 
 
 def _inner(loop: ast.For) -> list[ast.For]:

@@ -32,9 +32,11 @@ from migrate_mgpu.analysis.scopes import Binding, position, walk
 from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.queues import BATCHES
+from migrate_mgpu.api.recurrent import PAIR_CLASS, REFUSED_RUNS, RUNS, cell_of
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.network.cell_states import is_sequence
 from migrate_mgpu.models.front.session.origins import class_of
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.source.import_edit import import_edit
@@ -442,6 +444,9 @@ class _Lines:
         return False
 
 
+_RUNS = frozenset([*RUNS.by_name, *REFUSED_RUNS])
+
+
 @record(frozen=True)
 class _Shown:
     """A statement that goes."""
@@ -556,6 +561,9 @@ class _SureLines(_Lines):
             return True  # of what another binding gives
         if _is_of_itself(binding.value, name.id):
             return True
+        statement = self.names.statement(binding.node)
+        if isinstance(statement, ast.Assign) and name_of(self.module, statement.value) in _RUNS:
+            return True  # outputs and a state
         plain = binding.kind == "assign" and binding.value is not None
         return plain and super()._is_bound_to_part(name, binding, deep)
 
@@ -565,6 +573,9 @@ class _SureLines(_Lines):
         if not isinstance(value, ast.Call):
             return super()._gives(value, deep)
         known = name_of(self.module, value)
+        if cell_of(self.module, value) == PAIR_CLASS or is_sequence(self.module, value):
+            given = [*value.args, *(keyword.value for keyword in value.keywords)]
+            return bool(given) and all(self._gives(one, deep) for one in given)
         if known:
             layer = LAYERS.by_name.get(known)
             if layer is not None and not layer.inputs:

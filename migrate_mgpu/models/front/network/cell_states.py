@@ -212,6 +212,8 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
         assert isinstance(made, ast.Call)
         inner = NamedArguments(module, made, CELLS.by_kind[name].signature).get("cell")
         if inner is not None:
+            chosen = _wrapped_in_branch(module, inner)
+            inner = inner if chosen is None else chosen
             if isinstance(inner, ast.Name) and not _is_wrapped_alone(module, inner):
                 text = "the cell in this one may be another one's as well"
                 raise Refused(module, inner, text, "make it where it is wrapped")
@@ -302,6 +304,29 @@ def _is_wrapped_alone(module: Module, inner: ast.Name) -> bool:
     return [m for m in mentions if m in span and names.statement(m) is not block[first]] == [inner]
 
 
+def _wrapped_in_branch(module: Module, inner: ast.expr) -> ast.expr | None:
+    """What makes the cell that a branch wraps, where it alone stands between.
+
+    `cell = LSTMCell(8)`, and then `if deep: cell = ResidualWrapper(cell)`
+    """
+    names = module.names
+    branch = names.parents.get(names.statement(inner))
+    if not isinstance(inner, ast.Name) or not isinstance(branch, ast.If) or branch.orelse:
+        return None
+    wraps, block = names.statement(inner), names.block(branch)
+    made = [names.statement(one.node) for one in names.bindings_of(inner)]
+    if branch.body != [wraps] or len(made) != 2 or wraps not in made:
+        return None
+    first = next(one for one in made if one is not wraps)
+    if not isinstance(first, ast.Assign) or first not in block or first.lineno > branch.lineno:
+        return None
+    between = block[block.index(first) + 1 : block.index(branch) + 1]
+    home = names.scope_of_name[inner]
+    span = {part for one in between for part in walk(one)}
+    read = [m for m in names.mentions(inner.id, home) if isinstance(m.ctx, ast.Load) and m in span]
+    return first.value if read == [inner] and isinstance(first.value, ast.Call) else None
+
+
 def returned(module: Module, function: ast.Name) -> list[ast.expr]:
     """What a function of the file makes and returns."""
     names = module.names
@@ -337,6 +362,10 @@ def _states_of(module: Module, cells: ast.expr, depth: int) -> State:
             if any(call is other for other in calls[:index]):
                 raise Refused(module, made.elts[index], same, advice)
         return tuple(state_of(module, one, depth + 1) for one in made.elts)
+    if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
+        lists = returned(module, made.func)
+        if len(lists) == 1 and isinstance(lists[0], (ast.Name, ast.List, ast.ListComp)):
+            return _states_of(module, lists[0], depth + 1)
     if isinstance(made, ast.List) and isinstance(cells, ast.Name):
         appended = _appended(module, cells)
         for one in appended:
@@ -373,6 +402,7 @@ def _appended(module: Module, cells: ast.Name) -> list[ast.expr]:
             if parent.attr == "append" and call.func is parent and len(call.args) == 1:
                 found.append(call.args[0])
                 continue
-        if isinstance(parent, (ast.Attribute, ast.AugAssign)):
+        item = isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
+        if item or isinstance(parent, (ast.Attribute, ast.AugAssign)):
             raise Refused(module, parent, "which cells these are cannot be determined")
     return found

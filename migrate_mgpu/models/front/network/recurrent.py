@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.api.recurrent import (
     ATTENTION,
     CELLS,
+    INNER_START,
     LENGTHS,
     MECHANISMS,
     MEMORY,
@@ -75,6 +76,12 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
     if memory is not None and (row.listed or start is not None):
         text = "a cell with attention that runs over a list, or begins with a state"
         raise Refused(module, call, text, "run it by tf.nn.dynamic_rnn, from its zero state")
+    attending = _attending(module, cell)
+    start = attending.given(INNER_START) if attending is not None else start
+    if attending is not None and start is not None:
+        inner = attending.get("cell")
+        assert inner is not None
+        _check_start(module, inner, start)
     found = {"cell": cell}
     return Recurrent(
         row.kind, module, call, found, cell, (inputs,), result, lengths, row.listed, start, memory,
@@ -236,6 +243,8 @@ def _check_attention(module: Module, call: ast.Call, row: CellRow, given: NamedA
     else:
         needed = ("cell", "attention_mechanism", "attention_layer_size")
         alone = taker is not None and is_recurrent(module, taker)
+        if alone:
+            given.drop(INNER_START)  # its network is told it
         alone = alone or is_decoded_by(module, call)
     if not alone:
         text = "a recurrent cell with attention is not made where one network runs it"

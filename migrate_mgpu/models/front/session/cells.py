@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.recurrent import PAIR_CLASS, cell_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.decoded_cells import is_of_decoders
@@ -43,7 +44,9 @@ class CellReader(StatementReader):
         Raises:
             Refused: its cell cannot be analyzed.
         """
-        self._check(layer.cell, (layer.memory, layer.remembered))
+        begun = walk(layer.start) if layer.start is not None and layer.memory is not None else ()
+        given = [one for one in begun if isinstance(one, ast.Name)]
+        self._check(layer.cell, (layer.memory, layer.remembered, *given))
 
     def decode(self, decoding: Decoding) -> None:
         """What a decoder is made of: cells, and a layer, that the scope makes.
@@ -122,9 +125,34 @@ class CellReader(StatementReader):
             return False
         if not isinstance(node, ast.FunctionDef) or node.decorator_list or target.owner:
             return False
-        made: set[str] = set()
-        for statement in node.body:
-            if isinstance(statement, ast.Assign) and self._makes(statement.value):
+        if not self._only_makes(node, node.body, set()):
+            return False
+        if not isinstance(node.body[-1], ast.Return):
+            return False
+        self.found.builders[node] = target
+        return True
+
+    def _only_makes(self, node: ast.FunctionDef, body: Sequence[ast.stmt], made: set[str]) -> bool:
+        """Whether statements of a function make cells, and no more; ``made`` have them.
+
+        Raises:
+            Refused: a cell is not converted.
+        """
+        for statement in body:
+            if isinstance(statement, (ast.If, ast.For)):
+                asked = statement.test if isinstance(statement, ast.If) else statement.iter
+                if not self._is_of_python(asked) or (
+                    isinstance(statement, ast.For) and statement.orelse
+                ):
+                    return False
+                arms = [*statement.body, *statement.orelse]
+                if not self._only_makes(node, arms, made):
+                    return False
+            elif isinstance(statement, ast.Assign) and self._begins_list(node, statement):
+                made |= targets_of(statement)
+            elif isinstance(statement, ast.Assign) and self._makes(statement.value):
+                if not all(isinstance(one, ast.Name) for one in statement.targets):
+                    return False  # an item of a list
                 made |= targets_of(statement)
                 self._check(statement.value)
             elif isinstance(statement, ast.Return) and statement.value is not None:
@@ -134,14 +162,35 @@ class CellReader(StatementReader):
                 if not self._makes(value):
                     return False
                 self._check(value)
+            elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                call = statement.value
+                func = call.func
+                if not isinstance(func, ast.Attribute) or func.attr != "append":
+                    return False
+                if not isinstance(func.value, ast.Name) or func.value.id not in made:
+                    return False
+                if len(call.args) != 1 or call.keywords or not self._makes(call.args[0]):
+                    return False
+                self._check(call.args[0])
             elif not isinstance(statement, ast.Expr) or not isinstance(
                 statement.value, ast.Constant
             ):
                 return False
-        if not isinstance(node.body[-1], ast.Return):
-            return False
-        self.found.builders[node] = target
         return True
+
+    def _begins_list(self, node: ast.FunctionDef, statement: ast.Assign) -> bool:
+        """`cells = []`, of a function's own."""
+        value = statement.value
+        return isinstance(value, ast.List) and not value.elts and statement in node.body
+
+    def _is_of_python(self, asked: ast.expr) -> bool:
+        """Whether what a function of cells asks has nothing to do with the graph."""
+        calls = [part for part in ast.walk(asked) if isinstance(part, ast.Call)]
+        plain = all(
+            (self.names.qualname(call.func) or "").startswith("builtins.") for call in calls
+        )
+        names = mentions_of(self.names, asked, self.home)
+        return plain and not any(isinstance(self.meanings.get(one.id), GRAPH) for one in names)
 
     def _read_maker_names(self, value: ast.expr, memory: Sequence[ast.Name | None]) -> None:
         for name in mentions_of(self.names, value, self.home):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Use
 from migrate_mgpu.analysis.names import is_none
@@ -248,6 +249,7 @@ class CompletenessCheck(StatementReader):
             one
             for one in changes_in_place(self.module, name)
             if home is not self.home or not self._is_earlier(one, place)
+            if not self._is_above_object(one)
         )
         changed = next(later, None) or shuffled(self.module, name)
         if changed is not None:
@@ -277,6 +279,20 @@ class CompletenessCheck(StatementReader):
         repeats = any(isinstance(one, (ast.For, ast.While)) for one in self.names.ancestors(around))
         here = self.names.scope_at(self.names.statement(node)) is self.home
         return here and not repeats and line_of(node) < around.lineno
+
+    def _is_above_object(self, node: ast.AST) -> bool:
+        """Whether the script does something above what calls, once, the constructor that builds."""
+        builder, names = self.home.node, self.names
+        if not isinstance(builder, ast.FunctionDef):
+            return False
+        made = self.graph.references(Function(self.module, builder))
+        call = made[0].call if len(made) == 1 and made[0].module is self.module else None
+        if call is None or not self.graph.runs_once(self.module, call):
+            return False
+        statement, body = names.statement(call), self.module.tree.body
+        above = body[: body.index(statement)] if statement in body else []
+        around = {names.statement(node), *names.ancestors(node)}
+        return names.scope_at(node) is names.module_scope and any(one in around for one in above)
 
     def _is_eager(self, unit: Unit) -> bool:
         """Whether a run only computes with Python's values, which it is given as it is built.

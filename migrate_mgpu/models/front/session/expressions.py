@@ -34,6 +34,7 @@ from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.queues import QUEUES
 from migrate_mgpu.api.recurrent import PAIR_CLASS, cell_of, is_recurrent
+from migrate_mgpu.api.searches import RESULTS, search_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import AVERAGES, VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
@@ -300,16 +301,7 @@ class Expressions:
                     f"`{shown}` is not among the functions that are known to only compute a value"
                 )
                 raise Refused(module, call, text)
-            known = DEFINED[name][0] if name in DEFINED else CONTROL.get(name, ())
-            named = {keyword.arg for keyword in call.keywords}
-            if known and (len(call.args) > len(known) or not named <= {*known, "name"}):
-                text = f"`{shown}` has arguments for which TF2 has nothing equal"
-                raise Refused(module, call, text)
-            told = {*known[: len(call.args)], *named}
-            needed = [one for one in known if one not in OPTIONAL.get(name, ())]
-            if name in DEFINED and not told >= {*needed}:
-                missing = next(one for one in needed if one not in told)
-                raise Refused(module, call, f"`{shown}` is not given `{missing}`")
+            self._told(call, name, shown)
             if name in CONTROL:
                 self._controlled(call, name, found)
             if name in DRAWS or name in DRAWS_IMAGES or name in SAMPLES:
@@ -325,6 +317,11 @@ class Expressions:
         if qualname.startswith("numpy.") and not qualname.startswith("numpy.random"):
             return
         target = self.graph.target(module, call.func)
+        search = search_of(module, call)
+        if search and target is None:
+            self._told(call, search, shown)
+            self._unpacked(call, shown)
+            return
         ours = target is not None and (target.module is module or target.module in self.beside)
         if target is not None and ours and target.owner is None:
             if any(keyword.arg is None for keyword in call.keywords):
@@ -357,6 +354,37 @@ class Expressions:
             found.draws += [call] if method in DISTRIBUTION_DRAWS else []
             return
         raise unknown_call(module, call, self.graph)
+
+    def _told(self, call: ast.Call, name: str, shown: str) -> None:
+        """A function that is written out, or decides what runs, is given what it needs.
+
+        Raises:
+            Refused: it is given more, or less.
+        """
+        known = DEFINED[name][0] if name in DEFINED else CONTROL.get(name, ())
+        named = {keyword.arg for keyword in call.keywords}
+        told = {*known[: len(call.args)], *named}
+        more = len(call.args) > len(known) or not named <= {*known, "name"} or "" in told
+        if known and more:
+            text = f"`{shown}` has arguments for which TF2 has nothing equal"
+            raise Refused(self.module, call, text)
+        needed = [one for one in known if one not in OPTIONAL.get(name, ())]
+        if name in DEFINED and not told >= {*needed}:
+            missing = next(one for one in needed if one not in told)
+            raise Refused(self.module, call, f"`{shown}` is not given `{missing}`")
+
+    def _unpacked(self, call: ast.Call, shown: str) -> None:
+        """What a search gives is three values, as the library's later releases had it.
+
+        Raises:
+            Refused: it may be two, of an earlier one, which ended in another place.
+        """
+        parent = self.module.names.parents.get(call)
+        target = parent.targets[0] if isinstance(parent, ast.Assign) else None
+        if not isinstance(target, ast.Tuple) or len(target.elts) != RESULTS:
+            text = f"which release of its library `{shown}` is of cannot be determined"
+            advice = "write `ids, scores, states = ...`, as the last one gives it"
+            raise Refused(self.module, call, text, advice)
 
     def _controlled(self, call: ast.Call, name: str, found: Parts) -> None:
         """The author's functions that a call of control flow is given, by their names.

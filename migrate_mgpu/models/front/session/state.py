@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, DRAWS
+from migrate_mgpu.api.searches import search_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.folding import may_fold
@@ -103,10 +104,19 @@ class Reading:
                     or self.layers.of(part) is not None
                 ):
                     return True
+            elif isinstance(part, ast.Name) and self._is_searched(part):
+                return True
         return any(
             isinstance(self.meanings.get(name.id), (Placeholder, Unit, Variables))
             for name in mentions_of(self.names, node, self.home)
         )
+
+    def _is_searched(self, name: ast.Name) -> bool:
+        """Whether a name is what a search gives the lambda that it asks for scores."""
+        home = self.names.defining_scope(name.id, self.names.scope_of_name[name])
+        asked = home.node if home is not None else None
+        call = self.names.parents.get(asked) if isinstance(asked, ast.Lambda) else None
+        return isinstance(call, ast.Call) and bool(search_of(self.module, call))
 
     def _is_flag(self, node: ast.AST) -> bool:
         """Whether an expression is all made of placeholders whose value steps may know."""

@@ -17,6 +17,7 @@ from migrate_mgpu.api.recurrent import (
     DROPOUT,
     GRU,
     HELPERS,
+    INNER_START,
     JOINED,
     LENGTHS,
     LSTM,
@@ -591,12 +592,19 @@ def _attention(module: Module, style: FileStyle) -> str:
         text = text.replace(
             old, new.replace("(self, memory, lengths)", "(self, memory, lengths=None)")
         )
-    decodes = any(is_decoding(module, call) for call in module.names.calls)
-    text = text.replace("    def build", f"{_BEGINS}    def build") if decodes else text
+    begins = any(is_decoding(module, call) or _begins(module, call) for call in module.names.calls)
+    text = text.replace("    def build", f"{_BEGINS}    def build") if begins else text
     if any(row.cell in MONOTONIC for call in cells_in(module) if (row := _row(module, call))):
         for old, new in _OWN_STATE:
             text = text.replace(old, new)
     return _written(text, cell_class_name(module, ATTENTION), style)
+
+
+def _begins(module: Module, call: ast.Call) -> bool:
+    """Whether a cell with attention is given what the cell in it begins with."""
+    row = _row(module, call)
+    given = NamedArguments(module, call, row.signature) if row is not None else None
+    return given is not None and given.given(INNER_START) is not None
 
 
 def _written(text: str, name: str, style: FileStyle) -> str:

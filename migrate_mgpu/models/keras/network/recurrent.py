@@ -157,7 +157,7 @@ class Recurrents:
         if isinstance(found.layer, Decoding):
             return self._decoded(found.layer, name, arguments, context)
         if isinstance(found.layer, Recurrent):
-            arguments = self._arguments(found.layer, arguments[0], context)
+            arguments = self._arguments(found.layer, name, arguments[0], context)
         arguments += [f"{key}={context.render(node)}" for key, node in found.keywords]
         if found.training is not None:
             arguments.append(f"training={context.render(found.training)}")
@@ -197,7 +197,7 @@ class Recurrents:
         method = f"{name}.{layer.help.method}" if layer.help.method else name
         return f"{method}({', '.join(given)})"
 
-    def _arguments(self, layer: Recurrent, inputs: str, context: Context) -> list[str]:
+    def _arguments(self, layer: Recurrent, name: str, inputs: str, context: Context) -> list[str]:
         """What a recurrent layer is applied to: the sequences, and which of their steps count."""
         if layer.memory is not None and layer.node not in self._told:
             text = "a cell with attention runs in more than a statement of its own"
@@ -205,7 +205,9 @@ class Recurrents:
         given = [f"{context.tf}.stack({inputs}, axis=1)" if layer.listed else inputs]
         if layer.start is not None and zero_state(self.module, layer.start) is None:
             start = context.render(layer.start)
-            if structure(self.module, layer.start) in (None, TENSOR):
+            if layer.memory is not None:
+                start = f"{name}.cell.begin({start})"
+            elif structure(self.module, layer.start) in (None, TENSOR):
                 start = f"[{start}]"
             given.append(f"initial_state={start}")
         if layer.lengths is not None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import DEFINED
+from migrate_mgpu.api.recurrent import DECODERS, TILE
+from migrate_mgpu.api.searches import search_of
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.call_edit import CallEdit
@@ -21,15 +23,26 @@ def defined_calls(module: Module, nodes: Iterable[ast.AST]) -> dict[ast.AST, Rep
 
 def defined_functions(module: Module, nodes: Iterable[ast.AST], style: FileStyle) -> list[str]:
     """The functions that these calls need."""
-    names = dict.fromkeys(name_of(module, call) for call in _calls(module, nodes))
+    names = dict.fromkeys(_name(module, call) for call in _calls(module, nodes))
     return [DEFINED[name][1].written(_free_name(module, name), style) for name in names]
 
 
 def _calls(module: Module, nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
     for node in nodes:
         for call in walk(node):
-            if isinstance(call, ast.Call) and name_of(module, call) in DEFINED:
-                yield call
+            if isinstance(call, ast.Call) and _name(module, call) in DEFINED:
+                if not _is_of_decoder(module, call):
+                    yield call
+
+
+def _is_of_decoder(module: Module, call: ast.Call) -> bool:
+    """Whether a state is tiled where a decoder is given it, which has it once for all beams."""
+    around = module.names.ancestors(call) if name_of(module, call) == TILE else ()
+    return any(isinstance(one, ast.Call) and name_of(module, one) in DECODERS for one in around)
+
+
+def _name(module: Module, call: ast.Call) -> str:
+    return name_of(module, call) or search_of(module, call)
 
 
 def _free_name(module: Module, name: str) -> str:
@@ -44,7 +57,7 @@ def _free_name(module: Module, name: str) -> str:
 
 
 def _called(module: Module, call: ast.Call) -> Replacement:
-    name = name_of(module, call)
+    name = _name(module, call)
 
     def write(context: Context) -> str:
         edit = CallEdit(module.source, call, DEFINED[name][0])

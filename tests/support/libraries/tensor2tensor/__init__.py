@@ -1,0 +1,1 @@
+"""In the place of the library, which the runtimes have not: its search alone, of our own."""

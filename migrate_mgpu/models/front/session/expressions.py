@@ -321,6 +321,7 @@ class Expressions:
         if search and target is None:
             self._told(call, search, shown)
             self._unpacked(call, shown)
+            self._normalizes_nothing(call, shown)
             return
         ours = target is not None and (target.module is module or target.module in self.beside)
         if target is not None and ours and target.owner is None:
@@ -372,6 +373,19 @@ class Expressions:
         if name in DEFINED and not told >= {*needed}:
             missing = next(one for one in needed if one not in told)
             raise Refused(self.module, call, f"`{shown}` is not given `{missing}`")
+
+    def _normalizes_nothing(self, call: ast.Call, shown: str) -> None:
+        """The network that a search asks has no averages, which TF1 does not move in a loop.
+
+        Raises:
+            Refused: it normalizes batches.
+        """
+        for part in (one for one in walk(call) if isinstance(one, ast.Call) and one is not call):
+            layer = self.layers.of(part)
+            if layer is not None and layer.helper is not None:
+                if self.layers.functions.normalizers(layer.helper.function):
+                    text = f"`{shown}` asks a network that normalizes batches"
+                    raise Refused(self.module, part, text, "let the search ask one that does not")
 
     def _unpacked(self, call: ast.Call, shown: str) -> None:
         """What a search gives is three values, as the library's later releases had it.

@@ -44,6 +44,13 @@ def test_a_search_that_is_told_more(given: str) -> None:
     _kept(text, "`beam_search.beam_search` has arguments for which TF2 has nothing equal")
 
 
+def test_a_network_that_normalizes_batches() -> None:
+    old = "                    read += block(read, 1, self.size)\n"
+    new = old.replace("block(read, 1, self.size)", "tf.layers.batch_normalization(read)")
+    spaces = "    "
+    _kept(changed(BEHIND, (spaces + old, spaces + new)), "asks a network that normalizes batches")
+
+
 def test_a_search_with_states_by_their_place() -> None:
     text = changed(SEARCHED, ("0.6, eos_id=END)", "0.6, None, END)"))
     _kept(text, "`beam_search.beam_search` has arguments for which TF2 has nothing equal")

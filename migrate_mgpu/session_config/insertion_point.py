@@ -129,7 +129,8 @@ class Timing:
         function = self.graph.enclosing(here, statement)
         # What is the same everywhere may be set by another function, which comes here first.
         blocks = all(
-            isinstance(s.module.names.parents.get(s.call), ast.withitem) for s in flow.sinks
+            isinstance(s.module.names.parents.get(s.call), (ast.withitem, ast.Assign))
+            for s in flow.sinks
         )
         once = self._native and blocks and self.graph.runs_once(here, statement)
         everywhere = once and is_straight(here, statement)

@@ -48,7 +48,9 @@ may have different numbers of rows, of which each replica takes its own. It may 
 loop, and fed by ``{xs[i]: ...}`` for each number, by a comprehension, by ``dict(zip(xs, parts))``,
 by ``feed.update(...)`` and by a loop that sets ``feed[xs[i]]``. ``tf.make_template`` is the
 function that it is given, whose variables the replicas share. A method that a trainer's constructor
-calls in its towers becomes a function beside its class. Arrays that each tower draws as it is built
+calls in its towers becomes a function beside its class, and so do those of a network that it is
+given, ``self.net.inference(x)``. What a method builds that makes the session, and is called once,
+right behind the constructor, the constructor builds. Arrays that each tower draws as it is built
 (``images, labels = data.next_batch(8)``) are drawn before all of them, in a list of which each
 replica takes its own: TF1 puts them into the graph, and computes with them in every step.
 

@@ -785,4 +785,18 @@ MUTANTS: dict[str, Mutant] = {
         9,
         "printed",
     ),
+    "given_network_unscaled": _one(
+        "given_network",
+        "total_loss / strategy.num_replicas_in_sync",
+        "total_loss",
+        4,
+        "loss-reduction",
+    ),
+    "gradients_by_function_unscaled": _one(
+        "gradients_by_function",
+        "loss_of_tower / strategy.num_replicas_in_sync",
+        "loss_of_tower",
+        4,
+        "loss-reduction",
+    ),
 }

@@ -125,7 +125,7 @@ class Lifted:
         if len(calls) > 1:
             return self.builds()
         statement = names.statement(calls[0])
-        inside = statement_value(statement) is not calls[0]
+        inside = statement_value(statement) is not calls[0] or is_average(self.method)
         return bool(towers) and inside and not self.reads()
 
     @property
@@ -339,6 +339,24 @@ def of_towers(module: Module, graph: CallGraph, body: list[ast.stmt]) -> Iterato
             yield from in_line(statement.body)
 
 
+def is_average(method: ast.FunctionDef) -> bool:
+    """Whether a method goes through `zip(*tower_grads)`, the lists that towers left it.
+
+    The readers know what it computes as a function's.
+    """
+    given = {one.arg for one in method.args.args}
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Name)
+        and part.func.id == "zip"
+        and len(part.args) == 1
+        and isinstance(part.args[0], ast.Starred)
+        and isinstance(part.args[0].value, ast.Name)
+        and part.args[0].value.id in given
+        for part in walk(method)
+    )
+
+
 def is_named(module: Module, owner: ast.ClassDef, method: ast.FunctionDef) -> bool:
     """Whether the class has its method by name as well: `run = fit`."""
     return bool(module.names.mentions(method.name, module.names.scopes[owner]))
@@ -366,7 +384,7 @@ def moved(
         return []
     method = methods[0]
     arguments = method.args.args
-    if is_named(module, owner, method):
+    if is_named(module, owner, method) or is_average(method):
         return []
     if not is_called_once(module, graph, constructor, method, func, statement.lineno):
         return []

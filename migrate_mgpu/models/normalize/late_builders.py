@@ -12,17 +12,24 @@ it no longer sets.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import position, statement_value, walk
+from migrate_mgpu.api.graph import INITIALIZES, SETTINGS
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import constructor_of, session_calls
 from migrate_mgpu.models.normalize.constructor_ends import at_the_end, may_be_added_to
 from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
+
+# What code calls that runs a graph, and builds nothing of its network.
+_OF_SESSIONS = (*SETTINGS, *INITIALIZES, "Session", "InteractiveSession", "ConfigProto",
+                "GPUOptions", "train.Saver", "summary.FileWriter", "summary.merge", "device",
+                "get_default_graph", "train.checkpoint_exists")  # fmt: skip
 
 
 def normalize(
@@ -60,9 +67,23 @@ def _builders(
         plain = len(arguments.args) == 1 and not arguments.vararg and not arguments.kwarg
         plain = plain and not arguments.kwonlyargs and not arguments.posonlyargs
         if method is not constructor and plain and not method.decorator_list:
-            reached = _reached(method, methods)
-            if any(part in sessions for one in reached for part in walk(one)):
+            inside = {part for one in _reached(method, methods) for part in walk(one)}
+            made = [one for one in sessions if one in inside]
+            # What trains or tests what is built already does so where it is called.
+            if any(_is_kept(module, one) for one in made) or (made and builds_more(module, inside)):
                 yield method
+
+
+def _is_kept(module: Module, session: ast.Call) -> bool:
+    """Whether the object has a session afterwards: one of a method's own trains, or tests."""
+    made = module.names.statement(session)
+    return isinstance(made, ast.Assign) and not isinstance(made.targets[0], ast.Name)
+
+
+def builds_more(module: Module, parts: Iterable[ast.AST]) -> bool:
+    """Whether code builds more of a graph than a session's own things."""
+    names = {name_of(module, one) for one in parts if isinstance(one, ast.Call)}
+    return any(name and not name.startswith(_OF_SESSIONS) for name in names)
 
 
 def _moved(

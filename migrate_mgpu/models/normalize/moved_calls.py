@@ -15,7 +15,9 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.constant_parameters import truth
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.source.blocks import Block, bracketed, trailing
 from migrate_mgpu.source.source import Edit, splice
@@ -461,6 +463,8 @@ class MovedCall:
 
         for one in body:
             holds = truth(one.test, values) if isinstance(one, ast.If) else None
+            if isinstance(one, ast.If) and holds is None:
+                holds = self._is_given(one.test, given)
             if isinstance(one, ast.If) and holds is not None:
                 arm = [*self._run(one.body if holds else one.orelse)]
                 yield from arm
@@ -470,6 +474,23 @@ class MovedCall:
                 yield one
                 if isinstance(one, ast.Return):
                     return
+
+    def _is_given(self, test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
+        """Whether `optimizer is not None`, or `is None`, holds for an optimizer that is given."""
+        if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
+            return None
+        name = test.left.id
+        if len(self.scope.bindings.get(name, ())) != 1 or not is_none(test.comparators[-1]):
+            return None
+        value = given.get(name)
+        made = self.module.names.only_value(value) if isinstance(value, ast.Name) else None
+        known = name_of(self.module, made) if isinstance(made, ast.Call) else ""
+        if not (known.startswith("train.") and known.endswith("Optimizer")):
+            return None
+        (operator,) = test.ops[-1:]
+        return (
+            isinstance(operator, ast.IsNot) if isinstance(operator, (ast.Is, ast.IsNot)) else None
+        )
 
     def _in_block(self, returned: ast.Return, results: list[str]) -> Edit:
         """What stands for the statement that ends a function, in the block that it stands in."""

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from migrate_mgpu.analysis.arguments import Arguments
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
@@ -67,6 +68,50 @@ def computes(module: Module, method: ast.FunctionDef, graph: CallGraph) -> bool:
     return returns and not runs and not makes and builds(Function(module, method), graph)
 
 
+def class_of_value(
+    graph: CallGraph, module: Module, node: ast.expr, seen: frozenset[ast.AST] = frozenset()
+) -> ast.ClassDef | None:
+    """The class of the object that an expression is, where it can be only of one.
+
+    `model`, which is made so, or which each call of a function gives it; `self.model`, which one
+    statement of the class sets.
+    """
+    if isinstance(node, ast.Call):
+        known = graph.class_of(module, node.func)
+        return known[1] if known is not None else None
+    if isinstance(node, ast.Attribute):
+        owner = class_of(module, node)
+        stored = [
+            (other, one)
+            for other in graph.modules
+            for one in other.names.attributes.get(node.attr, ())
+            if not isinstance(one.ctx, ast.Load)
+        ]
+        if owner is None or len(stored) != 1 or stored[0][1] in seen:
+            return None
+        (there, target) = stored[0]
+        statement = there.names.parents.get(target)
+        if class_of(there, target) is not owner or not isinstance(statement, ast.Assign):
+            return None
+        return class_of_value(graph, there, statement.value, seen | {target})
+    if not isinstance(node, ast.Name):
+        return None
+    made = class_of_object(graph, module, node)
+    binding = module.names.only_binding(node)
+    if made is not None or binding is None or binding.kind != "parameter":
+        return made
+    function = module.names.scope_at(binding.node).node
+    if not isinstance(function, ast.FunctionDef) or function in seen:
+        return None
+    found: set[ast.ClassDef | None] = set()
+    for one in graph.references(Function(module, function)):
+        given = Arguments(one.call, Function(module, function)) if one.call is not None else None
+        value = given.given(node.id) if given is not None and given.unclear is None else None
+        inner = seen | {function}
+        found.add(class_of_value(graph, one.module, value, inner) if value is not None else None)
+    return found.pop() if len(found) == 1 else None
+
+
 class _Method(Lifted):
     """A method that calls no other one, and is called by others, or of an object by its name."""
 
@@ -121,7 +166,7 @@ class _Method(Lifted):
         if is_named(self.module, self.owner, self.method):
             return found
         for module, mention in method_calls(self.graph, self.owner, self.method.name) or ():
-            known = class_of(module, mention) or class_of_object(self.graph, module, mention.value)
+            known = class_of(module, mention) or class_of_value(self.graph, module, mention.value)
             call = module.names.parents[mention]
             itself = self.method in module.names.ancestors(mention)
             if known is not self.owner or module not in self.own or itself:

@@ -5,8 +5,8 @@ the variable, the functions of TF2 read it by its name. The later one becomes `b
 a value that the graph is made of, where the name has another one below.
 
 `loss` in a loop over devices, and behind it `loss = tf.reduce_mean(losses)`, which functions are
-given: that of each device becomes `tower_loss`. So does one beside a function `loss` that a
-function called in the loop calls.
+given, or a session runs: that of each device becomes `tower_loss`. So does one beside a function
+`loss` that a function called in the loop calls.
 
 `y = tf.Variable(...)`, and below it `y = x * w + y`: the variable gets a name of its own, the one
 that `tf.Variable(..., name="bias")` says where it can.
@@ -255,10 +255,20 @@ def _of_loop(
         and names.only_definition(call.func) is not None
         for one in later
     )
+    given = given or any(_is_run(module, one) for one in later)
     if not given or not all(is_written(module, one) for one in own):
         return []
     new = names.fresh(home, f"tower_{name}", f"{name}_of_tower")
     return [Edit(*module.source.span(one), new) for one in own]
+
+
+def _is_run(module: Module, name: ast.Name) -> bool:
+    """Whether a session runs what a name stands for: `sess.run([train, loss])`."""
+    for node in module.names.ancestors(name):
+        if not isinstance(node, (ast.List, ast.Tuple)):
+            func = node.func if isinstance(node, ast.Call) else None
+            return isinstance(func, ast.Attribute) and func.attr == "run"
+    return False
 
 
 def _below(module: Module, statement: ast.stmt) -> Iterator[ast.stmt]:

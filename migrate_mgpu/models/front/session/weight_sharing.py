@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
@@ -58,6 +58,7 @@ class WeightSharing:
     def of(self, function: Function) -> Reuse | None:
         """How a function shares its variables; None where it does not, or in another way."""
         if function.node not in self._reuses:
+            self._reuses[function.node] = None  # of a function that calls itself
             self._reuses[function.node] = self._read(function)
         return self._reuses[function.node]
 
@@ -78,6 +79,8 @@ class WeightSharing:
             return None
         if not scopes and not conditions and not self.reusing.isdisjoint(self.calls(function)):
             return Reuse(None, None, None, around=True)
+        if not scopes and not conditions:
+            return self._handed(function)
         if bool(scopes) == bool(conditions) or len(conditions) > 1:
             return None
         if scopes:
@@ -95,6 +98,37 @@ class WeightSharing:
             return None
         return Reuse(name, conditions[0], scope.args[0])
 
+    def _handed(self, function: Function) -> Reuse | None:
+        """How a function says it that hands on what it is given to the one that makes all layers.
+
+        `logits = inference(x, name, reuse)`, in a function with these parameters.
+        """
+        module = function.module
+        made = [
+            (call, target)
+            for call in walk(function.node)
+            if isinstance(call, ast.Call)
+            and (target := self.helpers.target(module, call)) is not None
+            and self.helpers.makes_layers(target)
+        ]
+        if len(made) != 1 or not self._are_in(function, [made[0][0]]):
+            return None
+        ((call, target),) = made
+        inner = self.of(target)
+        if inner is None or inner.parameter is None:
+            return None
+        given = bind(call, target)
+        value = given.value(inner.parameter)
+        name = self._only_parameter(function, value) if value is not None else None
+        scope = inner.scope
+        if isinstance(scope, ast.Name):
+            scope = given.value(scope.id) or scope
+        if name is None or not (scope is None or isinstance(scope, (ast.Name, ast.Constant))):
+            return None
+        if isinstance(scope, ast.Name) and scope.id not in function.parameters():
+            return None
+        return Reuse(name, None, scope)
+
     def _of_scopes(
         self, function: Function, scopes: list[tuple[ast.With, ast.Call, ast.expr]]
     ) -> Reuse | None:
@@ -104,10 +138,11 @@ class WeightSharing:
         """
         module = function.module
         _, call, value = scopes[0]
-        if not call.args or not self._are_in(function, [block for block, _, _ in scopes]):
+        scope = _name_of(call)
+        if scope is None or not self._are_in(function, [block for block, _, _ in scopes]):
             return None
         if len(scopes) > 1:
-            names = [constant(one.args[0]) if one.args else None for _, one, _ in scopes]
+            names = [constant(_name_of(one)) for _, one, _ in scopes]
             told = {ast.dump(one) for _, _, one in scopes}
             nested = any(
                 block is not other and other in module.names.ancestors(block)
@@ -119,9 +154,9 @@ class WeightSharing:
             if not isinstance(value, ast.Name) or not all(isinstance(n, str) for n in names):
                 return None
         if _is_auto(module, value):
-            return Reuse(None, None, call.args[0])
+            return Reuse(None, None, scope)
         name = self._only_parameter(function, value)
-        return None if name is None else Reuse(name, None, call.args[0])
+        return None if name is None else Reuse(name, None, scope)
 
     def _only_parameter(self, function: Function, value: ast.expr) -> str | None:
         """The parameter that a value is, if that tells nothing else."""
@@ -231,6 +266,11 @@ class WeightSharing:
             if mention not in sizes:
                 return False
         return bool(mentions) and len(home.bindings[name]) == 1
+
+
+def _name_of(scope: ast.Call) -> ast.expr | None:
+    """The name that a `tf.variable_scope` is given."""
+    return by_parameter(scope, ("name_or_scope",)).get("name_or_scope")
 
 
 def _reuses(module: Module, statement: ast.If) -> bool:

@@ -69,7 +69,11 @@ def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers
     """
     if not isinstance(statement, ast.For) or statement.orelse or not _has_gradients(module):
         return None
-    if not any(map(_is_gradient, _calls(statement.body))) and not _has_losses(module, statement):
+    if (
+        not any(map(_is_gradient, _calls(statement.body)))
+        and not _has_losses(module, statement)
+        and not _by_function(module, statement, graph)
+    ):
         return None
     index, items = _names(module, statement)
     found = Towers(statement, statement.target, index, items)
@@ -305,6 +309,17 @@ def _calls(body: list[ast.stmt]) -> Iterator[ast.Call]:
 
 def _is_gradient(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in _GRADIENTS
+
+
+def _by_function(module: Module, loop: ast.For, graph: CallGraph) -> bool:
+    """Whether a function that a loop calls, on a device, computes gradients of what it is given."""
+    if not any(isinstance(one, ast.With) for one in loop.body):
+        return False
+    targets = (graph.target(module, call.func) for call in _calls(loop.body))
+    return any(
+        target is not None and any(map(_is_gradient, _calls(target.node.body)))
+        for target in targets
+    )
 
 
 def _has_gradients(module: Module) -> bool:

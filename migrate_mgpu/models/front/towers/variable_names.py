@@ -51,7 +51,7 @@ def _counted(
         if row is not None and row.inputs and not row.keras.startswith(_WITHOUT):
             if not any(k.arg in ("name", "scope") and not is_none(k.value) for k in call.keywords):
                 return call
-        first = call.args[0] if call.args else None
+        first = _name_of(call)
         if scope_kind(module, call) == "variable_scope" and (first is None or is_none(first)):
             return call
         function = target(module, call)
@@ -73,12 +73,18 @@ def _begins_anew(module: Module, node: ast.AST, home: ast.AST) -> bool:
                 call = item.context_expr
                 if scope_kind(module, call) != "variable_scope" or not isinstance(call, ast.Call):
                     continue
-                first = call.args[0] if call.args else None
+                first = _name_of(call)
                 if isinstance(constant(first), str) or (
                     isinstance(first, ast.Call) and name_of(module, first) == "get_variable_scope"
                 ):
                     return True
     return False
+
+
+def _name_of(call: ast.Call) -> ast.expr | None:
+    """The name that a scope is given, also by its keyword."""
+    named = (one.value for one in call.keywords if one.arg == "name_or_scope")
+    return call.args[0] if call.args else next(named, None)
 
 
 def _holds(block: ast.With, node: ast.AST) -> bool:

@@ -21,6 +21,9 @@ _HOMES = ("nn.rnn_cell.", "contrib.rnn.")
 PAIR_CLASS = "LSTMStateTuple"  # c and h
 PAIR_PARTS = ("c", "h")
 LSTM, GRU, RNN, STACK = "LSTMCell", "GRUCell", "BasicRNNCell", "MultiRNNCell"
+NORMALIZED = "LayerNormLSTMCell"  # an LSTM with gates and memory of mean 0 and variance 1
+PAIRS = (LSTM, NORMALIZED)  # whose states are pairs
+NORMALIZED_PARTS = ("input", "transform", "forget", "output", "state")
 DROPOUT, RESIDUAL = "DropoutCell", "ResidualCell"  # cells around a cell
 WRAPPERS = (DROPOUT, RESIDUAL)
 ATTENTION = "AttentionCell"  # a cell around a cell, which has a state of its own besides
@@ -55,7 +58,8 @@ _ONLY: dict[str, tuple[object, ...]] = {
     "memory_sequence_length": (None,), "normalize": (False,), "scale": (False,),
     "probability_fn": (None,), "score_mask_value": (None,), "custom_key_value_fn": (None,),
     "sigmoid_noise": (0, 0.0), "sigmoid_noise_seed": (None,), "score_bias_init": (0, 0.0),
-    "mode": ("parallel",),
+    "mode": ("parallel",), "layer_norm": (True,), "norm_gain": (1, 1.0), "norm_shift": (0, 0.0),
+    "dropout_keep_prob": (1, 1.0), "dropout_prob_seed": (None,),
 }  # fmt: skip
 _TARGETS = {
     "num_units": "units", "initializer": "kernel_initializer", "name": "", MEMORY: "",
@@ -99,6 +103,11 @@ CELLS = Table(
         "bias_initializer", "name", "dtype",
     ),
     _cell("BasicRNNCell", RNN, "num_units", "activation", "reuse", "name", "dtype"),
+    _cell(
+        "LayerNormBasicLSTMCell", NORMALIZED, "num_units", "forget_bias", "input_size",
+        "activation", "layer_norm", "norm_gain", "norm_shift", "dropout_keep_prob",
+        "dropout_prob_seed", "reuse", homes=("contrib.rnn.",),
+    ),
     _cell(
         "DropoutWrapper", DROPOUT, "cell", "input_keep_prob", "output_keep_prob",
         "state_keep_prob", "variational_recurrent", "input_size", "dtype", "seed",

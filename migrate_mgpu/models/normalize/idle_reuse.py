@@ -7,13 +7,19 @@
     left, right = birnn(x, "left"), birnn(y, "right")
 
 becomes `with tf.variable_scope(scope):`, where no other scope may have one of these names. So does
-a scope within one that is told the same, `reuse=reuse`: it has that anyway.
+a scope within one that is told the same, `reuse=reuse`: it has that anyway. So does
+one that a loop enters by another number in each turn:
+
+    for i in range(blocks):
+        with tf.variable_scope("block_%d" % i, reuse=tf.AUTO_REUSE):
+            ...
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -21,7 +27,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
@@ -42,7 +48,7 @@ def normalize(module: Module, graph: CallGraph, modules: Sequence[Module]) -> li
             continue
         if _others(call, set(names), modules, graph):
             continue
-        if any(one.split("/")[0] in names for one in _texts(modules, names)):
+        if any(_may_be(one.split("/")[0], names) for one in _texts(modules, names)):
             continue
         edit = CallEdit(module.source, call)
         edit.drop_value(reuse)
@@ -76,6 +82,61 @@ def _told(call: ast.expr) -> ast.expr | None:
     return next((one.value for one in found if one.arg == "reuse"), None)
 
 
+_NUMBER = "%d"  # what ends a name that a loop counts
+
+
+def _may_be(name: str, names: Sequence[str] | set[str]) -> bool:
+    """Whether a name may be one of several, any of which may end with a number: `block_%d`."""
+    return any(_may_equal(name, one) for one in names)
+
+
+def _may_equal(name: str, other: str) -> bool:
+    counted = [one for one in (name, other) if one.endswith(_NUMBER)]
+    if not counted:
+        return name == other
+    ends = sorted(
+        (one[: -len(_NUMBER)] if one.endswith(_NUMBER) else one for one in (name, other)), key=len
+    )
+    if len(counted) == 1 and ends[0] + _NUMBER != counted[0]:
+        return False  # what is counted is longer
+    rest = ends[1][len(ends[0]) :]
+    return ends[1].startswith(ends[0]) and re.fullmatch(r"-?\d*", rest) is not None
+
+
+def _counted(module: Module, name: ast.expr | None) -> str:
+    """`"block_%d" % i` as the texts of which it is one; empty for all else."""
+    if not isinstance(name, ast.BinOp) or not isinstance(name.op, ast.Mod):
+        return ""
+    text = constant(name.left)
+    if not isinstance(text, str) or "/" in text or not isinstance(name.right, ast.Name):
+        return ""
+    return text if text.endswith(_NUMBER) and text.count("%") == 1 else ""
+
+
+def _counts(module: Module, name: ast.BinOp) -> ast.For | None:
+    """The loop whose turns give a name other numbers, if that is the one loop around it."""
+    loops = [one for one in _around(module, name) if isinstance(one, _LOOPS)]
+    loop = loops[0] if len(loops) == 1 else None
+    if not isinstance(loop, ast.For) or not isinstance(name.right, ast.Name):
+        return None
+    over, target = loop.iter, loop.target
+    if not isinstance(over, ast.Call):
+        return None
+    called = module.names.qualname(over.func)
+    if called == "builtins.enumerate" and isinstance(target, ast.Tuple) and target.elts:
+        target = target.elts[0]
+    elif called != "builtins.range":
+        return None
+    given = [
+        part
+        for part in walk(loop)
+        if isinstance(part, ast.Name)
+        and part.id == name.right.id
+        and not isinstance(part.ctx, ast.Load)
+    ]
+    return loop if given == [target] else None
+
+
 def _is_automatic(module: Module, node: ast.expr) -> bool:
     return (module.names.qualname(node) or "").endswith("tensorflow.AUTO_REUSE")
 
@@ -104,8 +165,10 @@ def _others(call: ast.Call, names: set[str], modules: Sequence[Module], graph: C
                     return True
                 told = by_parameter(other, _SCOPE).get("name_or_scope")
                 known = constant(told) if told is not None else None
-                found = {known} if isinstance(known, str) else _given(module, told, graph)
-                if not found or {one.split("/")[0] for one in found} & names:
+                counted = _counted(module, told)
+                found = {known} if isinstance(known, str) else {counted} if counted else set()
+                found = found or _given(module, told, graph)
+                if not found or any(_may_be(one.split("/")[0], names) for one in found):
                     return True
     return False
 
@@ -147,6 +210,10 @@ def _names(module: Module, call: ast.Call, graph: CallGraph) -> list[str]:
     known = constant(name)
     if isinstance(known, str):
         return [known] if "/" not in known and _once(module, call, graph) else []
+    counted = _counted(module, name)
+    if counted and isinstance(name, ast.BinOp):
+        loop = _counts(module, name)
+        return [counted] if loop is not None and _once(module, loop, graph) else []
     function = _function(module, name)
     if function is None or not isinstance(name, ast.Name) or _in_loop(module, call):
         return []
@@ -163,18 +230,32 @@ def _names(module: Module, call: ast.Call, graph: CallGraph) -> list[str]:
     return found
 
 
+def _around(module: Module, node: ast.AST) -> Iterator[ast.AST]:
+    """What stands around a node within its function."""
+    for one in module.names.ancestors(node):
+        if isinstance(one, ast.FunctionDef):
+            return
+        yield one
+
+
 def _in_loop(module: Module, node: ast.AST) -> bool:
     """Whether a node stands in a loop of the function around it."""
-    for one in module.names.ancestors(node):
-        if isinstance(one, _LOOPS):
-            return True
-        if isinstance(one, ast.FunctionDef):
+    return any(isinstance(one, _LOOPS) for one in _around(module, node))
+
+
+def _begins_graph(module: Module, node: ast.AST, function: ast.FunctionDef) -> bool:
+    """Whether a function resets the graph before it comes to a node in it."""
+    for statement in function.body:
+        if statement is node or any(part is node for part in walk(statement)):
             return False
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and name_of(module, call) == "reset_default_graph":
+            return True
     return False
 
 
 def _once(module: Module, node: ast.AST, graph: CallGraph, deep: int = 0) -> bool:
-    """Whether a program comes to a node once at most."""
+    """Whether a program comes to a node once at most with each graph."""
     if deep > 5 or _in_loop(module, node):
         return False
     around = next(
@@ -184,6 +265,8 @@ def _once(module: Module, node: ast.AST, graph: CallGraph, deep: int = 0) -> boo
         return not any(isinstance(one, ast.ClassDef) for one in module.names.ancestors(node))
     if around.decorator_list:
         return False
+    if _begins_graph(module, node, around):
+        return True
     owner = module.names.parents.get(around)
     if isinstance(owner, ast.ClassDef) and around.name != "__init__":
         return False

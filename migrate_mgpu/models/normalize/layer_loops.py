@@ -2,8 +2,9 @@
 
 `for size in sizes: net = dense(net, size)` makes other variables in each turn. A function with the
 loop, `net = dense_layers(net)`, is what the readers know: it becomes a class with a list of layers.
-So does one that puts what each turn computes in a list: the list begins in the function then. Where
-one stands within another, the inner one is first.
+So does one that puts what each turn computes in a list: the list begins in the function then, and
+one of which the last turn alone is read: all of them have variables. Where one stands within
+another, the inner one is first.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class _Loop:
         parts = _asked_parts(module, mentions, loop, gives, states)
         if parts is None or takes is None:
             return []
-        if not (lists or any(name in stored for name in takes)):
+        if not (lists or takes):
             return []
         for inner_name in takes:
             if _is_function(self.scope, inner_name):
@@ -429,6 +430,21 @@ def _bound_above(module: Module, scope: Scope, loop: ast.For) -> set[str]:
         for name, bindings in scope.bindings.items()
         if any(one.kind == "parameter" or position(one.node) < position(loop) for one in bindings)
     }
+
+
+def is_last_alone(loop: ast.For) -> bool:
+    """Whether nothing that a turn computes is read in the next one, or put in a list."""
+    given = set[str]()
+    stored = {n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for name in _in_order(loop):
+        if isinstance(name, str):
+            given.add(name)
+        elif name.id in stored and name.id not in given:
+            return False
+    return not any(
+        isinstance(part, ast.Attribute) and part.attr in ("append", "extend", "insert")
+        for part in walk(loop)
+    )
 
 
 def _in_order(loop: ast.For) -> Iterator[ast.Name | str]:

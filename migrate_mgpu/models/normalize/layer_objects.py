@@ -2,15 +2,17 @@
 
 `model = tf.layers.Dense(units=1)` and below it `y = model(x)` becomes `y = tf.layers.dense(x,
 units=1)`, which does both, and gives the variables the same names: a layer gets its scope where it
-is applied.
+is applied. So does `self.model`, which its constructor makes and applies.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
-from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.analysis.scopes import Scope, position, walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.scope import session_calls
@@ -20,6 +22,8 @@ from migrate_mgpu.source.statements import without_paragraph
 _ROOM = "layers."
 _FLATTEN = "keras.layers.Flatten"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
+# What may ask for an attribute by its name as a text.
+_BY_TEXT = ("getattr", "__dict__", "vars(", "attrgetter")
 # What an argument may be that means the same where the layer is applied.
 _PLAIN = (
     ast.Constant, ast.Name, ast.Attribute, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp,
@@ -30,15 +34,28 @@ _PLAIN = (
 @fact_of_text
 def normalize(module: Module) -> list[Edit]:
     """The edits for one such layer; none where there is none."""
+    return _first(module, ast.Name)
+
+
+def _first(module: Module, of: type[ast.expr], asked: AbstractSet[str] = frozenset()) -> list[Edit]:
     if not session_calls(module):
         return []
     for name, calls in calls_of_names(module).items():
         function = _functions().get(name)
         for call in calls if function is not None else ():
-            edits = _applied(module, call, function or "")
+            given = getattr(module.names.statement(call), "targets", [None])[0]
+            if isinstance(given, ast.Attribute) and given.attr in asked:
+                continue
+            edits = _applied(module, call, function or "", of)
             if edits:
                 return edits
     return []
+
+
+def kept(module: Module, modules: Sequence[Module]) -> list[Edit]:
+    """The edits for one such layer that an object has; no other of ``modules`` may ask for it."""
+    named = {name for one in modules if one is not module for name in one.names.attributes}
+    return _first(module, ast.Attribute, named)
 
 
 def flattened(module: Module) -> list[Edit]:
@@ -69,20 +86,19 @@ def _functions() -> dict[str, str]:
     return found
 
 
-def _applied(module: Module, made: ast.Call, function: str) -> list[Edit]:
+def _applied(module: Module, made: ast.Call, function: str, of: type[ast.expr]) -> list[Edit]:
     names, source = module.names, module.source
     statement = names.statement(made)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+    if not isinstance(statement, ast.Assign) or not isinstance(target, of):
         return []
     if statement.value is not made or len(statement.targets) > 1:
         return []
-    home = names.scope_of_name[target]
-    others = [one for one in names.mentions(target.id, home) if one is not target]
+    home, others = _mentions(module, target)
     call = names.parents.get(others[0]) if len(others) == 1 else None
-    if not isinstance(call, ast.Call) or call.func is not others[0]:
+    if home is None or not isinstance(call, ast.Call) or call.func is not others[0]:
         return []
-    if len(home.bindings[target.id]) != 1 or names.scope_of_name[others[0]] is not home:
+    if names.scope_at(call) is not home:
         return []
     around = {one for one in names.ancestors(call) if isinstance(one, _LOOPS)}
     if around - {*names.ancestors(made)} or position(call) < position(made):
@@ -98,6 +114,31 @@ def _applied(module: Module, made: ast.Call, function: str) -> list[Edit]:
         return []  # `from tensorflow.layers import Dense`
     text = f"{head}.{function}({', '.join(source.code(one) for one in parts)})"
     return [without_paragraph(source, statement), Edit(*source.span(call), text)]
+
+
+def _mentions(module: Module, target: ast.expr) -> tuple[Scope | None, list[ast.expr]]:
+    """The scope of a name, or of the constructor that an attribute is made in, and the others."""
+    names = module.names
+    found: list[ast.expr] = []
+    if isinstance(target, ast.Name):
+        home = names.scope_of_name[target]
+        found += (one for one in names.mentions(target.id, home) if one is not target)
+        return (home if len(home.bindings[target.id]) == 1 else None), found
+    if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+        return None, []
+    home = names.scope_of_name[target.value]
+    function = home.function()
+    arguments = function.args.args if isinstance(function, ast.FunctionDef) else []
+    own = arguments and arguments[0].arg == target.value.id and len(home.bindings[target.value.id])
+    every = [one for one in names.attributes[target.attr] if one is not target]
+    if own != 1 or not isinstance(function, ast.FunctionDef) or function.name != "__init__":
+        return None, []
+    if not all(ast.unparse(one.value) == target.value.id for one in every):
+        return None, []
+    if any(word in module.source.text for word in _BY_TEXT):
+        return None, []
+    found += every
+    return home, found
 
 
 def _is_same_below(module: Module, node: ast.expr | ast.keyword) -> bool:

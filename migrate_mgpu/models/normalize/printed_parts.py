@@ -25,6 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence, Set
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.removal import is_inside
@@ -467,6 +468,7 @@ class _SureLines(_Lines):
     def __init__(self, module: Module, graph: CallGraph) -> None:
         super().__init__(module, graph, False)
         self._given: set[str] = set()  # parameters that every call gives a part of the graph
+        self._known: dict[ast.AST, bool] = {}  # whether each call gives a parameter such a part
 
     def of_functions(self) -> Iterator[_Shown]:
         """The calls of functions that do nothing but print of what they are given.
@@ -564,8 +566,35 @@ class _SureLines(_Lines):
         statement = self.names.statement(binding.node)
         if isinstance(statement, ast.Assign) and name_of(self.module, statement.value) in _RUNS:
             return True  # outputs and a state
+        if binding.kind == "parameter":
+            return self._is_given_parts(binding.node, deep)
         plain = binding.kind == "assign" and binding.value is not None
         return plain and super()._is_bound_to_part(name, binding, deep)
+
+    def _is_given_parts(self, parameter: ast.AST, deep: int) -> bool:
+        """Whether each call of a function, all in this module, gives a parameter such a part."""
+        node = next(
+            (one for one in self.names.ancestors(parameter) if isinstance(one, ast.FunctionDef)),
+            None,
+        )
+        if node is None or not isinstance(parameter, ast.arg) or deep >= _DEEP:
+            return False
+        if parameter in self._known:
+            return self._known[parameter]
+        self._known[parameter] = False  # what is given by itself is not known
+        self._known[parameter] = self._gets_parts(node, parameter, deep)
+        return self._known[parameter]
+
+    def _gets_parts(self, node: ast.FunctionDef, parameter: ast.arg, deep: int) -> bool:
+        function = Function(self.module, node)
+        seen = self.graph.references(function) if node in self.module.tree.body else ()
+        for one in seen:
+            if one.call is None or one.module is not self.module:
+                return False
+            value = bind(one.call, function).written().get(parameter.arg)
+            if value is None or not self._gives(value, deep + 1):
+                return False
+        return bool(seen)
 
     def _gives(self, value: ast.expr, deep: int) -> bool:
         if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):

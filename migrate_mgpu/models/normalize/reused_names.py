@@ -23,7 +23,7 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, position, walk
-from migrate_mgpu.api.recurrent import is_recurrent
+from migrate_mgpu.api.recurrent import cell_of, is_recurrent
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.cell_states import TENSOR, is_sequence, structure
@@ -173,6 +173,53 @@ def states_apart(module: Module) -> list[Edit]:
         new = names.fresh(home, f"{state.id}_of_cells", f"{state.id}_of_network")
         return [Edit(*module.source.span(one), new) for one in earlier]
     return []
+
+
+def cells_apart(module: Module) -> list[Edit]:
+    """The edits for the cells of a network whose name stands for those of another one below.
+
+    `cells = tf.nn.rnn_cell.GRUCell(8)` in each of two blocks, with the network that runs them.
+    """
+    names = module.names
+    for call in names.calls if session_calls(module) else ():
+        made, home = names.statement(call), names.scope_at(call)
+        if not isinstance(made, ast.Assign) or made.value is not call or len(made.targets) > 1:
+            continue
+        target = made.targets[0]
+        if not isinstance(target, ast.Name) or not cell_of(module, call):
+            continue
+        mentions = sorted(names.mentions(target.id, home), key=position)
+        stored = [one for one in mentions if not isinstance(one.ctx, ast.Load)]
+        behind = [one for one in stored if position(one) > position(target)]
+        if not behind or asks_for_names(module, home):
+            continue
+        # Each is made once, whatever happens, and not of the one before.
+        plain = all(_is_straight(module, one, home) for one in stored)
+        first, block = position(behind[0]), names.block(made)
+        own = [one for one in mentions if position(target) <= position(one) < first]
+        if not plain or not isinstance(names.parents[made], ast.With):
+            continue
+        if any(names.statement(one) not in block for one in own) or len(own) < 2:
+            continue
+        if all(is_written(module, one) and names.scope_of_name[one] is home for one in own):
+            new = names.fresh(home, f"{target.id}_above", f"earlier_{target.id}")
+            return [Edit(*module.source.span(one), new) for one in own]
+    return []
+
+
+def _is_straight(module: Module, name: ast.Name, home: Scope) -> bool:
+    """Whether a statement that gives a name a value stands in blocks alone, in a scope."""
+    statement = module.names.statement(name)
+    if not isinstance(statement, ast.Assign) or name in walk(statement.value):
+        return False
+    if any(isinstance(one, ast.Name) and one.id == name.id for one in walk(statement.value)):
+        return False
+    for parent in module.names.ancestors(statement):
+        if parent is home.node:
+            return True
+        if not isinstance(parent, ast.With):
+            return False
+    return home.is_module
 
 
 def _is_computed_in(module: Module, mention: ast.Name, home: Scope) -> bool:

@@ -72,7 +72,7 @@ def test_a_block_of_that_alone_is_left_empty() -> None:
         # there is another one
         ("\nwith tf.Session", "else:\n    decoded = x\n\nwith tf.Session"),
         # what it calls does more
-        ("        return tf.matmul", "        print(z)\n        return tf.matmul"),
+        ("        return tf.matmul", "        print(reuse)\n        return tf.matmul"),
     ],
 )
 def test_others_stay(old: str, new: str) -> None:

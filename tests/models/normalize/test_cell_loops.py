@@ -61,7 +61,10 @@ def test_one_cell_has_dropout_under_a_condition() -> None:
 IN_LOOP = "`tf.nn.rnn_cell.BasicLSTMCell` is not supported in a native program"
 OUTSIDE = "a part of the graph, is used outside of `Session.run`"
 STAYS = {
-    "a cell that is read behind the loop": (PLAIN + "size = one.output_size\n", IN_LOOP),
+    "a cell that is read behind the loop": (
+        PLAIN + "size = one.output_size\n",
+        "`tf.nn.rnn_cell.BasicLSTMCell` is not among the functions that are known to only",
+    ),
     "a number that is read behind the loop": (
         PLAIN.replace("for _ in", "for number in") + "print(number)\n",
         IN_LOOP,

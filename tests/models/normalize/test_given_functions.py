@@ -24,11 +24,11 @@ def test_an_inner_loop_gives_what_the_next_turn_reads() -> None:
     [
         (
             [(CALL, f"block = [encoder_block][0]\n            {CALL.replace('encoder_', '')}")],
-            "`embedded`, a part of the graph, is used outside of",
+            "`conv_block` is not supported in code that builds the graph",
         ),
         (
             [("    return glu(z) + (res", "    print(conv_block)\n    return glu(z) + (res")],
-            "`embedded`, a part of the graph, is used outside of",
+            "`conv_block` is not supported in code that builds the graph",
         ),
     ],
 )

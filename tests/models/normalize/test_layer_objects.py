@@ -28,7 +28,6 @@ def test_a_layer_that_is_applied_once_is_made_there() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("out = head(", "again = head(rows)\nout = head("),  # it shares its weights
         ("out = head(", "print(head.units)\nout = head("),
         ("units=1", "units=int(scale)"),
         ("units=1,", "**{'units': 1},"),

@@ -18,6 +18,7 @@ from migrate_mgpu.api.recurrent import (
     LSTM,
     MECHANISMS,
     PAIR_CLASS,
+    PAIRS,
     RUNS,
     STACK,
     WRAPPERS,
@@ -223,7 +224,7 @@ def _state(module: Module, node: ast.expr, made: ast.expr | None, depth: int) ->
             missing = [None] * (ATTENDED_SIZE - len(ATTENDED_PARTS))
             return (wrapped, TENSOR, *missing)
     elif name in CELLS.by_kind and CELLS.by_kind[name].cell not in MECHANISMS:
-        pair = CELLS.by_kind[name].cell == LSTM and not joins_states(module, made)
+        pair = CELLS.by_kind[name].cell in PAIRS and not joins_states(module, made)
         return PAIR if pair else TENSOR
     elif isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and depth < 5:
         found = returned(module, made.func)

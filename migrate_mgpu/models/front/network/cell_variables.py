@@ -22,6 +22,8 @@ from migrate_mgpu.api.recurrent import (
     CELLS,
     GRU,
     MECHANISMS,
+    NORMALIZED,
+    NORMALIZED_PARTS,
     PEEPHOLES,
     RUNS,
     STACK,
@@ -45,6 +47,7 @@ _SCOPES = {
     "LSTMCell": "lstm_cell",
     "GRUCell": "gru_cell",
     "BasicRNNCell": "basic_rnn_cell",
+    "LayerNormBasicLSTMCell": "layer_norm_basic_lstm_cell",
 }
 _DEEP = 9
 _WRITE = "write it as a constant"
@@ -104,6 +107,12 @@ def _own(module: Module, call: ast.Call, row: CellRow, kind: str) -> Iterator[tu
     if sees is not None and constant(sees) not in (True, False):
         raise Refused(module, sees, "whether a cell has peepholes cannot be determined", _WRITE)
     inside = "cells[0]." if joins_states(module, call) else ""
+    if row.cell == NORMALIZED:
+        yield f"{scope}/kernel", "kernel"
+        for number, part in enumerate(NORMALIZED_PARTS):
+            yield f"{scope}/{part}/gamma", f"gammas[{number}]"
+            yield f"{scope}/{part}/beta", f"betas[{number}]"
+        return
     for name, attribute in _GATED if row.cell == GRU else _PLAIN:
         yield f"{scope}/{name}", inside + attribute
     if sees is not None and constant(sees):

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
+from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
@@ -192,8 +193,17 @@ class Helpers:
         ]
         tensors += left  # other calls of the same layers are given them
         order = [*parameters, *tensors]
-        tensors.sort(key=order.index)  # that of `call`, whatever the call's is
+        flags = self.flags(function)
+        # That of `call`, whatever the call's is. Keras takes the first one for the input, and
+        # knows `training` by its name.
+        place = {one: (one == "training" and one in flags, order.index(one)) for one in order}
+        tensors.sort(key=place.__getitem__)
         helper = self.found.get(function.node)
+        if helper is None:
+            none = [one for one in settings if is_none(given[one]) and self._others(function, one)]
+            tensors += none
+            tensors.sort(key=place.__getitem__)
+            settings = [one for one in settings if one not in none]
         if helper is not None and {*tensors} < {*helper.tensors}:
             more = [name for name in helper.tensors if name not in tensors]
             if all(is_none(given.get(name, defaults.get(name))) for name in more):
@@ -233,6 +243,20 @@ class Helpers:
                 if name in settings
             ),
             trains,
+        )
+
+    def _others(self, function: Function, name: str) -> bool:
+        """Whether other calls of a function compute what it computes with: that is no setting."""
+        given = (
+            bind(reference.call, function).given(name)
+            for reference in self.graph.references(function)
+            if reference.call is not None
+        )
+        return any(isinstance(value, ast.Call) for value in given) and any(
+            isinstance(part, ast.Call)
+            and name_of(function.module, part) in COMPUTES
+            and any(isinstance(one, ast.Name) and one.id == name for one in part.args)
+            for part in walk(function.node)
         )
 
     def flags(self, function: Function) -> set[str]:

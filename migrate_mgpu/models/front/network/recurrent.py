@@ -55,7 +55,8 @@ def read_recurrent(module: Module, call: ast.Call) -> Recurrent | None:
     if inputs is None or cell is None:
         raise Refused(module, call, f"`{given.shown}` is not given its cell and its inputs")
     dtype = given.given("dtype")
-    if dtype is not None and name_of(module, dtype) != "float32":
+    numpy = (module.names.qualname(dtype) or "") == "numpy.float32" if dtype is not None else False
+    if dtype is not None and name_of(module, dtype) != "float32" and not numpy:
         text = "a recurrent network whose type is not float32"
         raise Refused(module, dtype, text, "Keras keeps a model's weights in float32")
     text = "the first index of the inputs is the time"

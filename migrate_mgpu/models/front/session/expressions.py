@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.arguments import Arguments, bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Place, Refused
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
@@ -39,6 +39,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import AVERAGES, VARIABLES
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.losses import is_regularization
+from migrate_mgpu.models.front.network.layer_objects import is_layer_object
 from migrate_mgpu.models.front.network.name_scopes import name_scopes, scope_kind
 from migrate_mgpu.models.front.network.variables import function_of
 from migrate_mgpu.models.front.optimizers import schedule_at
@@ -48,6 +49,7 @@ from migrate_mgpu.models.front.session.kept_functions import kept_functions
 from migrate_mgpu.models.front.session.layer_calls import LayerReader, scope_of
 from migrate_mgpu.models.front.session.unknown_calls import unknown_call
 from migrate_mgpu.models.ir import Decoding, Schedule
+from migrate_mgpu.source.unbound_names import unbound
 
 # Python's own functions that only compute.
 _PLAIN = {
@@ -343,6 +345,8 @@ class Expressions:
             return
         if isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
             return
+        if is_layer_object(module, call.func, self.graph):
+            return
         functions = kept_functions(module, call, self.graph)
         if functions:
             self.kept.update(functions)
@@ -353,6 +357,8 @@ class Expressions:
         method = distributions.method_of(module, call, self.graph)
         if method:
             found.draws += [call] if method in DISTRIBUTION_DRAWS else []
+            return
+        if self._never_runs(call):
             return
         raise unknown_call(module, call, self.graph)
 
@@ -399,6 +405,17 @@ class Expressions:
             text = f"which release of its library `{shown}` is of cannot be determined"
             advice = "write `ids, scores, states = ...`, as the last one gives it"
             raise Refused(self.module, call, text, advice)
+
+    def _never_runs(self, call: ast.Call) -> bool:
+        """Whether a function that nothing calls asks for a name that nothing binds.
+
+        It would end there, in TF1 as in TF2.
+        """
+        name = call.func
+        around = self.graph.enclosing(self.module, call)
+        if not isinstance(name, ast.Name) or around is None or self.graph.references(around):
+            return False
+        return name.id in _unbound_in(self.module)
 
     def _controlled(self, call: ast.Call, name: str, found: Parts) -> None:
         """The author's functions that a call of control flow is given, by their names.
@@ -635,6 +652,12 @@ class Expressions:
             isinstance(node, ast.Call) and name_of(self.module, node) in VARIABLES.by_name
             for node in walk(function.node)
         )
+
+
+@fact_of_text
+def _unbound_in(module: Module) -> frozenset[str]:
+    """The names that a module reads and nothing binds."""
+    return unbound(module.source.text)
 
 
 def _records(function: ast.FunctionDef) -> set[ast.stmt]:

@@ -152,6 +152,9 @@ class GraphNames:
             if call not in self._layers and call not in self._helped:
                 if made.found.helper is not None:
                     self._helped[call] = self._of_helper(made.found.helper, made.variables)
+                elif made.is_object:
+                    text = "the names of this layer's variables are not known"
+                    raise Refused(self.module, call, text)
                 else:
                     self._layers[call] = self._layer(call, made)
             if call is last:

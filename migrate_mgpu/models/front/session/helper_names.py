@@ -25,9 +25,15 @@ from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
 from migrate_mgpu.models.front.session.host_objects import HelperVariable, Rounds
-from migrate_mgpu.models.front.session.known_values import is_only_read, known_value, values_in
+from migrate_mgpu.models.front.session.known_values import (
+    is_attribute_only_read,
+    is_only_read,
+    known_value,
+    values_in,
+)
 from migrate_mgpu.models.front.session.loop_names import name_of_scope, passed_to, round_scope
 from migrate_mgpu.models.front.session.names_in_functions import OF_OPERATORS, operation_names
+from migrate_mgpu.models.front.session.scope import given_once
 
 _MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
          ast.SetComp, ast.GeneratorExp)  # fmt: skip
@@ -173,14 +179,18 @@ class HelperNames:
     ) -> object:
         """What is known of an argument: a name may be given one constant, or a list that stays.
 
-        A parameter is what the one call of its function gives it.
+        A parameter is what the one call of its function gives it, an attribute what a constructor
+        keeps in it.
         """
+        if isinstance(node, ast.Attribute) and is_attribute_only_read(module, node):
+            kept = given_once(module, node)
+            return Unknown if kept is node else self._value(module, kept, seen)
         if not isinstance(node, ast.Name) or not is_only_read(module, node):
-            return known_value(node, {})
+            return known_value(node, {}, module)
         names = module.names
         value = names.only_value(node)
         if value is not None or not names.is_parameter(node):
-            return known_value(value if value is not None else node, {})
+            return known_value(value if value is not None else node, {}, module)
         home = names.defining_scope(node.id, names.scope_of_name[node])
         around = home.function() if home is not None else None
         if not isinstance(around, ast.FunctionDef) or around in seen or around.decorator_list:

@@ -10,6 +10,8 @@ from migrate_mgpu.analysis.constant_conditions import Unknown
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 
+_MANY = 1000  # numbers, which no program makes so many layers of
+
 
 def known_value(
     node: ast.expr | None, given: Mapping[str, object], module: Module | None = None
@@ -46,6 +48,14 @@ def known_value(
                     return text.format(*put)
                 except (IndexError, KeyError, ValueError, AttributeError):
                     return Unknown
+    if isinstance(node, ast.Call) and module is not None and not node.keywords and node.args:
+        if module.names.qualname(node.func) == "builtins.range":
+            limits = [known_value(one, given, module) for one in node.args]
+            whole = all(isinstance(one, int) for one in limits) and 0 not in limits[2:]
+            if whole and len(limits) < 4:
+                numbers = range(*limits)  # type: ignore[call-overload]
+                return tuple(numbers) if len(numbers) < _MANY else Unknown
+            return Unknown
     if isinstance(node, ast.Call) and module is not None and len(node.args) == 1:
         if module.names.qualname(node.func) != "builtins.str" or node.keywords:
             return Unknown
@@ -87,5 +97,17 @@ def is_only_read(module: Module, name: ast.Name) -> bool:
         parent = names.parents.get(one)
         item = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load)
         if isinstance(parent, (ast.Attribute, ast.AugAssign, ast.Subscript)) and not item:
+            return False
+    return True
+
+
+def is_attribute_only_read(module: Module, node: ast.Attribute) -> bool:
+    """Whether nothing changes the list that an attribute has, of whatever object."""
+    parents = module.names.parents
+    for one in module.names.attributes[node.attr]:
+        parent = parents.get(one)
+        if isinstance(parent, (ast.Attribute, ast.AugAssign)):
+            return False
+        if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
             return False
     return True

@@ -292,7 +292,8 @@ class MadeLayer:
     normalization, or a function that has some, which moves its averages ``in_place`` or waits for
     UPDATE_OPS. ``applications`` are the units that
     apply it, with what tells it there whether it trains. ``calls`` are those of the function that
-    it stands in, ``bound`` is what that function's parameters are.
+    it stands in, ``bound`` is what that function's parameters are. ``is_object``: the call makes
+    it, and has a name by which units apply it.
     """
 
     found: Found
@@ -303,6 +304,7 @@ class MadeLayer:
     applications: list[tuple[ast.AST, ast.expr | None]] = field(default_factory=list)
     calls: list[ast.Call] = field(default_factory=list)
     bound: Mapping[str, ast.expr] = field(default_factory=dict)
+    is_object: bool = False
 
 
 class Role(enum.Enum):

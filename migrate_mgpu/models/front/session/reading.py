@@ -30,6 +30,7 @@ from migrate_mgpu.models.front.session.graph_exports import GraphExportReader
 from migrate_mgpu.models.front.session.graph_owners import GraphOwnerReader
 from migrate_mgpu.models.front.session.host_objects import Assignment, SaverCall
 from migrate_mgpu.models.front.session.iterators import IteratorReader
+from migrate_mgpu.models.front.session.layer_objects import LayerObjectReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.metrics import MetricReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
@@ -120,6 +121,7 @@ class _Reader(StatementReader):
         self.owners = GraphOwnerReader(state)
         self.cells = CellReader(state)
         self.unit_layers = UnitLayerReader(state, self.cells)
+        self.layer_objects = LayerObjectReader(state)
         self.units = UnitReader(state, self.unit_layers)
         self.placeholders = PlaceholderReader(state)
         self.variables = VariableReader(state)
@@ -721,6 +723,8 @@ class _Reader(StatementReader):
             self.meanings[target.id] = Host()
             return Role.VARIABLES
         role = self.cells.read(target, value) if isinstance(target, ast.Name) else None
+        if role is None and isinstance(target, ast.Name):
+            role = self.layer_objects.read(statement, target, value)
         if role is not None:
             return role
         if isinstance(target, ast.Name) and self.variables.makes_variables(value):

@@ -40,6 +40,7 @@ from migrate_mgpu.source.statements import Layout
 
 SESSION = ("target", "graph", "config")  # what a session is given
 SESSIONS = ("Session", "InteractiveSession")
+_DEEP = 9  # names that stand for each other
 _BUILDS = ("placeholder", "Variable", "get_variable")
 _GIVEN_SESSIONS = ("save", "restore", "run", "eval")  # methods that keep none
 Header = Union[ast.With, ast.For, ast.If]
@@ -937,11 +938,13 @@ def _enters_scope(module: Module, mention: ast.Name) -> bool:
     return call.args == [mention] and _entered_again(module, call) is not mention
 
 
-def given_once(module: Module, node: ast.expr) -> ast.expr:
+def given_once(module: Module, node: ast.expr, deep: int = 0) -> ast.expr:
     """What a parameter of a constructor is, or an attribute that it is kept in.
 
     That is what the one call of its class gives it; the expression itself where that is not seen.
     """
+    if deep > _DEEP:
+        return node
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         stored = [
             one for one in module.names.attributes[node.attr] if not isinstance(one.ctx, ast.Load)
@@ -950,7 +953,7 @@ def given_once(module: Module, node: ast.expr) -> ast.expr:
         if not isinstance(statement, ast.Assign) or statement.targets != stored:
             return node
         owned = _class_of(module, node) is _class_of(module, stored[0])
-        return given_once(module, statement.value) if owned else node
+        return given_once(module, statement.value, deep + 1) if owned else node
     if not isinstance(node, ast.Name):
         return node
     binding = module.names.only_binding(node)

@@ -155,7 +155,8 @@ class UnitReader(StatementReader):
         carried = {n for n in named if isinstance(self.meanings.get(n), Unit)}
         if not plain or not (carried or lists):
             return False
-        if not all(self._is_inside(name, statement) for name in named - carried):
+        own = named - carried
+        if not all(self._is_inside(n, statement) or self._is_left(n, statement) for n in own):
             return False
         begun = {name: self._begins(name, statement) for name in lists}
         if None in begun.values():
@@ -203,6 +204,20 @@ class UnitReader(StatementReader):
         own = isinstance(first, ast.Assign) and isinstance(mentions[-1].ctx, ast.Load)
         reads = own and any(part.id == name for part in loaded(first))
         return own and not reads and all(is_inside(self.module, one, {loop}) for one in mentions)
+
+    def _is_left(self, name: str, loop: ast.For) -> bool:
+        """Whether a name has behind a loop what each of its turns gives it anew, and nothing else.
+
+        Without a turn it has no value, in TF1 as in TF2.
+        """
+        mentions = sorted(self.names.mentions(name, self.home), key=position)
+        first = self.names.statement(mentions[0])
+        if not isinstance(first, ast.Assign) or first not in loop.body:
+            return False
+        if any(part.id == name for part in loaded(first)):
+            return False
+        stored = [one for one in mentions if not isinstance(one.ctx, ast.Load)]
+        return all(is_inside(self.module, one, {loop}) for one in stored)
 
     def _begins(self, name: str, loop: ast.For) -> int | None:
         """Where a list is made that a loop fills, if it is empty before."""
@@ -372,6 +387,9 @@ class UnitReader(StatementReader):
             assert isinstance(before, Unit) or isinstance(node, (ast.For, ast.If))
             if isinstance(before, Unit):
                 after.append(before)
+        for made in self.found.layers.values():
+            if made.is_object and made.variables in reads:
+                made.applications.append((node, None))
         unit = Unit(
             node,
             place,

@@ -23,6 +23,8 @@ from migrate_mgpu.api.recurrent import (
     LSTM,
     MECHANISMS,
     MONOTONIC,
+    NORMALIZED,
+    NORMALIZED_PARTS,
     PEEPHOLES,
     RNN,
     WRAPPERS,
@@ -37,6 +39,7 @@ from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
+_OWN = (RNN, GRU, LSTM, NORMALIZED)
 _PROBABILITIES = ("input_keep_prob", "output_keep_prob")
 
 # What a cell attends by. The keys of its memory are computed once, in front of the steps.
@@ -394,7 +397,7 @@ def classes(module: Module, calls: Iterable[ast.Call], style: FileStyle) -> list
     wrappers += [_wrapper(module, kind, style) for kind in WRAPPERS if kind in kinds]
     if any(is_decoding(module, call) for call in module.names.calls):
         wrappers.append(_decoder(module, style))
-    return [*wrappers, *(_class(module, kind, style) for kind in (RNN, GRU, LSTM) if kind in kinds)]
+    return [*wrappers, *(_class(module, kind, style) for kind in _OWN if kind in kinds)]
 
 
 def cells_in(module: Module) -> list[ast.Call]:
@@ -435,6 +438,7 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
         text = f"self.add_weight(name={quote}{name}{quote}, shape=[{shape}]{rest})"
         return head + style.fitted(text, base, len(unit * 2) + len(head))
 
+    more: list[str] = []  # methods
     if kind == LSTM:
         forget = "self.forget_bias" if forgets else "1.0"
         text = "An LSTM cell with one kernel for its inputs and its state."
@@ -459,6 +463,38 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
             ]
             looks = f"{unit}i, f = i + self.w_i_diag * c, f + self.w_f_diag * c"
             step = [*step[:3], see, looks, step[3], see, f"{unit}o += self.w_o_diag * c", *step[4:]]
+    elif kind == NORMALIZED:
+        forget = "self.forget_bias" if forgets else "1.0"
+        text = "An LSTM cell whose gates and memory have mean 0 and variance 1."
+        size = "[units, units]"
+        told = ", ".join(f"{quote}{part}{quote}" for part in NORMALIZED_PARTS)
+        build = [
+            weight("kernel", "rows, 4 * self.units", start),
+            "self.gammas, self.betas = [], []",
+            f"for part in ({told}):",
+            *(
+                f"{unit}self.{one}s.append(self.add_weight(\n"
+                f"{unit * 4}name=part + {quote}_{one}{quote}, shape=[self.units], {first}))"
+                for one, first in (("gamma", ones), ("beta", zeros))
+            ),
+        ]
+        step = [
+            "c, h = states",
+            f"gates = {tf}.matmul({tf}.concat([inputs, h], 1), self.kernel)",
+            f"gates = enumerate({tf}.split(gates, 4, axis=1))",
+            "i, j, f, o = [self.normalized(gate, part) for part, gate in gates]",
+            f"c = c * {tf}.sigmoid(f + {forget}) + {tf}.sigmoid(i) * {act}(j)",
+            "c = self.normalized(c, 4)",
+            f"h = {act}(c) * {tf}.sigmoid(o)",
+            "return h, [c, h]",
+        ]
+        more = [
+            "",
+            "def normalized(self, values, part):",
+            f"{unit}mean, variance = {tf}.nn.moments(values, [1], keepdims=True)",
+            f"{unit}return {tf}.nn.batch_normalization(",
+            f"{unit * 2}values, mean, variance, self.betas[part], self.gammas[part], 1e-12)",
+        ]
     elif kind == GRU:
         text = "A GRU cell with one kernel for its inputs and its state, and one for its candidate."
         size = "units"
@@ -504,6 +540,7 @@ def _class(module: Module, kind: str, style: FileStyle) -> str:
         "",
         f"{unit}def call(self, inputs, states):",
         *(unit * 2 + line for line in step),
+        *(unit + line if line else line for line in more),
     ]
     return "\n".join(lines)
 

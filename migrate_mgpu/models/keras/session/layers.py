@@ -77,7 +77,8 @@ class LayerWriter:
 
     def uses(self) -> dict[ast.AST, Replacement]:
         """What stands where a layer was made and applied."""
-        every = {call: made.found for call, made in self.program.layers.items()}
+        made = self.program.layers.items()
+        every = {call: one.found for call, one in made if not one.is_object}
         every.update(self.program.applied)
         uses: dict[ast.AST, Replacement] = {call: self._use(one) for call, one in every.items()}
         return {**self.recurrents.replaced, **uses}
@@ -93,7 +94,7 @@ class LayerWriter:
         """The lines that make the layers of a statement."""
         lines: list[str] = []
         for call, made in self.program.layers.items():
-            if made.variables.unit is statement:
+            if made.variables.unit is statement and not made.is_object:
                 given = {name: context.render(value) for name, value in made.bound.items()}
                 own = Context(context.module, context.style, None, given, context.replaced)
                 head = f"{indent}{self.names.layer(call)} = "

@@ -41,7 +41,9 @@ class StepNames:
         self._scope = module.names.module_scope
         self._taken: set[str] = {*program.others_names}
         self._layers = {
-            call: self._fresh(*_of_layer(module, made, program.layers.values()))
+            call: made.variables.name
+            if made.is_object
+            else self._fresh(*_of_layer(module, made, program.layers.values()))
             for call, made in program.layers.items()
         }
         self._of_layers = {made.variables: call for call, made in program.layers.items()}

@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.optimizers import OWN_ROWS
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.folding import is_computed, is_flag
 from migrate_mgpu.models.front.session.host_objects import Iterator, VariableCopy
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
@@ -27,6 +30,7 @@ from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
+from migrate_mgpu.models.normalize.layer_loops import is_last_alone
 from migrate_mgpu.source.blocks import Block, behind_header, bracketed, leading, outermost
 from migrate_mgpu.source.style import FileStyle
 
@@ -293,9 +297,34 @@ class StepWriter:
             self.block.line(f"if not {test}:", 1)
             outer = 2
         each = f"{self.style.tensorflow}.convert_to_tensor({self.names.value})"
-        if any(unit.node in self.program.settled for unit in closure([update.unit])):
+        units = closure([update.unit])
+        if any(unit.node in self.program.settled for unit in units) or self._leaves_weights():
             each = f"{self.names.value} if {self.names.value} is None else {each}"
         self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", outer)
+
+    def _leaves_weights(self) -> bool:
+        """Whether a function makes layers in a loop of which the last turn's value alone is read.
+
+        Or a variable that it does not read. These have no gradient, and no optimizer changes them.
+        """
+        helpers = self.program.layer_helpers
+        if helpers is None:
+            return False
+        for helper in helpers.found.values():
+            module, function = helper.function.module, helper.function.node
+            scope = module.names.scopes[function]
+            for node in walk(function):
+                if isinstance(node, ast.For) and is_last_alone(node):
+                    return True
+                made = node.value if isinstance(node, ast.Assign) else None
+                target = node.targets[0] if isinstance(node, ast.Assign) else None
+                if not isinstance(target, ast.Name) or not isinstance(made, ast.Call):
+                    continue
+                if name_of(module, made) in VARIABLES.by_name:
+                    mentions = module.names.mentions(target.id, scope)
+                    if not any(isinstance(one.ctx, ast.Load) for one in mentions):
+                        return True
+        return False
 
     def _rated(self, update: Update) -> None:
         """A learning rate that is fed."""

@@ -546,7 +546,7 @@ REFUSED = {
     # functions
     "a function that prints": (
         program(
-            "def net(a):\n    print(a)\n    return tf.matmul(a, w)\n\n\n"
+            "def net(a, n=2):\n    print(n)\n    return tf.matmul(a, w)\n\n\n"
             + MODEL.replace("tf.matmul(x, w)", "net(x)")
         ),
         "`net` does more than compute a value",
@@ -616,7 +616,7 @@ REFUSED = {
                 "    some.append(one)\nnp.shape(one)\nloss =",
             )
         ),
-        "`out`, a part of the graph, is used outside",
+        "`one`, a part of the graph, is used outside",
     ),
     "item of a list of tensors": (
         program(

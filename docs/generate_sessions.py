@@ -77,6 +77,10 @@ stay, and the findings say which.
 | `tf.random_normal(shape, seed=3)` in one step | the same numbers |
 | `while not coord.should_stop():` | `while True:`, until the data ends |
 | a function that ends with `iterator.get_next()` | one that gives its dataset |
+| `x, y = sess.run(iterator.get_next())` beside a model, which is fed them | `iterator.get_next()` |
+| `return tf.nn.bidirectional_dynamic_rnn(...)` | `return outputs_fw, outputs_bw` |
+| `Net(tf.train.MomentumOptimizer, momentum=0.9)` | `Net('Momentum')`, and a chain in the class |
+| `tf.summary.merge_all("train")` of `collections=["train"]` | those summaries, merged |
 | `from_string_handle(handle, ...)`, and runs that are fed handles | `next_train`, fed to each |
 | `tf.contrib.crf.crf_log_likelihood(...)` | a function, and a variable of its transitions |
 | `sess = tf.Session()` once more, which restores a checkpoint | the same variables |

@@ -31,11 +31,14 @@ from migrate_mgpu.models.front.session.scope import trains
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout, start_with_comments
+from migrate_mgpu.source.unbound_names import unbound
 
 Import = Union[ast.Import, ast.ImportFrom]
 _FLAGS = ("app.flags", "flags")
 _OWN = ("__name__", "__file__", "__all__")  # what a module says of itself
 _WIDTH = 88
+
+BEGIN = "_begin_of_"  # of another module's text, in a joined one
 
 
 @record(frozen=True, eq=False)
@@ -417,13 +420,13 @@ class _Text:
 def marks(module: Module) -> tuple[str, str]:
     """The statements between which the text of a module stands in another one."""
     word = "".join(one if one.isalnum() else "_" for one in module.path.stem)
-    return f"_begin_of_{word} = None", f"_end_of_{word} = None"
+    return f"{BEGIN}{word} = None", f"_end_of_{word} = None"
 
 
 def _mark_of_import(module: Module, place: int) -> str:
     """The statement that stands for one more import of a module."""
     begin, _ = marks(module)
-    return begin.replace("_begin_of_", f"_import_{place}_of_", 1)
+    return begin.replace(BEGIN, f"_import_{place}_of_", 1)
 
 
 class _Parted:
@@ -459,6 +462,8 @@ class _Parted:
         ours = self._home(outer, place, theirs)
         ours = self._with_others(ours, theirs) if ours is not None else None
         if ours is None or not (_is_whole(ours) and _is_whole(theirs)):
+            return None
+        if unbound(theirs) - unbound(self.joined.origin.source.text):
             return None
         ours, theirs = (one.replace("\n", self.newline) for one in (ours, theirs))
         return {self.joined.home.path: ours, self.joined.origin.path: theirs}

@@ -25,7 +25,7 @@ from migrate_mgpu.models.normalize.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
 
-_RUN = ("fetches", "feed_dict")
+RUN = ("fetches", "feed_dict")
 _PLACEHOLDER = ("dtype", "shape", "name")
 _SLICES = "data.Dataset.from_tensor_slices"
 
@@ -54,9 +54,9 @@ def _begins(call: ast.Call) -> bool:
 
 def _edits(module: Module, call: ast.Call, home: Scope) -> list[Edit]:
     names, source = module.names, module.source
-    told = by_parameter(call, _RUN)
+    told = by_parameter(call, RUN)
     feeds, statement = told.get("feed_dict"), names.statement(call)
-    if not isinstance(feeds, ast.Dict) or told.keys() != {*_RUN}:
+    if not isinstance(feeds, ast.Dict) or told.keys() != {*RUN}:
         return []
     if not isinstance(statement, ast.Expr) or statement.value is not call:
         return []
@@ -105,4 +105,16 @@ def _of_placeholder(
     return [
         Edit(*source.span(given[0]), text),
         Edit(layout.line_start, layout.next_line, ""),
+    ]
+
+
+def reads_of(module: Module, key: ast.Name) -> list[ast.Name]:
+    """Where a name that is fed is read, besides the places that feed it."""
+    names = module.names
+    home = names.defining_scope(key.id, names.scope_of_name[key])
+    mentions = names.mentions(key.id, home) if home is not None else []
+    return [
+        one
+        for one in mentions
+        if isinstance(one.ctx, ast.Load) and not isinstance(names.parents.get(one), ast.Dict)
     ]

@@ -3,6 +3,9 @@
 `tf.contrib.layers.dropout(x, keep_prob)`, of a placeholder, becomes `tf.nn.dropout(x, keep_prob)`,
 and `tf.layers.dropout(x, rate, training=True)` the same of `rate=rate`. A layer of Keras takes a
 number when it is made. Those that are told by a tensor whether they train stay layers.
+
+`tf.layers.dropout(x, 0.5, is_training)` gives that as the shape of its noise, and never drops
+anything: without it, it does the same.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
 _CONTRIB = (
@@ -43,6 +47,8 @@ def normalize(module: Module) -> list[Edit]:
             text = _written(module, call, name)
             if text is not None:
                 found.append(Edit(*module.source.span(call), text))
+            elif name == "layers.dropout":
+                found += _without_noise(module, call)
     return found
 
 
@@ -66,3 +72,20 @@ def _written(module: Module, call: ast.Call, name: str) -> str | None:
             value = code(given[parameter])
             arguments.append(value if positional else f"{new}={value}")
     return f"{tensorflow}.nn.dropout({', '.join(arguments)})"
+
+
+def _without_noise(module: Module, call: ast.Call) -> list[Edit]:
+    """The edit for the shape of noise that a layer which never trains is given: none is drawn."""
+    given = by_parameter(call, _LAYERS)
+    shape = given.get("noise_shape")
+    if not isinstance(shape, ast.Name) or any(isinstance(one, ast.Starred) for one in call.args):
+        return []
+    if any(keyword.arg is None for keyword in call.keywords) or not given.keys() <= {*_LAYERS}:
+        return []
+    if "training" in given and constant(given["training"]) is not False:
+        return []
+    if shape in call.args and len(call.args) > 1 + call.args.index(shape):
+        return []  # what stands behind it would be the shape then
+    edit = CallEdit(module.source, call)
+    edit.drop_value(shape)
+    return [*edit.edits()]

@@ -26,7 +26,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
@@ -46,7 +46,7 @@ def normalize(module: Module, graph: CallGraph, modules: Sequence[Module]) -> li
         names = _names(module, call, graph)
         if not names or len(set(names)) != len(names):
             continue
-        if _others(call, set(names), modules, graph):
+        if _others([call], set(names), modules, graph):
             continue
         if any(_may_be(one.split("/")[0], names) for one in _texts(modules, names)):
             continue
@@ -137,6 +137,57 @@ def _counts(module: Module, name: ast.BinOp) -> ast.For | None:
     return loop if given == [target] else None
 
 
+def shared(module: Module, graph: CallGraph, modules: Sequence[Module]) -> list[Edit]:
+    """The edits for a scope that is entered several times in a row; none where there is none."""
+    names = module.names
+    found: dict[tuple[ast.AST, str], list[tuple[ast.Call, ast.expr]]] = {}
+    for call in sorted(calls_of_names(module).get("variable_scope", ()), key=position):
+        reuse = next((one.value for one in call.keywords if one.arg == "reuse"), None)
+        told = by_parameter(call, _SCOPE)
+        name = constant(told["name_or_scope"]) if "name_or_scope" in told else None
+        if reuse is None or not _is_automatic(module, reuse) or len(call.args) != 1:
+            continue
+        if not isinstance(name, str) or "/" in name or "default_name" in told:
+            continue
+        block = names.parents.get(names.parents.get(call, call))
+        home = names.scope_at(call).node
+        body = home.body if isinstance(home, (ast.Module, ast.FunctionDef)) else []
+        if block in body and _once(module, call, graph):
+            found.setdefault((home, name), []).append((call, reuse))
+    for (_, name), entered in found.items():
+        calls = [one for one, _ in entered]
+        if len(calls) < 2 or _others(calls, {name}, modules, graph):
+            continue
+        if any(one.split("/")[0] == name for one in _texts(modules, [name] * len(calls))):
+            continue
+        functions = {_only_called(module, one, graph) for one in calls}
+        if len(functions) != 1 or None in functions:
+            continue
+        edit = CallEdit(module.source, calls[0])
+        edit.drop_value(entered[0][1])
+        later = [Edit(*module.source.span(reuse), "True") for _, reuse in entered[1:]]
+        return [*edit.edits(), *later]
+    return []
+
+
+def _only_called(module: Module, call: ast.Call, graph: CallGraph) -> ast.AST | None:
+    """The one function that a scope's block calls, which does no more than to name its value."""
+    block = module.names.parents.get(module.names.parents.get(call, call))
+    if not isinstance(block, ast.With) or len(block.items) != 1 or len(block.body) != 1:
+        return None
+    if block.items[0].optional_vars is not None:
+        return None
+    statement = block.body[0]
+    made = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(made, ast.Call):
+        return None
+    target = graph.target(module, made.func)
+    inner = [one for one in walk(made) if isinstance(one, ast.Call) and one is not made]
+    if any(graph.target(module, one.func) is not None for one in inner):
+        return None
+    return target.node if target is not None else None
+
+
 def _is_automatic(module: Module, node: ast.expr) -> bool:
     return (module.names.qualname(node) or "").endswith("tensorflow.AUTO_REUSE")
 
@@ -154,12 +205,14 @@ def _texts(modules: Sequence[Module], names: Sequence[str]) -> list[str]:
     return found
 
 
-def _others(call: ast.Call, names: set[str], modules: Sequence[Module], graph: CallGraph) -> bool:
+def _others(
+    calls: Sequence[ast.Call], names: set[str], modules: Sequence[Module], graph: CallGraph
+) -> bool:
     """Whether another scope may have one of these names."""
     for module in modules:
         for kind in _KINDS:
             for other in calls_of_names(module).get(kind, ()):
-                if other is call:
+                if other in calls:
                     continue
                 if kind != "variable_scope":
                     return True

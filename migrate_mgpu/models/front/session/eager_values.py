@@ -52,7 +52,7 @@ class EagerValueReader(StatementReader):
         if summary.kind not in _SUMMARIES:
             return False
         if self.scope.towers is not None or not all(
-            self._is_python(value, 0) for value in summary.values.values()
+            self.is_python(value, 0) for value in summary.values.values()
         ):
             return False
         self.found.summarizing.discard(statement)
@@ -68,21 +68,21 @@ class EagerValueReader(StatementReader):
         """Whether an expression does that, of one line or several."""
         if self.scope.towers is not None or not isinstance(node, ast.Call):
             return False
-        return name_of(self.module, node) in _EAGER and self._is_python(node, 0)
+        return name_of(self.module, node) in _EAGER and self.is_python(node, 0)
 
-    def _is_python(self, node: ast.AST, depth: int) -> bool:
+    def is_python(self, node: ast.AST, depth: int = 0) -> bool:
         """Whether nothing in a node is a part of the graph, or makes one."""
         for part in walk(node):
             if isinstance(part, (ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield)):
                 return False
-            if isinstance(part, ast.Call) and not self._is_plain(part):
+            if isinstance(part, ast.Call) and not self.is_plain(part):
                 return False
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 if not self._name(part, depth):
                     return False
         return True
 
-    def _is_plain(self, call: ast.Call) -> bool:
+    def is_plain(self, call: ast.Call) -> bool:
         """Whether a call makes no part of the graph, and runs nothing in the session."""
         name = name_of(self.module, call)
         if name:
@@ -122,9 +122,9 @@ class EagerValueReader(StatementReader):
             value = statement.value
             if value is None or value in self.runs.calls(statement):
                 return value is not None
-            return self._is_python(value, depth + 1)
+            return self.is_python(value, depth + 1)
         if isinstance(statement, ast.For):
-            return self._is_python(statement.iter, depth + 1)
+            return self.is_python(statement.iter, depth + 1)
         return False
 
     def _parameter(self, node: ast.FunctionDef, name: str, depth: int) -> bool:
@@ -136,6 +136,6 @@ class EagerValueReader(StatementReader):
             if reference.call is None or reference.module is not self.module:
                 return False
             given = arguments_by_name(function, reference.call).get(name)
-            if given is not None and not self._is_python(given, depth + 1):
+            if given is not None and not self.is_python(given, depth + 1):
                 return False
         return True

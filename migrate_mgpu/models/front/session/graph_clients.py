@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import line_of, walk
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.client_iterators import ClientIteratorReader
 from migrate_mgpu.models.front.session.data_functions import only_makes_data
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.eager_values import EagerValueReader
@@ -39,6 +40,7 @@ class GraphClientReader(StatementReader):
 
     driving: DrivingReader
     eager_values: EagerValueReader
+    iterators: ClientIteratorReader
 
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
@@ -127,6 +129,8 @@ class GraphClientReader(StatementReader):
         if self._all_alone and not self.scope.own:
             for maker in (self.scope.maker, *self.scope.apart):
                 self.driving.begins_alone(maker)
+        for client in self.found.clients:
+            self.iterators.read(client)
         for client in self.found.clients:
             for place, entry in enumerate(client.entries):
                 role = self._client_role(client, entry.statement, entry.opens, place)
@@ -288,6 +292,8 @@ class GraphClientReader(StatementReader):
                 self.driving.begins_again(statement)
             if isinstance(statement, ast.Assign):
                 return Role.GONE
+        if statement in self.iterators.roles:
+            return self.iterators.roles[statement]
         if opens:
             return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):

@@ -240,6 +240,23 @@ class IteratorStart:
 
 
 @record(frozen=True, eq=False)
+class OwnIterator:
+    """An iterator beside a graph, of a dataset of Python's own values, by its ``name``.
+
+    ``datasets`` are the statements that make its ``source``, ``drawn`` takes the next element,
+    which ``runs`` fetch; of each, whether it gives a list. ``begins`` are those that begin it.
+    """
+
+    name: str
+    statement: ast.Assign
+    source: ast.Name
+    datasets: tuple[ast.Assign, ...]
+    drawn: ast.Assign
+    begins: tuple[ast.Expr, ...]
+    runs: Mapping[ast.Call, bool]
+
+
+@record(frozen=True, eq=False)
 class Assignment:
     """`tf.assign_add(step, 3)`: a ``variable`` gets a ``value``, by ``kind``.
 

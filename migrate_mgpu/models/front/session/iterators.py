@@ -6,6 +6,7 @@ One of `tf.data.Iterator.from_structure` begins with any of several datasets, ea
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -57,7 +58,7 @@ class IteratorReader(StatementReader):
             made = Dataset(target.id, statement)
             self.found.datasets.append(made)
             return made
-        source = self._iterated(value)
+        source = self.iterated(value)
         if source is None:
             return None
         if not self._is_dataset(source) and not self._is_given(source):
@@ -92,7 +93,11 @@ class IteratorReader(StatementReader):
         """Whether an expression is a dataset that was made elsewhere."""
         return self._is_named(node) or self.pipelines.of(self.module, node) is not None
 
-    def _iterated(self, node: ast.expr) -> ast.expr | None:
+    def makes_dataset(self, node: ast.expr, is_named: Callable[[ast.expr], bool]) -> bool:
+        """Whether an expression makes a dataset by itself; ``is_named`` tells of names."""
+        return is_dataset(self.module, node, is_named)
+
+    def iterated(self, node: ast.expr) -> ast.expr | None:
         """What an iterator goes through."""
         if not isinstance(node, ast.Call):
             return None
@@ -205,7 +210,7 @@ class IteratorReader(StatementReader):
         Raises:
             Refused: it is another iterator.
         """
-        source = self._iterated(node)
+        source = self.iterated(node)
         known = source is not None and (self._is_dataset(source) or self._is_given(source))
         begun = isinstance(node, ast.Call) and "initializable" in ast.unparse(node.func)
         if not known or begun or self.scope.towers is not None:

@@ -23,10 +23,11 @@ from migrate_mgpu.models.front.session.helper_calls import HelperReader
 from migrate_mgpu.models.ir import Decoding, Recurrent
 
 # What asks for the terms that layers' regularizers add up to.
-_REGULARIZED = {
+_REGULARIZED = (
     "losses.get_regularization_loss", "losses.get_regularization_losses", "losses.get_total_loss",
     "GraphKeys.REGULARIZATION_LOSSES",
-}  # fmt: skip
+)  # fmt: skip
+_KEY = "regularization_losses"  # the value of the last one
 
 
 class LayerReader:
@@ -150,7 +151,9 @@ class LayerReader:
     def regularized(self) -> bool:
         """Whether the program asks for the layers' regularization terms."""
         modules = (self.module, *self.beside)
-        return any(use.symbol.name in _REGULARIZED for module in modules for use in module.uses)
+        return any(
+            use.symbol.name.endswith(_REGULARIZED) for module in modules for use in module.uses
+        ) or any(_KEY in module.source.text for module in modules)
 
     @classmethod
     def settings(cls, found: Found) -> list[ast.AST]:

@@ -13,7 +13,7 @@ from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 
-_SOURCES = ("data.Dataset.from_tensor_slices", "data.Dataset.from_tensors", "data.Dataset.range",
+SOURCES = ("data.Dataset.from_tensor_slices", "data.Dataset.from_tensors", "data.Dataset.range",
             "data.Dataset.zip", "data.TFRecordDataset", "data.TextLineDataset",
             "data.FixedLengthRecordDataset")  # fmt: skip
 _METHODS = ("batch", "cache", "concatenate", "filter", "flat_map", "map", "prefetch",
@@ -27,7 +27,7 @@ def is_dataset(module: Module, node: ast.AST, is_named: Callable[[ast.expr], boo
     """Whether an expression makes a dataset; ``is_named`` tells which names are one."""
     if not isinstance(node, ast.Call):
         return False
-    if name_of(module, node) in _SOURCES:
+    if name_of(module, node) in SOURCES:
         return True
     func = node.func
     if not isinstance(func, ast.Attribute) or func.attr not in _METHODS:

@@ -24,6 +24,7 @@ from migrate_mgpu.models.front.session.host_objects import (
     IteratorStart,
     Merge,
     NamedVariable,
+    OwnIterator,
     Saver,
     SaverCall,
     Summary,
@@ -452,6 +453,7 @@ class SessionProgram:
     graphs: set[ast.AST] = field(default_factory=set)  # mentions of the graph, for those writers
     datasets: list[Dataset] = field(default_factory=list)
     iterators: list[Iterator] = field(default_factory=list)
+    own_iterators: list[OwnIterator] = field(default_factory=list)  # of clients
     metrics: dict[ast.AST, RunningMetric] = field(default_factory=dict)  # by statements
     beginnings: list[Beginning] = field(default_factory=list)  # in the scope, in their order
     metric_resets: list[ast.Expr] = field(default_factory=list)  # they begin all metrics anew

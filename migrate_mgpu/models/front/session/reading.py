@@ -19,6 +19,7 @@ from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.beginnings import BeginningReader
 from migrate_mgpu.models.front.session.cells import CellReader
+from migrate_mgpu.models.front.session.client_iterators import ClientIteratorReader
 from migrate_mgpu.models.front.session.completeness import CompletenessCheck
 from migrate_mgpu.models.front.session.device_options import DeviceOptionReader
 from migrate_mgpu.models.front.session.driving import DrivingReader
@@ -151,6 +152,7 @@ class _Reader(StatementReader):
         )
         self.metrics = MetricReader(state)
         self.iterators = IteratorReader(state, self.driving.summaries.takes)
+        self.clients.iterators = ClientIteratorReader(state, self.iterators, self.eager_values)
         state.towers = TowerReader(
             self.found,
             self.graph,
@@ -313,6 +315,18 @@ class _Reader(StatementReader):
             for node in module.tree.body:
                 if isinstance(node, ast.FunctionDef) and node not in self.expressions.functions:
                     self._read_uncalled(Function(module, node))
+                for method in node.body if isinstance(node, ast.ClassDef) else ():
+                    if isinstance(method, ast.FunctionDef) and self._is_unasked(module, method):
+                        self._read_uncalled(Function(module, method))
+
+    def _is_unasked(self, module: Module, method: ast.FunctionDef) -> bool:
+        """Whether no code mentions a method, which has nothing to do with its object."""
+        if method in self.expressions.functions or not method.args.args:
+            return False
+        if any(method.name in one.names.attributes for one in self.graph.modules):
+            return False
+        me, scope = method.args.args[0].arg, module.names.scopes[method]
+        return not module.names.mentions(me, scope)
 
     def _read_uncalled(self, function: Function) -> None:
         names, found = function.module.names, self.found
@@ -523,7 +537,8 @@ class _Reader(StatementReader):
                 return Role.GONE
             if name_of(self.module, call) == "reset_default_graph":
                 if self.found.placeholders or self.found.variables or self.found.units:
-                    raise Refused(self.module, statement, "the graph is reset")
+                    if not self._is_over():
+                        raise Refused(self.module, statement, "the graph is reset")
                 return Role.GONE
             if self._describes(call):
                 self.found.described.append(statement)
@@ -546,6 +561,20 @@ class _Reader(StatementReader):
         self._settings(statement)
         self._bind_host(statement)
         return Role.HOST
+
+    def _is_over(self) -> bool:
+        """Whether nothing below a statement has to do with TensorFlow."""
+        below = [entry.statement for entry in self.scope.entries[self.place + 1 :]]
+        inside = {part for statement in below for part in walk(statement)}
+        if any(use.node in inside for use in self.module.uses):
+            return False
+        calls = (part for part in inside if isinstance(part, ast.Call))
+        touched = (self.expressions.graph.target(self.module, call.func) for call in calls)
+        if any(one is not None and self.expressions.touches_graph(one) for one in touched):
+            return False
+        return not any(map(self.runs.concerns, below)) and not any(
+            map(self.clients.calls_client, below)
+        )
 
     def _is_asked_for_shape(self, name: ast.Name) -> bool:
         """Whether a loop goes through variables, and asks each for what Python knows of it.

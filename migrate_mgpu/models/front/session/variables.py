@@ -337,6 +337,8 @@ class VariableReader(StatementReader):
         allowed = {"name", "dtype", "trainable", "initial_value", "shape", "initializer"}
         for key, value in given.items():
             default = is_none(value) or (key == "validate_shape" and constant(value) is True)
+            if key == "regularizer" and not self.state.layers.regularized:
+                continue  # nothing asks for its term
             if key not in allowed and not default:
                 text = f"`{key}` of a variable is not supported in a native program"
                 raise Refused(module, value, text)

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.recurrent import CELLS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
@@ -20,6 +21,7 @@ from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.session.scope import is_reset, scopes_of
 
 _SIZES = ("units", "filters", "num_outputs")
+_UNITS = "num_units"  # of a recurrent cell
 
 
 @record(frozen=True, eq=False)
@@ -263,6 +265,9 @@ class WeightSharing:
             row = LAYERS.by_name.get(name_of(module, call)) if call is not None else None
             given = NamedArguments(module, call, row.signature) if call and row else None
             sizes = [given.get(one) for one in _SIZES] if given is not None else []
+            cell = CELLS.by_name.get(name_of(module, call)) if call is not None else None
+            if cell is not None and call is not None and cell.signature[:1] == (_UNITS,):
+                sizes = [NamedArguments(module, call, cell.signature).get(_UNITS)]
             if mention not in sizes:
                 return False
         return bool(mentions) and len(home.bindings[name]) == 1

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.float_values import is_float
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.host_objects import OwnIterator
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Fetch, Placeholder, Run
 from migrate_mgpu.models.keras.expressions import Context
@@ -78,6 +79,22 @@ class RunWriter:
             lines = [lines[0] + comment, *lines[1:]]
         text = f"\n{indent}".join(lines)
         return Edit(start, end, text.replace("\n", newline))
+
+    def own_iterator(self, own: OwnIterator) -> Iterator[Edit]:
+        """The edits where an iterator beside the graph begins, and where it is drawn from."""
+        for begun in own.begins:
+            yield Edit(*self.source.span(begun), f"{own.name} = iter({own.source.id})")
+        value, parents = self.names.value, self.module.names.parents
+        for call, is_list in own.runs.items():
+            statement = parents[call]
+            target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+            text, end = (
+                f"{self.style.tensorflow}.nest.map_structure(lambda {value}: {value}.numpy(), ",
+                ")",
+            )
+            if isinstance(target, (ast.Tuple, ast.List)) or is_list:
+                text, end = f"[{value}.numpy() for {value} in ", "]"
+            yield Edit(*self.source.span(call), f"{text}{own.name}.get_next(){end}")
 
     def _is_shown(self, run: Run, statement: ast.stmt) -> bool:
         """Whether a notebook shows what is fetched, because its cell ends here."""

@@ -224,8 +224,8 @@ class StepWriter:
         Not ``applies``: that is nothing, they are computed alone.
         """
         tf, several = self.style.tensorflow, len(updates) > 1
-        inside = set(closure([update.unit for update in updates]))
-        within = [item for item in items if inside & _units(item)]
+        items = [*items]
+        within = self._within(items, closure([update.unit for update in updates]))
         late = [item for item in items if any(map(shows_gradients, _units(item)))]
         if late and several:
             text = "summaries of the gradients of several optimizers, in one step"
@@ -259,6 +259,21 @@ class StepWriter:
             unit = self.block.source.indent_unit
             self.block.lines[begin:] = [unit + line for line in self.block.lines[begin:]]
             self.block.lines.insert(begin, f"{self.block.indent}{unit}{header}")
+
+    def _within(
+        self, items: Sequence[Unit | Part], differentiated: Iterable[Unit]
+    ) -> list[Unit | Part]:
+        """The items that stand under the tape: with what is differentiated, and what these need.
+
+        A shared part that has some of it may take more than that.
+        """
+        inside = set(differentiated)
+        while True:
+            within = [item for item in items if inside & _units(item)]
+            needed = set(closure([unit for item in within for unit in _units(item)]))
+            if needed <= inside:
+                return within
+            inside |= needed
 
     def _computing(self) -> None:
         """What stands above the gradients."""

@@ -172,6 +172,8 @@ class _Writer:
         calls = (part for part in parts if isinstance(part, ast.Call))
         loops = [call for call in calls if name_of(self.module, call) == "while_loop"]
         self.context.replaced.update((loop, partial(_loop, loop)) for loop in loops)
+        for own in program.own_iterators:
+            self.context.replaced[own.statement.value] = partial(_begun, own.source)
         for one in program.iterators:
             if not one.name:
                 self.context.replaced[one.call] = partial(_named, self.names.iterator(one))
@@ -308,6 +310,9 @@ class _Writer:
         for restart, start in self.program.restarts.items():
             text = f"{start.iterator.name} = {self.construction.begun(start.source)}"
             self.edits.edit(Edit(*self.source.span(restart), text))
+        for own in self.program.own_iterators:
+            for edit in runs.own_iterator(own):
+                self.edits.edit(edit)
         for reset in self.program.metric_resets:
             indent = self.source.indent_of(reset)[self.indentation.lost_at(reset) :]
             text = f"{self.source.newline}{indent}".join(self.metrics.begun())
@@ -724,6 +729,10 @@ def _loop(call: ast.Call, context: Context) -> str:
     edit = CallEdit(context.module.source, call)
     edit.function(f"{context.tf}.while_loop")
     return context.render_call(call, edit.edits())
+
+
+def _begun(source: ast.expr, context: Context) -> str:
+    return f"iter({context.render(source)})"
 
 
 def _named(name: str, context: Context) -> str:

@@ -51,7 +51,20 @@ class ConfigDecisions:
 
     def decide(self, flows: list[Flow]) -> list[Outcome]:
         """An outcome for each flow, in their order."""
-        return [self._decide(flow) for flow in flows]
+        outcomes = [self._decide(flow) for flow in flows]
+        for outcome in outcomes if any(flow.shares for flow in flows) else ():
+            others = [one for one in outcomes if _share(outcome.flow, one.flow)]
+            stays = next((one for one in others if one.move is None), None)
+            if outcome.move is not None and stays is not None:
+                return self._stay(outcomes, outcome, stays.flow)
+        return outcomes
+
+    def _stay(self, outcomes: list[Outcome], moved: Outcome, other: Flow) -> list[Outcome]:
+        """The same, where a configuration stays since one that has a part of it does."""
+        place = Place(other.module, other.place)
+        why = Diagnostic("shared-part", place, "another config that stays has a part of it")
+        moved.flow.problems.append(why)
+        return self.decide([one.flow for one in outcomes])
 
     def programs_of(self, flow: Flow) -> list[State]:
         """The programs that run some module of a flow."""
@@ -144,7 +157,9 @@ class ConfigDecisions:
         """Whether a process that opens a session comes to nothing of a flow, by an `if`."""
         if session.flow is flow or not flow.sinks:
             return False
-        places: list[tuple[Module, ast.AST]] = [(s.module, s.statement) for s in flow.settings]
+        theirs = {s.value for s in session.flow.settings} if session.flow is not None else set()
+        own = (setting for setting in flow.settings if setting.value not in theirs)
+        places: list[tuple[Module, ast.AST]] = [(s.module, s.statement) for s in own]
         places += [(sink.module, sink.call) for sink in flow.sinks]
         other = session.sink.module, session.sink.call
         return all(never_both(self.graph, state.program, one, other) for one in places)
@@ -220,6 +235,13 @@ class ConfigDecisions:
                 place = Place(module, flow.place)
                 found.append(Diagnostic(_OFF, place, "a comment switches the file off"))
         return found
+
+
+def _share(one: Flow, other: Flow) -> bool:
+    """Whether two configurations are given the same object as a part of them."""
+    return one is not other and bool(
+        one.shares & {*other.creations} or other.shares & {*one.creations}
+    )
 
 
 def _conditions(flow: Flow, setting: Setting) -> set[ast.AST]:

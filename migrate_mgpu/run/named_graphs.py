@@ -654,13 +654,13 @@ def _with_builders_written(
         part = next((one for one in planned.parts if state in one.states), None)
         if state is None or refused is None or part is None:
             break
-        if state.session is not None and state.session.towers is not None:
-            return None  # what each tower shares is read of the functions that all of them call
+        towers = state.session.towers if state.session is not None else None
         modules = state.program.modules
         theirs = {module for module in modules if module.path in free}
         graph = part.graph.within(modules)
-        again = again or (not settled and builders_in_place.settles(refused, graph, theirs))
-        edits = builders_in_place.normalize(refused, modules, graph, theirs, settled)
+        if towers is None and not settled:
+            again = again or builders_in_place.settles(refused, graph, theirs)
+        edits = builders_in_place.normalize(refused, modules, graph, theirs, settled, towers)
         new = rewritten(edits)
         if not new:
             break

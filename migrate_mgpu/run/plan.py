@@ -40,7 +40,7 @@ from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.run.states import ProgramStates, State
 from migrate_mgpu.run.tidy import one_scope, orphans
 from migrate_mgpu.session_config.program_rewriter import BridgeRewriter, NativeRewriter, NewNames
-from migrate_mgpu.session_config.sessions import Gone, goes_away, is_for_nobody
+from migrate_mgpu.session_config.sessions import Gone, goes_away, is_for_nobody, leaves
 from migrate_mgpu.session_config.sinks import SinkCall, sink_calls
 from migrate_mgpu.session_config.tracking import find_flows
 from migrate_mgpu.source.alignment import aligned
@@ -530,6 +530,7 @@ class _Planner:
         if any(e.start <= layout.line_start and e.end >= layout.next_line for e in edits):
             return
         lines = [gone.module.source.code(gone.call)] if gone.call else []
+        lines = ["return"] if not lines and leaves(gone.module, gone.statement) else lines
         self.changes.moved.update([gone.call] if gone.call else [])
         if gone.states_default:
             tf = spelling(gone.module, gone.statement)

@@ -187,6 +187,7 @@ class Flow:
     optional: set[ast.AST] = field(default_factory=set)  # mentions of such a parameter, which stays
     entered: list[tuple[Module, ast.withitem]] = field(default_factory=list)  # `with ... as it`
     shown: list[tuple[Module, ast.Expr]] = field(default_factory=list)  # prints and logs of it
+    shares: set[ast.Call] = field(default_factory=set)  # other constructors, given a part of it
 
     @property
     def place(self) -> ast.Call:

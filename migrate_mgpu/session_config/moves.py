@@ -22,6 +22,7 @@ from migrate_mgpu.session_config.field_rewriter import (
 from migrate_mgpu.session_config.fields import FRACTION, GROWTH, SOFT_PLACEMENT
 from migrate_mgpu.session_config.flows import Flow, Handover, Setting, Step
 from migrate_mgpu.session_config.insertion_point import Hoist
+from migrate_mgpu.session_config.sessions import leaves
 from migrate_mgpu.session_config.sinks import SinkCall
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.container_edit import without_members
@@ -128,7 +129,8 @@ def build(
             groups += [(None, [move.code(module, call)]) for call in helpers]
             steps = [step for step in steps if step.call is None]
         if sinks:
-            _sink_statement(move, module, layout, groups, sinks, statement in drop, converted)
+            gone = emptied if statement in drop else None
+            _sink_statement(move, module, layout, groups, sinks, gone, converted)
         else:
             trailing = None if statement in hoisted else layout.trailing_comment
             _carrier(move, module, layout, groups, steps, emptied, trailing)
@@ -219,10 +221,13 @@ def _sink_statement(
     layout: Layout,
     groups: list[tuple[Setting | None, list[str]]],
     sinks: list[Taker],
-    dropped: bool,
+    emptied: list[tuple[Module, ast.stmt]] | None,
     converted: frozenset[ast.AST] | set[ast.AST],
 ) -> None:
-    """A statement that makes a session: calls before it, the argument out of it."""
+    """A statement that makes a session: calls before it, the argument out of it.
+
+    ``emptied``: it goes away, and is one of these where nothing stands for it.
+    """
     source = module.source
     lines: list[str] = []
     for sink in sinks:
@@ -235,9 +240,13 @@ def _sink_statement(
         start_line = source.place(start)[0]
         lines += _with_comments(piece, start_line, groups, None)
         groups = []
-    if dropped:
+    if emptied is not None:
+        if leaves(module, layout.statement):
+            lines = [*lines, "return"]
         if layout.trailing_comment:
             lines = [*lines, layout.trailing_comment]
+        if not lines:
+            emptied.append((module, layout.statement))
         move.edit(module, layout.replace(lines))
         return
     if lines:

@@ -220,17 +220,24 @@ def _given_to_keras(module: Module, call: ast.Call) -> list[Gone] | None:
 
 
 def _made_by_helper(sink: SinkCall, statement: ast.Return, graph: CallGraph) -> list[Gone] | None:
-    """`def get_session(): return tf.Session(...)`, called for ``set_session`` alone."""
-    function = graph.enclosing(sink.module, statement)
-    if function is None or function.node.body[-1] is not statement:
+    """`def get_session(): return tf.Session(...)`, called for ``set_session`` alone.
+
+    It may return one of several, each where a condition ends.
+    """
+    module = sink.module
+    function = graph.enclosing(module, statement)
+    if function is None or not isinstance(function.node, ast.FunctionDef):
         return None
     returns = [n for n in walk(function.node) if isinstance(n, ast.Return) and n.value]
-    if returns != [statement]:
+    sessions = {one.call for one in sink_calls(module) if one.kind.name == "Session"}
+    if not {one.value for one in returns} <= sessions:
         return None
-    gone = [Gone(sink.module, statement)]
+    if not _returns(function.node.body):
+        return None  # Keras makes one of its own then
+    gone = [Gone(module, statement)]
     references = graph.references(function)
     for reference in references:
-        if reference.call is None or reference.module is not sink.module:
+        if reference.call is None:
             return None
         given = _given_to_keras(reference.module, reference.call)
         if given is None or len(given) > 2:
@@ -238,6 +245,49 @@ def _made_by_helper(sink: SinkCall, statement: ast.Return, graph: CallGraph) -> 
         gone.append(Gone(given[0].module, given[0].statement, reference.call))
         gone += given[1:]
     return gone if references else None
+
+
+def _returns(block: list[ast.stmt]) -> bool:
+    """Whether what is executed last always returns something."""
+    last = block[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _returns(last.body) and _returns(last.orelse)
+    if isinstance(last, ast.With):
+        return _returns(last.body)
+    return isinstance(last, ast.Return) and last.value is not None
+
+
+def leaves(module: Module, statement: ast.stmt) -> bool:
+    """Whether a function does something behind the `return` of a session, where another is made.
+
+    Not where that one has nothing but what is made before both.
+    """
+    if not isinstance(statement, ast.Return):
+        return False
+    function = next(
+        one for one in module.names.ancestors(statement) if isinstance(one, ast.FunctionDef)
+    )
+    last = function.body[-1]
+    if _ends(module, function, statement):
+        return False
+    call = last.value if isinstance(last, ast.Return) else None
+    given = (
+        [*call.args, *(one.value for one in call.keywords)] if isinstance(call, ast.Call) else []
+    )
+    config = given[0] if len(given) == 1 else None
+    fields = [one.value for one in config.keywords] if isinstance(config, ast.Call) else []
+    return not fields or not all(isinstance(one, ast.Name) for one in fields)
+
+
+def _ends(module: Module, function: ast.FunctionDef, statement: ast.stmt) -> bool:
+    """Whether nothing of a function would be executed behind a statement."""
+    block = module.names.block(statement)
+    while block[-1] is statement and block is not function.body:
+        around = module.names.parents[statement]
+        if not isinstance(around, (ast.If, ast.With)):
+            return False
+        statement, block = around, module.names.block(around)
+    return block[-1] is statement
 
 
 def _other_arguments(sink: SinkCall) -> bool:

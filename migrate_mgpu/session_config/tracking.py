@@ -588,10 +588,23 @@ class _Tracker:
                     return
             elif isinstance(call.func, ast.Attribute) and call.func.attr in _FILLING:
                 return
+            elif self._is_field_of_another(module, call, node, path):
+                self.flow.shares.add(call)
+                return
         function = self.graph.target(module, call.func)
         if function is not None and self._handed(module, call, node, function, path):
             return
         self.problem(module, node, f"it is passed to `{_short(module, call.func)}(...)`")
+
+    def _is_field_of_another(
+        self, module: Module, call: ast.Call, node: ast.expr, path: str
+    ) -> bool:
+        """`ConfigProto(gpu_options=options)` of another configuration, which copies the options."""
+        field = next((one.arg for one in call.keywords if one.value is node), None)
+        if field != path or not isinstance(node, ast.Name):
+            return False
+        alone = module.names.only_binding(node) is not None
+        return alone and self._is_message(module, call, "ConfigProto")
 
     def _carried(self, module: Module, statement: ast.stmt, node: ast.expr) -> None:
         """A statement that only gives the object another name; the call of a helper stays."""

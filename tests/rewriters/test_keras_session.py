@@ -154,3 +154,79 @@ def test_a_session_that_another_module_takes_stays() -> None:
     for use in ("from model import sess\n\nprint(sess)", "import model\n\nprint(model.sess)"):
         files = ("model.py", NOBODYS), ("train.py", f"{use}\n")
         assert "Session(" in after(run(*files, bridge=True), *files)
+
+
+LIMITS = """\
+import os
+
+import tensorflow as tf
+
+
+def get_session(fraction):
+    threads = os.environ.get("OMP_NUM_THREADS")
+    options = tf.GPUOptions(allow_growth=True, per_process_gpu_memory_fraction=fraction)
+    if threads:
+        return tf.Session(
+            config=tf.ConfigProto(gpu_options=options, intra_op_parallelism_threads=int(threads))
+        )
+    return tf.Session(config=tf.ConfigProto(gpu_options=options))
+"""
+LAST = "    return tf.Session(config=tf.ConfigProto(gpu_options=options))"
+TRAINS = """\
+from tensorflow.keras import Sequential, backend, layers
+
+from limits import get_session
+
+backend.set_session(get_session(0.5))
+model = Sequential([layers.Dense(1, input_shape=(4,))])
+model.compile("sgd", "mse")
+"""
+
+
+def _both(limits: str) -> tuple[str, str]:
+    files = ("limits.py", limits), ("train.py", TRAINS)
+    result = run(*files)
+    found = {file.path.name: file.after or file.before for file in result.files}
+    return found.get("limits.py", limits), found.get("train.py", TRAINS)
+
+
+@pytest.mark.parametrize("other", ["", "    else:\n    "])
+def test_a_function_of_another_file_makes_one_of_two_sessions(other: str) -> None:
+    limits = LIMITS.replace(LAST, f"{other}{LAST}")
+    made, trains = _both(limits)
+    assert "Session" not in made and "gpu_options" not in made, made
+    assert made.count("set_logical_device_configuration") == 1, made
+    assert made.rstrip().endswith("set_intra_op_parallelism_threads(int(threads))"), made
+    assert "\nget_session(0.5)\nmodel" in trains, trains
+
+
+def test_a_function_leaves_where_the_other_session_has_options_of_its_own() -> None:
+    """Without `return` both sessions' options would be set, one after the other."""
+    own = "gpu_options=options, inter_op_parallelism_threads=2))"
+    made, _ = _both(LIMITS.replace("gpu_options=options))", own))
+    head = "set_intra_op_parallelism_threads(int(threads))\n        return\n"
+    assert f"{head}    tf.config.threading.set_inter_op_parallelism_threads(2)" in made, made
+
+
+def test_a_function_that_may_make_no_session_stays() -> None:
+    """`set_session(None)` is an error that TF1 gives."""
+    none = LIMITS.replace(LAST, "")
+    assert "tf.Session(" in _both(none)[0]
+
+
+SHARED = """\
+import tensorflow as tf
+
+options = tf.GPUOptions(allow_growth=True)
+first = tf.Session(config=tf.ConfigProto(gpu_options=options))
+print(first.run(tf.constant(1.0)))
+second = tf.Session(config=tf.ConfigProto(gpu_options=options, OPTION))
+print(second.run(tf.constant(2.0)))
+"""
+
+
+def test_a_part_of_two_configs_moves_with_both_of_them_or_not() -> None:
+    both = after(run(text := SHARED.replace("OPTION", "log_device_placement=False")), text)
+    assert "GPUOptions" not in both or both.count("gpu_options=options") == 2, both
+    kept = after(run(text := SHARED.replace("OPTION", "operation_timeout_in_ms=9")), text)
+    assert kept.count("gpu_options=options") == 2 and "GPUOptions" in kept, kept

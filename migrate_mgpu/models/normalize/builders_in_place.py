@@ -17,6 +17,7 @@ from collections.abc import Sequence, Set
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.diagnostics import Diagnostic
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.session.scope import is_session, scopes_of
@@ -40,14 +41,17 @@ def normalize(
     graph: CallGraph,
     own: Set[Module],
     settled: bool = False,
+    towers: ast.For | None = None,
 ) -> dict[Module, list[Edit]]:
     """The edits for the function that a program stays for; none where there is none.
 
     ``own`` are the modules that no other program has. ``settled``: what all calls decide alike goes
-    first, and the function stays if that is enough.
+    first, and the function stays if that is enough. What towers share is read of the functions
+    that all of them call: these stay as they are.
     """
     for function in _candidates(why, graph):
-        if function.module in own:
+        beside = towers is None or _is_beside(function, graph, towers)
+        if function.module in own and beside:
             edits = settled_arms.normalize(function, graph) if settled else {}
             edits = edits or _named(function, graph) or _written(function, modules, graph)
             if edits and edits.keys() <= own:
@@ -115,6 +119,19 @@ def _is_plain(function: Function, graph: CallGraph) -> bool:
     return not any(
         isinstance(one, ast.Call) and graph.target(module, one.func) == function for one in parts
     )
+
+
+def _is_beside(function: Function, graph: CallGraph, towers: ast.For) -> bool:
+    """Whether only statements beside a loop over devices, in its own scope, call a function."""
+    for one in graph.references(function):
+        names = one.module.names
+        if one.call is None or towers not in names.parents:
+            return False
+        if names.scope_at(one.call) is not names.scope_at(towers):
+            return False
+        if is_inside(one.module, one.call, {towers}):
+            return False
+    return True
 
 
 def _calls(function: Function, graph: CallGraph) -> list[tuple[Reference, ast.Call]] | None:

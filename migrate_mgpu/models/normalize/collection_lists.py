@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.idioms import is_main_guard
@@ -69,10 +70,26 @@ def mentions(module: Module) -> list[ast.Attribute | ast.ImportFrom]:
 def threaded(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for one collection; none where it is used in a way that cannot be analyzed."""
     for key, found in by_collection(modules).items():
+        for begins in (False, True):
+            try:
+                return _Threads(modules, graph, key, found).edits(begins)
+            except _Stays:
+                continue
+    return {}
+
+
+def calls_apart(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
+    """`return dense(dense(x, 8), 2)` of functions that collect: a statement for each call.
+
+    The list that one of them returns is given to the next one then.
+    """
+    for key, found in by_collection(modules).items():
         try:
-            return _Threads(modules, graph, key, found).edits()
+            edits = _Threads(modules, graph, key, found).apart()
         except _Stays:
             continue
+        if edits:
+            return edits
     return {}
 
 
@@ -138,6 +155,43 @@ class _Threads:
         self.written: dict[ast.AST, bool] = {}  # functions, and whether they take the list
         self.found: dict[Module, list[Edit]] = {}
 
+    def apart(self) -> dict[Module, list[Edit]]:
+        """The edits that give one call within a statement a name; none where each has its own."""
+        self.roots = self._roots()
+        roots = {root.node for root in self.roots}
+        for node, calls in self.sites.items():
+            for module, call in calls if node in self.functions and node not in roots else ():
+                around = self.graph.enclosing(module, call)
+                if around is not None and around.node in self.functions:
+                    edits = self._apart(module, call, self.functions[node])
+                    if edits:
+                        return {module: edits}
+        return {}
+
+    def _apart(self, module: Module, call: ast.Call, target: Function) -> list[Edit]:
+        """`f(g(x))`, or `return g(x)`: the value of `g` by a name, where that is computed first."""
+        names, source = module.names, module.source
+        statement = names.statement(call)
+        layout = Layout(source, statement)
+        if not isinstance(statement, (ast.Return, ast.Expr, ast.Assign)) or not layout.owns_lines:
+            return []
+        around = [*takewhile(lambda one: one is not statement, names.ancestors(call))]
+        if not around and not isinstance(statement, ast.Return):
+            return []
+        code = source.code(call)
+        if "\n" in code or not all(self._is_first(one, call) for one in around):
+            return []
+        name = names.fresh(names.scope_at(call), f"{target.name}_1")
+        return [layout.insert_before([f"{name} = {code}"]), Edit(*source.span(call), name)]
+
+    def _is_first(self, around: ast.AST, call: ast.Call) -> bool:
+        """Whether a call around another one has only constants and names before that."""
+        if not isinstance(around, ast.Call) or around.keywords:
+            return False
+        plain = (ast.Name, ast.Constant, ast.Attribute)
+        before = [*takewhile(lambda one: call not in walk(one), around.args)]
+        return isinstance(around.func, plain) and all(isinstance(one, plain) for one in before)
+
     def _follow(self) -> None:
         self.roots = self._roots()
         self.events = {node: self._events(one) for node, one in self.functions.items()}
@@ -164,7 +218,8 @@ class _Threads:
                 break
         return found
 
-    def edits(self) -> dict[Module, list[Edit]]:
+    def edits(self, begins: bool = False) -> dict[Module, list[Edit]]:
+        """``begins``: the list is empty first, and all functions that collect are given it."""
         self._follow()
         self.discarded: set[ast.Call] = set()
         self.adds: set[ast.AST] = set()
@@ -175,7 +230,7 @@ class _Threads:
         if not any(self.returning.values()) and not any(map(self._reads, self.roots)):
             raise _Stays
         for root in self.roots:
-            self._write(root, False)
+            self._write(root, False, begins)
         return self.found
 
     def _order(self, line: list[tuple[_Event, tuple[ast.AST, ...]]]) -> None:
@@ -429,9 +484,23 @@ class _Threads:
                 continue
             opened = call.args[0] if call.args else None
             text = constant(opened) if opened is not None else None
-            inside = isinstance(text, str) and text and not text.endswith("/")
-            if not inside and name_of(module, opened) != "get_variable_scope":
+            texts = [text] if text is not None else self._given_texts(function, opened)
+            inside = all(isinstance(t, str) and t and not t.endswith("/") for t in texts)
+            if not (inside and texts) and name_of(module, opened) != "get_variable_scope":
                 raise _Stays
+
+    def _given_texts(self, function: Function, node: ast.expr | None) -> list[object]:
+        """The texts that all calls give a parameter of a function; None for what is no constant."""
+        scope = function.module.names.scopes[function.node]
+        if not isinstance(node, ast.Name) or node.id not in function.parameters():
+            return []
+        if [one.kind for one in scope.bindings[node.id]] != ["parameter"]:
+            return []
+        found: list[object] = []
+        for one in self.graph.references(function):
+            given = by_parameter(one.call, function.parameters()) if one.call else {}
+            found.append(constant(given.get(node.id)))
+        return found
 
     def _line(
         self, function: Function, path: tuple[ast.AST, ...] = ()
@@ -491,7 +560,7 @@ class _Threads:
             == [ast.dump(ast.Name(self.key, ast.Store()))]
         )
 
-    def _write(self, function: Function, takes: bool) -> None:
+    def _write(self, function: Function, takes: bool, begins: bool = False) -> None:
         module, source = function.module, function.module.source
         if not module.writable:
             raise _Stays
@@ -504,6 +573,10 @@ class _Threads:
         name = self._name(function, events)
         exists = takes
         returned = False
+        if begins and events:
+            first = Layout(source, events[0].statement)
+            self._edit(module, first.insert_before([f"{name} = []"]))
+            exists = True
         for event in events:
             statement, call = event.statement, event.call
             if event.kind == "add":
@@ -533,12 +606,12 @@ class _Threads:
             self._return(function, name)
         if takes:
             arguments = function.node.args
-            if arguments.defaults or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+            if arguments.kwonlyargs or arguments.vararg or arguments.kwarg or not arguments.args:
                 raise _Stays
-            if not arguments.args:
-                raise _Stays
-            end = source.span(arguments.args[-1])[1]
-            self._edit(module, Edit(end, end, f", {name}"))
+            last = arguments.defaults[-1] if arguments.defaults else arguments.args[-1]
+            end = source.span(last)[1]
+            text = f", *, {name}" if arguments.defaults else f", {name}"
+            self._edit(module, Edit(end, end, text))
 
     def _called(self, function: Function, event: _Event, name: str, exists: bool) -> bool:
         """A call of a function that collects; whether there is a list behind it."""
@@ -552,7 +625,8 @@ class _Threads:
             last = max((*call.args, *(k.value for k in call.keywords)), key=_position)
             end = source.span(last)[1]
             given = self._name(target, self.events[target.node])
-            text = f", {given}={name}" if call.keywords else f", {name}"
+            named = call.keywords or target.node.args.defaults
+            text = f", {given}={name}" if named else f", {name}"
             self._edit(module, Edit(end, end, text))
         unused = _is_unused(module, call)
         dropped = any(

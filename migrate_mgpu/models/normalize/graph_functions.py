@@ -10,7 +10,7 @@ from migrate_mgpu.models.normalize.applied_regularizers import applied_at_once, 
 from migrate_mgpu.models.normalize.batching_functions import written_where_called
 from migrate_mgpu.models.normalize.built_again import apart
 from migrate_mgpu.models.normalize.called_builders import by_constructors
-from migrate_mgpu.models.normalize.collection_lists import threaded
+from migrate_mgpu.models.normalize.collection_lists import calls_apart, threaded
 from migrate_mgpu.models.normalize.coordinators import without_coordinators
 from migrate_mgpu.models.normalize.decay_of_none import always_added
 from migrate_mgpu.models.normalize.drawing_functions import giving_datasets
@@ -41,7 +41,7 @@ def normalize(
     passes = (
         written_where_called, as_datasets, _without_coordinators, giving_datasets, drawn_by_towers,
         apart, dropped, written_out, applied_at_once, summed, inlined, always_added, told,
-        threaded, named_by_text, called_once, written_in_towers, tables_apart, spread,
+        threaded, calls_apart, named_by_text, called_once, written_in_towers, tables_apart, spread,
         by_constructors, steps_by_constructors, as_functions, variables_from_first, where_called,
     )  # fmt: skip
     free = [module for module in modules if module in own]
@@ -60,5 +60,5 @@ def _without_coordinators(modules: Sequence[Module], graph: CallGraph) -> dict[M
 # These must know what all modules do with threads, and what they collect.
 _READ_ALL = (
     as_datasets, _without_coordinators, drawn_by_towers, apart, dropped, written_out, always_added,
-    told, threaded, variables_from_first,
+    told, threaded, calls_apart, variables_from_first,
 )  # fmt: skip

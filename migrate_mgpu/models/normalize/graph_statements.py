@@ -86,6 +86,23 @@ def iterators_of_towers(module: Module, graph: CallGraph) -> list[Edit]:
     return []
 
 
+def datasets_apart(module: Module) -> list[Edit]:
+    """`make().make_initializable_iterator()`: the dataset by a name, which begins it anew."""
+    names, source = module.names, module.source
+    for func in names.attributes.get("make_initializable_iterator", ()):
+        call, statement = names.parents[func], names.statement(func)
+        layout = Layout(source, statement)
+        made = func.value if isinstance(func, ast.Attribute) else None
+        if not isinstance(statement, ast.Assign) or statement.value is not call:
+            continue
+        code = source.code(made) if isinstance(made, ast.Call) else "\n"
+        if "\n" in code or not layout.owns_lines or made is None:
+            continue
+        name = names.fresh(names.scope_at(statement), "dataset", "data", "elements")
+        return [layout.insert_before([f"{name} = {code}"]), Edit(*source.span(made), name)]
+    return []
+
+
 def splits_apart(module: Module, graph: CallGraph) -> list[Edit]:
     """`xs, ys = tf.split(x, n), tf.split(y, n)` before towers: a step may need one of the two."""
     for loop in loops_on_devices(module):

@@ -17,7 +17,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.program import tells_shape
 from migrate_mgpu.models.front.towers.loop import is_same_scope, loops_on_devices, read_towers
@@ -59,7 +59,8 @@ def settings_before(module: Module, graph: CallGraph, modules: Sequence[Module])
                 continue
             assert isinstance(statement, ast.Assign)
             layout, above = Layout(module.source, statement), Layout(module.source, loop)
-            if is_setting(module, statement.value, modules) and layout.owns_lines:
+            known = is_setting(module, statement.value, modules, loop, graph)
+            if known and layout.owns_lines:
                 line = module.source.code(statement)
                 gone = Edit(layout.line_start, layout.next_line, "")
                 return [above.insert_paragraph([line]), gone] if "\n" not in line else []
@@ -127,18 +128,74 @@ def shapes_before(module: Module, graph: CallGraph, modules: Sequence[Module]) -
     return []
 
 
-def is_setting(module: Module, node: ast.expr, modules: Sequence[Module]) -> bool:
-    """Whether a value is the same in all towers: constants, and what is computed of settings."""
+def is_setting(
+    module: Module,
+    node: ast.expr,
+    modules: Sequence[Module],
+    loop: ast.For | None = None,
+    graph: CallGraph | None = None,
+) -> bool:
+    """Whether a value is the same in all towers: constants, and what is computed of settings.
+
+    ``loop`` and ``graph``: so are names of its own scope that are numbers above that loop.
+    """
     if constant(node) is not None or known_number(module, node) is not None:
         return True
     if isinstance(node, ast.BinOp):
-        return all(is_setting(module, one, modules) for one in (node.left, node.right))
+        parts = (node.left, node.right)
+        return all(is_setting(module, one, modules, loop, graph) for one in parts)
     if isinstance(node, ast.Call):
         numeric = module.names.qualname(node.func) in ("builtins.int", "builtins.float")
         plain = len(node.args) == 1 and not node.keywords
-        return numeric and plain and is_setting(module, node.args[0], modules)
+        return numeric and plain and is_setting(module, node.args[0], modules, loop, graph)
     root = node.value if isinstance(node, ast.Attribute) else node
-    return isinstance(root, ast.Name) and is_fixed(module, root, modules)
+    if not isinstance(root, ast.Name):
+        return False
+    if is_fixed(module, root, modules):
+        return True
+    if loop is None or graph is None:
+        return False
+    return _is_number_above(module, node, root, modules, loop, graph)
+
+
+def _is_number_above(
+    module: Module,
+    node: ast.expr,
+    root: ast.Name,
+    modules: Sequence[Module],
+    loop: ast.For,
+    graph: CallGraph,
+) -> bool:
+    """`num_gpus`, of `num_gpus = len(gpus)` above a loop, or `args.batch` of `parse_args()`."""
+    names = module.names
+    binding = names.only_binding(root)
+    if binding is None or names.defining_scope(root.id, names.scope_of_name[root]) is not (
+        names.scope_at(loop)
+    ):
+        return False
+    made = binding.value
+    if not isinstance(made, ast.Call) or position(binding.node) > position(loop):
+        return False
+    if node is root:
+        return names.qualname(made.func) in ("builtins.len", "builtins.int")
+    assert isinstance(node, ast.Attribute)
+    every = (one for other in modules for one in other.names.attributes.get(node.attr, ()))
+    return _parses(module, made, graph) and all(isinstance(one.ctx, ast.Load) for one in every)
+
+
+def _parses(module: Module, call: ast.Call, graph: CallGraph) -> bool:
+    """`parser.parse_args()`, or a call of a function that returns that."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "parse_args":
+        return True
+    target = graph.target(module, call.func)
+    returns = [one for one in walk(target.node) if isinstance(one, ast.Return)] if target else []
+    if target is None or len(returns) != 1:
+        return False
+    value = returns[0].value
+    if isinstance(value, ast.Name):
+        value = target.module.names.only_value(value)
+    func = value.func if isinstance(value, ast.Call) else None
+    return isinstance(func, ast.Attribute) and func.attr == "parse_args"
 
 
 def _edits(module: Module, loop: ast.For, graph: CallGraph) -> list[Edit]:

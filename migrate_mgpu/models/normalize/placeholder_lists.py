@@ -105,7 +105,12 @@ class _Lists:
         if not self._is_plain(loop, index, made):
             return []
         loads = [n for n in self.names.mentions(owner.id, self.home) if n is not owner]
-        inside = [n for n in loads if is_inside(self.module, n, {loop})]
+        inside = [
+            n
+            for n in loads
+            if is_inside(self.module, n, {loop})
+            and (not self._is_own(n, index) or position(n) < position(statement))
+        ]
         last = [part for n in inside if (part := self._last(n)) is not None]
         if len(last) != len(inside) or any(position(n) < position(statement) for n in inside):
             return []
@@ -131,6 +136,12 @@ class _Lists:
             return None
         here = is_inside(self.module, statement, {loop}) and statement in [*in_line(loop.body)]
         return statement.value if here and position(statement) < position(name) else None
+
+    def _is_own(self, name: ast.Name, index: str) -> bool:
+        """`xs[i]`: the item of the turn itself, once it was put into it."""
+        parent = self.names.parents[name]
+        told = parent.slice if isinstance(parent, ast.Subscript) else None
+        return isinstance(told, ast.Name) and told.id == index
 
     def _last(self, name: ast.Name) -> ast.Subscript | None:
         """`xs[-1]`: what was put into it last."""

@@ -29,6 +29,7 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.cell_states import TENSOR, is_sequence, structure
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.models.front.towers.loop import loops_on_devices, names_of_loop
 from migrate_mgpu.source.source import Edit
 
 _BY_TEXT = tuple(f"builtins.{name}" for name in ("globals", "locals", "vars", "exec", "eval"))
@@ -296,14 +297,7 @@ def _of_loop(
     below = {n for one in _below(module, again) for n in walk(one)}
     if not all(one in below and names.scope_of_name[one] is home for one in later):
         return []
-    given = any(
-        isinstance(call := names.parents.get(one), ast.Call)
-        and isinstance(call.func, ast.Name)
-        and names.only_definition(call.func) is not None
-        for one in later
-    )
-    given = given or any(_is_run(module, one) for one in later)
-    if not given or not all(is_written(module, one) for one in own):
+    if not all(is_written(module, one) for one in own):
         return []
     new = names.fresh(home, f"tower_{name}", f"{name}_of_tower")
     return [Edit(*module.source.span(one), new) for one in own]
@@ -356,7 +350,11 @@ def _kind(module: Module, mention: ast.Name) -> str:
     """
     statement = module.names.statement(mention)
     if isinstance(statement, ast.For) and mention in walk(statement.target):
-        return "value"
+        if statement not in loops_on_devices(module):
+            return "value"
+        over = dict(names_of_loop(module, statement)[1]).get(mention.id)
+        parts = (one for one in walk(over) if isinstance(one, ast.Call)) if over else ()
+        return "graph" if any(name_of(module, part) for part in parts) else "value"
     if not isinstance(statement, (ast.Assign, ast.AugAssign)):
         return ""
     calls = [node for node in walk(statement.value) if isinstance(node, ast.Call)]
@@ -366,4 +364,17 @@ def _kind(module: Module, mention: ast.Name) -> str:
         return "graph"
     if isinstance(statement, ast.AugAssign):
         return "more"
-    return "value" if constant(statement.value) is not None else ""
+    arrays = bool(calls) and all(_is_of_numpy(module, call) for call in calls)
+    return "value" if arrays or constant(statement.value) is not None else ""
+
+
+def _is_of_numpy(module: Module, call: ast.Call) -> bool:
+    """Whether a call is one of NumPy's, or of a generator of random numbers that it made."""
+    qualname = module.names.qualname(call.func)
+    root: ast.AST = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if qualname is None and isinstance(root, ast.Name):
+        made = module.names.only_value(root)
+        qualname = module.names.qualname(made.func) if isinstance(made, ast.Call) else None
+    return (qualname or "").startswith("numpy.")

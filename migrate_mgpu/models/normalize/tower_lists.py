@@ -25,6 +25,7 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.models.front.session.origins import is_of_another
 from migrate_mgpu.models.front.towers.loop import (
     COUNTS,
     is_placed_anew,
@@ -193,9 +194,10 @@ def _is_named(node: ast.AST, name: str) -> bool:
 
 
 def lists_of_objects(module: Module, modules: Sequence[Module]) -> list[Edit]:
-    """`self.losses = []`, which towers fill, and only the method that builds them reads: a name.
+    """`self.losses = []`, which towers fill, in a method that builds them: a name.
 
-    ``modules`` are all that the program has.
+    The object has the list behind the loop, where something else reads it. ``modules`` are all
+    that the program has.
     """
     names, source = module.names, module.source
     for loop in loops_on_devices(module):
@@ -214,21 +216,62 @@ def lists_of_objects(module: Module, modules: Sequence[Module]) -> list[Edit]:
                 continue
             if func.attr != "append" or not _is_named(listed.value, me):
                 continue
-            mentions = names.attributes.get(listed.attr, ())
-            here = all(_is_of(module, one, me, method) for one in mentions)
-            others = any(
-                listed.attr in one.names.attributes for one in modules if one is not module
-            )
+            owner = names.parents[method]
+            assert isinstance(owner, ast.ClassDef)
+            mentions = [
+                one
+                for one in names.attributes.get(listed.attr, ())
+                if not is_of_another(module, one, owner)
+            ]
+            others = [
+                one
+                for other in modules
+                if other is not module
+                for one in other.names.attributes.get(listed.attr, ())
+                if not is_of_another(other, one, None)
+            ]
+            here = [one for one in mentions if _is_of(module, one, me, method)]
+            elsewhere = [one for one in (*mentions, *others) if one not in here]
             made = [one for one in mentions if not isinstance(one.ctx, ast.Load)]
-            begun = names.parents[made[0]] if len(made) == 1 else None
-            if not here or others or not isinstance(begun, ast.Assign) or len(begun.targets) > 1:
+            if len(made) != 1 or made[0] not in here or not _begins_empty(module, made[0]):
                 continue
-            if not isinstance(begun.value, ast.List) or begun.value.elts:
-                continue
+            if any(isinstance(names.parents.get(one), ast.Attribute) for one in elsewhere):
+                continue  # it may be changed
             word = listed.attr.strip("_") or listed.attr
             name = names.fresh(home, word, f"{word}_of_towers", f"{word}_of_each_tower")
-            return [Edit(*source.span(one), name) for one in mentions]
+            edits = [Edit(*source.span(one), name) for one in here]
+            if elsewhere:
+                kept = f"{me}.{listed.attr} = {name}"
+                edits.append(Layout(source, _outermost(module, loop)).insert_after([kept]))
+            return edits
     return []
+
+
+def _outermost(module: Module, loop: ast.For) -> ast.stmt:
+    """The block around a loop that stands in a method's own line, or the loop itself."""
+    found: ast.stmt = loop
+    for one in module.names.ancestors(loop):
+        if isinstance(one, ast.FunctionDef):
+            break
+        if isinstance(one, ast.stmt):
+            found = one
+    return found
+
+
+def _begins_empty(module: Module, target: ast.Attribute) -> bool:
+    """Whether an attribute is given an empty list: `self.losses = []`, also beside others."""
+    around = module.names.parents[target]
+    statement = module.names.statement(target)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+        return False
+    value: ast.expr = statement.value
+    if isinstance(around, ast.Tuple):
+        if not isinstance(value, ast.Tuple) or len(value.elts) != len(around.elts):
+            return False
+        value = value.elts[around.elts.index(target)]
+    elif around is not statement:
+        return False
+    return isinstance(value, ast.List) and not value.elts
 
 
 def _is_of(module: Module, node: ast.Attribute, me: str, method: ast.FunctionDef) -> bool:

@@ -186,7 +186,8 @@ class Helpers:
                 raise Refused(module, value, text, "give it as a list")
             else:
                 settings.append(name)
-        parameters = function.parameters()
+        by_place = function.parameters()
+        parameters = [*by_place, *(one.arg for one in function.node.args.kwonlyargs)]
         defaults = bind(call, function).defaults
         left = [
             one for one in plain if one not in given and isinstance(defaults.get(one), ast.Constant)
@@ -228,7 +229,7 @@ class Helpers:
         # Keras 3's layers take only tensors by position.
         named = {*self.flags(function), *plain, *helper.plain}
         first = [n for n in positions if n not in named]
-        by_position = first == parameters[: len(first)]
+        by_position = first == by_place[: len(first)]
         return HelperCall(
             call,
             function,

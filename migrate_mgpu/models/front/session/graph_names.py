@@ -365,13 +365,24 @@ class GraphNames:
     def _apart(self) -> bool:
         """Whether each tower has a scope of its own for the names of its operations."""
         towers = self.scope.towers
-        return towers is None or any(
+        if towers is None or all(map(self._opens_scope, towers.loop.body)):
+            return True
+        return any(
             name_of(self.module, item.context_expr) == "name_scope"
             and any(isinstance(n, ast.Name) and n.id in towers.names for n in walk(item))
             for block in walk(towers.loop)
             if isinstance(block, ast.With)
             for item in block.items
         )
+
+    def _opens_scope(self, statement: ast.stmt) -> bool:
+        """`with tf.variable_scope("net"):`, which opens a scope for names as well."""
+        items = statement.items if isinstance(statement, ast.With) else []
+        for call in (item.context_expr for item in items):
+            if name_of(self.module, call) == "variable_scope" and isinstance(call, ast.Call):
+                if call.args and isinstance(constant(call.args[0]), str):
+                    return True
+        return False
 
     @cached_property
     def _of_towers(self) -> set[str]:

@@ -294,10 +294,8 @@ class IteratorReader(StatementReader):
         Raises:
             Refused: it is made of something that cannot be written twice, or not begun there.
         """
-        if not self._is_named(start.source) or self.scope.towers is not None:
+        if not self._is_named(start.source):
             text = "an iterator begins anew, and its dataset has no name"
-            if self.scope.towers is not None:
-                text = "an iterator of towers begins anew"
             raise Refused(self.module, statement, text, "give the dataset a name")
         if not self.runs.is_home(statement) or self.scope.owner is not None:
             text = "an iterator is initialized in another function than the one that makes it"

@@ -14,10 +14,10 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.expressions import Expressions
 
 SOURCES = ("data.Dataset.from_tensor_slices", "data.Dataset.from_tensors", "data.Dataset.range",
-            "data.Dataset.zip", "data.TFRecordDataset", "data.TextLineDataset",
-            "data.FixedLengthRecordDataset")  # fmt: skip
-_METHODS = ("batch", "cache", "concatenate", "filter", "flat_map", "map", "prefetch",
-            "repeat", "shard", "shuffle", "skip", "take")  # fmt: skip
+            "data.Dataset.zip", "data.Dataset.from_generator", "data.TFRecordDataset",
+            "data.TextLineDataset", "data.FixedLengthRecordDataset")  # fmt: skip
+_METHODS = ("batch", "cache", "concatenate", "filter", "flat_map", "map",
+            "padded_batch", "prefetch", "repeat", "shard", "shuffle", "skip", "take")  # fmt: skip
 
 _PLACES = ("name_scope", "device")
 _CONSTANTS = ("constant", "convert_to_tensor")  # of what Python knows

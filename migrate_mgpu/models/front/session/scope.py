@@ -17,6 +17,7 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record, replaced
@@ -604,9 +605,16 @@ def _builds(module: Module, around: Home) -> Home:
         if given_by(module, around) is node:
             return node
     for call in module.names.calls:
-        if name_of(module, call) in _BUILDS and _around(module, call) is node:
+        if _begins_graph(module, call) and _around(module, call) is node:
             return node or around
     return around
+
+
+def _begins_graph(module: Module, call: ast.Call) -> bool:
+    """Whether a call makes what a graph is of: a placeholder, a variable, a layer, an element."""
+    name = name_of(module, call)
+    draws = isinstance(call.func, ast.Attribute) and call.func.attr == "get_next"
+    return name in _BUILDS or name in LAYERS.by_name or draws
 
 
 def given_by(module: Module, node: ast.FunctionDef) -> Home | None:

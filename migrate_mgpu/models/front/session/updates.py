@@ -249,8 +249,7 @@ class UpdateReader(StatementReader):
         optimizer, name = self._of_step(call, made)
         given = NamedArguments(self.module, call, _MINIMIZE).rest
         for key, value in given.items():
-            places = key in COMPUTING and self.towers.towers is not None
-            if key not in _MINIMIZED and not is_none(value) and not places:
+            if key not in (*_MINIMIZED, *COMPUTING) and not is_none(value):
                 raise Refused(self.module, value, f"`minimize` with `{key}`")
         check_gates(self.module, given.get("gate_gradients"))
         return self._update(statement, target, call, optimizer, name, given, None)
@@ -325,7 +324,7 @@ class UpdateReader(StatementReader):
         if others:
             self._check_shared(call, optimizer, [trained, *(one.variables for one in others)])
         sparse = any(u.sparse for u in units)
-        if sparse and (clips or tower_clips) and self.scope.towers is not None:
+        if sparse and tower_clips and self.scope.towers is not None:
             text = "a gradient that may be one of some rows of a table is clipped in towers"
             raise Refused(self.module, call, text, "TF1 clips the rows before it adds them up")
         own_rows = [
@@ -521,7 +520,7 @@ def _type_of(module: Module, node: ast.expr) -> object:
 
 def _is_of_gradients(node: ast.expr) -> bool:
     """Whether an expression has the form of those that give gradients."""
-    return isinstance(node, (ast.Call, ast.ListComp, ast.Subscript))
+    return isinstance(node, (ast.Call, ast.ListComp, ast.Name, ast.Subscript))
 
 
 def _feeds(rate: Placeholder | Unit | Variables | None) -> Iterator[Placeholder]:

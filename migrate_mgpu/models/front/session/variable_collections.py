@@ -53,13 +53,16 @@ class CollectionReader(StatementReader):
     def _check_towers(self, node: ast.expr) -> None:
         """Towers have the same variables, where each asks for all of them in its own body.
 
+        So they have the same terms of regularizers: what makes a variable again collects none.
+
         Raises:
             Refused: it is asked for something else, or beside them.
         """
         if self.scope.towers is None:
             return
         inside = is_inside(self.module, node, {self.scope.towers.loop})
-        if not inside or not is_all_variables(self.module, node):
+        all_terms = is_regularization(self.module, node)
+        if not inside or not (all_terms or is_all_variables(self.module, node)):
             text = "all variables are asked for in a program of towers"
             raise Refused(self.module, node, text)
         self._asked.append(node)

@@ -141,6 +141,8 @@ class _Reader:
             return self.block(statement.body) is None
         if isinstance(statement, ast.If) and not statement.orelse:
             return self._skips(statement)
+        if isinstance(statement, ast.If) and self._asks_sparse(statement.test):
+            return self._both(statement)
         if isinstance(statement, ast.With):  # where it is computed
             return (
                 all(
@@ -159,6 +161,20 @@ class _Reader:
         if _is_not(statement.test):
             return self.block(statement.body) is None
         return len(statement.body) == 1 and isinstance(statement.body[0], ast.Continue)
+
+    def _asks_sparse(self, node: ast.expr) -> bool:
+        """`isinstance(g, tf.IndexedSlices)`"""
+        if not isinstance(node, ast.Call) or len(node.args) != 2 or node.keywords:
+            return False
+        asked = self.module.names.qualname(node.func) == "builtins.isinstance"
+        gradient = self.value(node.args[0]) is _Is.GRADIENT
+        return asked and gradient and name_of(self.module, node.args[1]) == "IndexedSlices"
+
+    def _both(self, statement: ast.If) -> bool:
+        """Whether both arms of a condition compute the same."""
+        other = _Reader(self.module, self.values, self.count, self.whole)
+        ends = self.block(statement.body) is None and other.block(statement.orelse) is None
+        return ends and self.values == other.values
 
     def _asks_none(self, node: ast.expr) -> bool:
         """`g is None`, `g is not None`, `grad_and_vars[0][0] is None`, `len(grads) == 0`"""
@@ -268,6 +284,10 @@ class _Reader:
 
     def _function(self, node: ast.Call) -> _Is | None:
         name = name_of(self.module, node).replace("math.", "")
+        if name == "convert_to_tensor":  # the rows of an embedding, as a gradient of all of it
+            given = by_parameter(node, ("value", "dtype", "name"))
+            one = self._argument_value(given, "value")
+            return one if one is _Is.GRADIENT and not {"dtype"} & set(given) else None
         if name == "expand_dims":
             given = by_parameter(node, ("input", "axis", "name", "dim"))
             axis = constant(given.get("axis", given.get("dim")))

@@ -75,7 +75,7 @@ def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers
         and not _by_function(module, statement, graph)
     ):
         return None
-    index, items = _names(module, statement)
+    index, items = names_of_loop(module, statement)
     found = Towers(statement, statement.target, index, items)
     for block in _blocks(statement.body):
         for item in block.items:
@@ -204,10 +204,14 @@ def _is_numbered(module: Module, node: ast.expr) -> bool:
 
 
 def is_same_scope(module: Module, node: ast.expr) -> bool:
-    """`tf.variable_scope(tf.get_variable_scope())`, in which names are what they were."""
+    """`tf.variable_scope(tf.get_variable_scope())`, or `""`: names in it are what they were."""
     if not isinstance(node, ast.Call) or name_of(module, node) != "variable_scope":
         return False
     first = node.args[0] if node.args else None
+    if constant(first) == "":  # of the graph, where no other scope is around it
+        around = (one for one in module.names.ancestors(node) if isinstance(one, ast.With))
+        items = [item.context_expr for one in around for item in one.items]
+        return all(one is node or name_of(module, one) != "variable_scope" for one in items)
     return isinstance(first, ast.Call) and name_of(module, first) == "get_variable_scope"
 
 
@@ -271,7 +275,7 @@ def text_of_first(module: Module, node: ast.expr, towers: Towers) -> str:
         return ""
 
 
-def _names(module: Module, loop: ast.For) -> tuple[str, tuple[tuple[str, ast.expr], ...]]:
+def names_of_loop(module: Module, loop: ast.For) -> tuple[str, tuple[tuple[str, ast.expr], ...]]:
     """The name that counts, and those that are items of sequences."""
     target, over = loop.target, loop.iter
     if isinstance(over, ast.Call) and module.names.qualname(over.func) in COUNTS:

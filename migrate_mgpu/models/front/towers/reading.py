@@ -549,7 +549,7 @@ class TowerReader:
         if target is None or target.module not in {self.module, *self.beside}:
             text = "what happens to the gradients of all towers cannot be analyzed"
             raise Refused(self.module, call, text)
-        combined = read_average(target, self._count)
+        combined = read_average(target, self._number)
         self.found.helpers[target.node] = target
         return replaced(given, listed=False, combined=combined, tower_clips=given.clips, clips=())
 
@@ -576,7 +576,7 @@ class TowerReader:
                 own = one.node if isinstance(one.node, ast.expr) else None
             if own is None and not isinstance(one, Gathered):
                 break
-        found = read_sum(self.module, own, names, self._count) if own is not None else None
+        found = read_sum(self.module, own, names, self._number) if own is not None else None
         loss = lists[0].value if len(lists) == 1 else None
         if found is None or not isinstance(loss, ast.Name):
             text = "what is minimized is not the sum or the mean of the towers' losses"
@@ -649,6 +649,15 @@ class TowerReader:
         fed = [self.meanings.get(one.id) for one in sequences if isinstance(one, ast.Name)]
         counts += [one.count for one in fed if isinstance(one, Placeholder)]
         return next((one for one in counts if one is not None and self._is_number(one)), None)
+
+    @property
+    def _number(self) -> ast.expr | None:
+        """As ``_count``, or the length of what the loop goes through: `len(gpus)`."""
+        if self._count is not None or self.towers is None:
+            return self._count
+        named = [one for _, one in self.towers.items if isinstance(one, ast.Name)]
+        length = ast.Name("len", ast.Load())
+        return ast.Call(length, [named[0]], []) if named else None
 
     def _is_number(self, node: ast.expr) -> bool:
         """Whether an argument of `tf.split` is how many, and not a list of sizes."""

@@ -95,7 +95,13 @@ class FunctionWriter:
         """Functions that only the graph needed go away, with the comments above them."""
         helpers = set(self.program.helpers)
         self._helpers_beside()
-        for node in self.module.tree.body:
+        own = (one for one in helpers if one in self.module.names.parents)
+        nested = [
+            one
+            for one in own
+            if isinstance(one, ast.FunctionDef) and one not in self.module.tree.body
+        ]
+        for node in (*self.module.tree.body, *nested):
             if node not in helpers and not self._only_of(node, helpers):
                 continue
             start, stop = places.above(self.source, node), Layout(self.source, node).next_line

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.api.tables import calls_of_names
 from migrate_mgpu.core.findings import AVERAGES, BATCHES
 from migrate_mgpu.models.front.session.expressions import descriptions
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
@@ -35,6 +37,10 @@ _BESIDE = (
     "what is fetched here beside a training step and is not made by it is computed of variables, "
     "in TF1 before or after they change, in no fixed order; here all of it is of before"
 )
+_COLOCATED = (
+    "TF1 put the operations of these gradients on the devices of those that they are of; here "
+    "TensorFlow places them"
+)
 _LIMITED = (
     "TF1 limits these variables before or after the step changes them, in no fixed order; here it "
     "is after"
@@ -61,6 +67,11 @@ def tell(program: SessionProgram, found: EditSet) -> None:
             found.note(module, run.call, _BESIDE)
         if any(program.limits_trained(unit, run.step.updates) for unit in run.step.units):
             found.note(module, run.call, _LIMITED)
+    if program.scope.towers is None and "device" in calls_of_names(module):
+        for call in module.names.calls:
+            told = (one.value for one in call.keywords if one.arg == "colocate_gradients_with_ops")
+            if any(constant(one) is True for one in told):
+                found.note(module, call, _COLOCATED)
     for written in program.graph_files:
         found.note(module, written, _NOT_WRITTEN)
     for printed in program.described:

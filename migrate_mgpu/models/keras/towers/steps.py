@@ -328,6 +328,8 @@ class TowerStepWriter(StepWriter):
             self.block.line(self._clipped(clip, update.combined is Combined.MEAN), 1)
         self._comments(Above.APPLIED, 1)
         if update.clips:
+            if update.sparse:  # an average of TF1's is a gradient of all rows, clipped as such
+                self._added_up(gradients, update)
             replica = f"{tf}.distribute.get_replica_context()"
             add = f"{replica}.all_reduce({tf}.distribute.ReduceOp.SUM, {gradients})"
             self.block.line(f"{gradients} = {add}", 1)

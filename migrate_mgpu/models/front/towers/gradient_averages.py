@@ -211,7 +211,7 @@ class _Reader:
 
     def value(self, node: ast.expr) -> _Is | None:
         """What an expression is; None where that cannot be determined."""
-        if self.count is not None and ast.unparse(node) == ast.unparse(self.count):
+        if self._counts(node):
             return _Is.COUNT
         if isinstance(node, ast.Name):
             return self.values.get(node.id)
@@ -224,6 +224,16 @@ class _Reader:
         if isinstance(node, ast.BinOp):
             return self._arithmetic(node)
         return self._call(node) if isinstance(node, ast.Call) else None
+
+    def _counts(self, node: ast.expr) -> bool:
+        """Whether an expression is how many towers there are, or a name for that."""
+        told = self.count
+        if isinstance(node, ast.Name) and node.id not in self.values and told is not None:
+            known = node in self.module.names.scope_of_name
+            value = self.module.names.only_value(node) if known else None
+            if value is not None and ast.unparse(value) == ast.unparse(told):
+                return True
+        return told is not None and ast.unparse(node) == ast.unparse(told)
 
     def _display(self, node: ast.List | ast.Tuple) -> _Is | None:
         if not node.elts:

@@ -9,6 +9,19 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.constant_conditions import Unknown
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.core.records import record
+
+
+@record(frozen=True)
+class Settings:
+    """What is known of a dictionary of settings, by its keys."""
+
+    items: tuple[tuple[str, object], ...]
+
+    def of(self, key: object) -> object:
+        """The value of a key; ``Unknown`` where it has none."""
+        return dict(self.items).get(str(key), Unknown)
+
 
 _MANY = 1000  # numbers, which no program makes so many layers of
 
@@ -33,6 +46,14 @@ def known_value(
                 return Unknown
     if isinstance(node, (ast.List, ast.Tuple)):
         return tuple(known_value(one, given, module) for one in node.elts)
+    if isinstance(node, ast.Dict):
+        keys = [constant(key) for key in node.keys]
+        if all(isinstance(key, str) for key in keys):
+            values = (known_value(value, given, module) for value in node.values)
+            return Settings(tuple(zip(map(str, keys), values)))
+    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+        whole, key = known_value(node.value, given, module), constant(node.slice)
+        return whole.of(key) if isinstance(whole, Settings) else Unknown
     if isinstance(node, ast.JoinedStr):
         shown = [known_value(part, given, module) for part in node.values]
         return "".join(map(str, shown)) if Unknown not in shown else Unknown

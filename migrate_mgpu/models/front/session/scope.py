@@ -604,8 +604,10 @@ def _builds(module: Module, around: Home) -> Home:
     if node is not None and isinstance(around, ast.FunctionDef):
         if given_by(module, around) is node:
             return node
+    of_object = node is not None and isinstance(module.names.parents.get(node), ast.ClassDef)
     for call in module.names.calls:
-        if _begins_graph(module, call) and _around(module, call) is node:
+        begins = _begins_graph(module, call) if of_object else name_of(module, call) in _BUILDS
+        if begins and _around(module, call) is node:
             return node or around
     return around
 

@@ -1027,7 +1027,7 @@ REFUSED = {
     ),
     # iterators
     "an iterator that begins again, and nothing has a name that it is made of": (
-        DRAWN.replace("it = data.", "it = data.repeat().").replace("one_shot", "initializable")
+        DRAWN.replace("it = data.", "it = data.repeat(\n).").replace("one_shot", "initializable")
         + START
         + "for i in range(2):\n    sess.run(it.initializer)\n    sess.run(train)\n",
         "an iterator begins anew, and its dataset has no name",

@@ -136,12 +136,20 @@ NOT_MEANS = {
     "by another number": average(
         "    return [(tf.add_n([g for g, _ in p]) / batch, p[0][1]) for p in zip(*tower_grads)]\n"
     ),
-    "with more": AVERAGE.replace("    return", "    print(average)\n    return"),
     "only where there are gradients, inverted": AVERAGE.replace(
         "        grads =",
         "        if grad_and_vars[0][0] is not None:\n            continue\n        grads =",
     ),
 }
+
+
+def test_a_mean_that_is_printed_is_one() -> None:
+    """What TF1 printed are the names of tensors."""
+    text = program(average=AVERAGE.replace("    return", "    print(average)\n    return"))
+    after = native(text)
+    assert "print(average)" not in after and "zip(*" not in after
+    told = said(run(text, bridge=True, native_sessions=True))
+    assert any("it printed what a tensor of the graph is called" in one for one in told)
 
 
 @pytest.mark.parametrize("text", NOT_MEANS.values(), ids=NOT_MEANS)

@@ -24,7 +24,13 @@ from migrate_mgpu.models.front.session.scope import is_session, scopes_of
 from migrate_mgpu.models.normalize import settled_arms
 from migrate_mgpu.models.normalize.collection_lists import CALLS
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
-from migrate_mgpu.models.normalize.single_calls import without_imports
+from migrate_mgpu.models.normalize.single_calls import (
+    imports_for,
+    joined,
+    with_imports,
+    without_imports,
+    without_unused,
+)
 from migrate_mgpu.models.normalize.static_sizes import made_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_function
@@ -197,6 +203,7 @@ def _written(
         return {}
     found: dict[Module, list[Edit]] = {}
     known: set[tuple[str, ...]] = set()  # the variables by their scopes and names
+    added: dict[Module, dict[str, Edit]] = {}  # what callers import for it
     reserved: dict[ast.AST, set[str]] = {}
     for one, call in calls:
         module = one.module
@@ -207,7 +214,12 @@ def _written(
         if statement.value is not call or not isinstance(home, (ast.FunctionDef, ast.Module)):
             return {}
         taken = reserved.setdefault(home, set())
-        moved = MovedCall(module, home, statement, node, origin=origin, reserved={*taken})
+        more = imports_for(module, call, function) if origin is not module else {}
+        if more is None:
+            return {}
+        moved = MovedCall(
+            module, home, statement, node, origin=origin, imported={*more}, reserved={*taken}
+        )
         edit = moved.edit()
         if edit is None:
             return {}
@@ -217,13 +229,19 @@ def _written(
         known.update(made)
         taken |= moved.own
         found.setdefault(module, []).append(edit)
+        added.setdefault(module, {}).update(more)
+    unused = without_unused(origin, function, {name for one in added.values() for name in one})
+    if unused is None:
+        return {}
     if found.keys() - {origin}:
         imports = without_imports(modules, graph, function)
         if imports is None:
             return {}
-        for module, edits in imports.items():
+        for module in {**imports, **added}:
+            edits = with_imports(module, imports.get(module, []), added.get(module, {}))
             found.setdefault(module, []).extend(edits)
-    found.setdefault(origin, []).append(without_function(origin.source, node))
+    own = joined([without_function(origin.source, node), *unused])
+    found.setdefault(origin, []).extend(own)
     return found
 
 

@@ -92,11 +92,11 @@ def datasets_apart(module: Module) -> list[Edit]:
     for func in names.attributes.get("make_initializable_iterator", ()):
         call, statement = names.parents[func], names.statement(func)
         layout = Layout(source, statement)
-        made = func.value if isinstance(func, ast.Attribute) else None
+        made = func.value
         if not isinstance(statement, ast.Assign) or statement.value is not call:
             continue
         code = source.code(made) if isinstance(made, ast.Call) else "\n"
-        if "\n" in code or not layout.owns_lines or made is None:
+        if "\n" in code or not layout.owns_lines:
             continue
         name = names.fresh(names.scope_at(statement), "dataset", "data", "elements")
         return [layout.insert_before([f"{name} = {code}"]), Edit(*source.span(made), name)]

@@ -38,7 +38,8 @@ def spread(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edi
 def apart(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """`weights = {'a': variable('a', [3])}`: what the author's functions make gets names first.
 
-    They are written where they are called then, which they cannot be within a dictionary.
+    They are written where they are called then, which they cannot be within a dictionary. So does
+    what is computed, beside a placeholder: `{'x': x, 'loss': tf.reduce_mean(losses)}`.
     """
     for module in modules:
         for statement, table in _tables(module):
@@ -54,9 +55,13 @@ def _values_apart(
     layout, target = Layout(module.source, statement), statement.targets[0]
     calls = [one for one in table.values if isinstance(one, ast.Call)]
     made = [graph.target(module, one.func) for one in calls]
-    if not calls or not all(one is not None and makes_variables(one, graph) for one in made):
-        return []
+    makes = all(one is not None and makes_variables(one, graph) for one in made)
     rest = [one for one in table.values if one not in calls]
+    computes = all(name_of(module, one) for one in calls) and any(
+        _is_placeholder(module, one) for one in rest
+    )
+    if not calls or not (makes or computes):
+        return []
     keys = [constant(key) for key in table.keys]
     if not all(isinstance(one, ast.Name) for one in rest) or not layout.owns_lines:
         return []
@@ -74,6 +79,12 @@ def _values_apart(
             lines.append(f"{name} = {code}")
             edits.append(Edit(*module.source.span(value), name))
     return [layout.insert_before(lines), *edits]
+
+
+def _is_placeholder(module: Module, node: ast.expr) -> bool:
+    """Whether a name stands for a placeholder: what has one is a table of a graph's parts."""
+    value = module.names.only_value(node) if isinstance(node, ast.Name) else None
+    return isinstance(value, ast.Call) and name_of(module, value) in PLACEHOLDERS
 
 
 @fact_of_text

@@ -8,7 +8,7 @@ and applies them, stays a function.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.idioms import is_main_guard
@@ -71,17 +71,23 @@ def _moved(
     origin = target.module
     if origin not in modules:
         return {}
-    edit = MovedCall(module, home, statement, target.node, origin=origin).edit()
+    assert isinstance(call, ast.Call)
+    more = imports_for(module, call, target) if origin is not module else {}
+    if more is None:
+        return {}
+    moved = MovedCall(module, home, statement, target.node, origin=origin, imported={*more})
+    edit = moved.edit()
     if edit is None:
         return {}
     gone = [without_function(origin.source, target.node)] if len(references) == 1 else []
     if origin is module or not gone:
-        return {module: [edit, *gone]}
+        return {module: [edit, *more.values(), *gone]}
     imports = without_imports(modules, graph, target)
-    if imports is None:
+    unused = without_unused(origin, target, {*more})
+    if imports is None or unused is None:
         return {}
-    imports.setdefault(module, []).append(edit)
-    return {**imports, origin: gone}
+    imports[module] = [edit, *with_imports(module, imports.get(module, []), more)]
+    return {**imports, origin: joined([*gone, *unused])}
 
 
 def _is_of_tower(module: Module, statement: ast.stmt, graph: CallGraph) -> bool:
@@ -101,6 +107,125 @@ def _is_once(module: Module, graph: CallGraph, references: Sequence[Reference]) 
     nodes = [one.node for one in around if one is not None]
     apart = len({*nodes}) == len(references) and {*nodes} <= {*graph_functions(module)}
     return len(references) == 1 or apart
+
+
+def imports_for(module: Module, call: ast.Call, function: Function) -> dict[str, Edit] | None:
+    """What a module must import to have the statements of a function that it calls, by its name.
+
+    That is what the function's own module imports. None where another thing has the name.
+    """
+    origin = function.module
+    found: dict[str, Edit] = {}
+    ours, theirs = module.names.module_scope, origin.names.module_scope
+    root: ast.expr = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    called = root.id if isinstance(root, ast.Name) else ""
+    lines = [
+        node
+        for node in module.tree.body
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and any(
+            (alias.asname or alias.name.partition(".")[0]) == called for alias in node.names
+        )
+    ]  # fmt: skip
+    used = {part.id for part in walk(function.node) if isinstance(part, ast.Name)}
+    own = set(origin.names.scopes[function.node].bindings)
+    for name in sorted(used - own):
+        bindings = theirs.bindings.get(name, [])
+        roots = origin.names.roots(name, theirs)
+        if not bindings or (roots and roots == module.names.roots(name, ours)):
+            continue
+        made = bindings[0].node if len(bindings) == 1 else None
+        around = [] if made is None else [made, *origin.names.ancestors(made)]
+        kinds = (ast.Import, ast.ImportFrom)
+        statement = next((one for one in around if isinstance(one, kinds)), None)
+        if statement is None:
+            if text := _import_of(origin, name, lines, function):
+                if name in ours.bindings:
+                    return None
+                start = Layout(module.source, lines[0]).line_start
+                found[name] = Edit(start, start, f"{text}{module.source.newline}")
+            continue  # MovedCall says whether it is seen else
+        plain = statement in origin.tree.body and bool(lines)
+        if isinstance(statement, ast.ImportFrom):
+            plain = plain and statement.level == 0 and bool(statement.module)
+        alias = next((a for a in statement.names if (a.asname or a.name) == name), None)
+        if name in ours.bindings or not plain or alias is None:
+            return None
+        start = Layout(module.source, lines[0]).line_start
+        shown = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+        text = f"import {shown}{module.source.newline}"
+        if isinstance(statement, ast.ImportFrom):
+            text = f"from {statement.module} {text}"
+        found[name] = Edit(start, start, text)
+    return found
+
+
+def _import_of(
+    origin: Module, name: str, lines: Sequence[ast.Import | ast.ImportFrom], function: Function
+) -> str:
+    """`from networks import SIZE`: what a function's own module defines, once; else nothing."""
+    bindings = origin.names.module_scope.bindings.get(name, [])
+    line = lines[0] if lines else None
+    if not isinstance(line, ast.ImportFrom) or line.level or not line.module:
+        return ""
+    defined = [one for one in bindings if one.kind in ("assign", "def", "class")]
+    apart = [one for one in bindings if one.node in origin.names.parents]
+    if len(bindings) != 1 or len(defined) != 1 or len(apart) != 1:
+        return ""
+    statement = bindings[0].node
+    if not isinstance(statement, ast.stmt):
+        statement = origin.names.statement(statement)
+    plain = statement in origin.tree.body and statement is not function.node
+    return f"from {line.module} import {name}" if plain else ""
+
+
+def with_imports(module: Module, edits: Sequence[Edit], more: Mapping[str, Edit]) -> list[Edit]:
+    """Edits, with those that import more: in the place of an import that goes, where one does."""
+    text = "".join(one.new for one in more.values())
+    start = next((one.start for one in more.values()), None)
+    gone = next((one for one in edits if one.start == start), None)
+    if gone is None:
+        return [*edits, *more.values()]
+    rest = [one for one in edits if one is not gone]
+    old = module.source.text[gone.start : gone.end]
+    blank = "".join(old[len(old.rstrip()) :].splitlines(keepends=True)[1:])
+    return [*rest, Edit(gone.start, gone.end, f"{text}{gone.new or blank}")]
+
+
+def joined(edits: Sequence[Edit]) -> list[Edit]:
+    """Edits, of which those that take away blank lines of each other become one."""
+    found: list[Edit] = []
+    for one in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        last = found[-1] if found else None
+        if last is not None and not (last.new or one.new) and one.start <= last.end:
+            found[-1] = Edit(last.start, max(last.end, one.end), "")
+        else:
+            found.append(one)
+    return found
+
+
+def without_unused(module: Module, function: Function, names: set[str]) -> list[Edit] | None:
+    """The edits of imports that only a function has needed: what they name may become a class,
+    by another name. None where one cannot be written."""
+    inside = {*walk(function.node)}
+    used = {
+        part.id for part in walk(module.tree) if isinstance(part, ast.Name) and part not in inside
+    }
+    found = []
+    for node in module.tree.body:
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        gone = [a for a in node.names if (a.asname or a.name) in names - used]
+        if not gone:
+            continue
+        if not Layout(module.source, node).owns_lines:
+            return None
+        if len(gone) < len(node.names):
+            found.append(import_edit(module.source, node, gone))
+        else:
+            found.append(without_paragraph(module.source, node))
+    return found
 
 
 def without_imports(

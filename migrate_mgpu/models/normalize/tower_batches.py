@@ -30,10 +30,15 @@ from migrate_mgpu.api.mnist import is_mnist_batch
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
 from migrate_mgpu.models.normalize.moved_calls import MovedCall
-from migrate_mgpu.models.normalize.single_calls import without_imports
-from migrate_mgpu.source.import_edit import import_edit
+from migrate_mgpu.models.normalize.single_calls import (
+    imports_for,
+    joined,
+    with_imports,
+    without_imports,
+    without_unused,
+)
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout, without_function, without_paragraph
+from migrate_mgpu.source.statements import without_function
 
 Home = Union[ast.FunctionDef, ast.Module]
 
@@ -80,7 +85,8 @@ def _written(
     references = graph.references(target)
     if any(one.call is None for one in references):
         return {}
-    more = _imports(module, target) if origin is not module else {}
+    assert isinstance(call, ast.Call)
+    more = imports_for(module, call, target) if origin is not module else {}
     if more is None:
         return {}
     moved = MovedCall(module, home, statement, target.node, origin=origin, imported={*more})
@@ -95,69 +101,9 @@ def _written(
     imports = without_imports(modules, graph, target)
     if imports is None:
         return {}
-    imports.setdefault(module, []).extend([edit, *more.values()])
-    unused = _unused(origin, target, {*more})
-    return {**imports, origin: [*gone, *unused]} if unused is not None else {}
-
-
-def _unused(module: Module, function: Function, names: set[str]) -> list[Edit] | None:
-    """The edits of imports that only a function has needed: what they name may become a class,
-    by another name. None where one cannot be written."""
-    inside = {*walk(function.node)}
-    used = {
-        part.id for part in walk(module.tree) if isinstance(part, ast.Name) and part not in inside
-    }
-    found = []
-    for node in module.tree.body:
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        gone = [a for a in node.names if (a.asname or a.name) in names - used]
-        if not gone:
-            continue
-        if not Layout(module.source, node).owns_lines:
-            return None
-        if len(gone) < len(node.names):
-            found.append(import_edit(module.source, node, gone))
-        else:
-            found.append(without_paragraph(module.source, node))
-    return found
-
-
-def _imports(module: Module, function: Function) -> dict[str, Edit] | None:
-    """What a module must import to have the function's statements, by its name: what the function's
-    own module imports by `from`. None where another thing has the name."""
-    origin = function.module
-    found: dict[str, Edit] = {}
-    ours, theirs = module.names.module_scope, origin.names.module_scope
-    lines = [
-        node
-        for node in module.tree.body
-        if isinstance(node, ast.ImportFrom)
-        and any(alias.name == function.name and not alias.asname for alias in node.names)
-    ]
-    used = {part.id for part in walk(function.node) if isinstance(part, ast.Name)}
-    own = set(origin.names.scopes[function.node].bindings)
-    for name in sorted(used - own):
-        bindings = theirs.bindings.get(name, [])
-        roots = origin.names.roots(name, theirs)
-        if not bindings or (roots and roots == module.names.roots(name, ours)):
-            continue
-        made = bindings[0].node if len(bindings) == 1 else None
-        around = [] if made is None else [made, *origin.names.ancestors(made)]
-        statement = next((one for one in around if isinstance(one, ast.ImportFrom)), None)
-        if statement is None:
-            continue  # MovedCall says whether it is seen
-        plain = statement.level == 0 and statement in origin.tree.body and statement.module
-        if name in ours.bindings or not plain or not lines:
-            return None
-        alias = next((a for a in statement.names if (a.asname or a.name) == name), None)
-        if alias is None:
-            return None
-        end = Layout(module.source, lines[0]).next_line
-        shown = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-        text = f"from {statement.module} import {shown}{module.source.newline}"
-        found[name] = Edit(end, end, text)
-    return found
+    imports[module] = [edit, *with_imports(module, imports.get(module, []), more)]
+    unused = without_unused(origin, target, {*more})
+    return {**imports, origin: joined([*gone, *unused])} if unused is not None else {}
 
 
 def _draws(function: Function) -> bool:

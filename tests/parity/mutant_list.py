@@ -803,16 +803,18 @@ MUTANTS: dict[str, Mutant] = {
         "embedded_rows",
         "gradients, _ = tf.clip_by_global_norm(gradients, 0.05)",
         "gradients, _ = tf.clip_by_global_norm(gradients, 0.05 / strategy.num_replicas_in_sync)",
-        6,
+        5,
+        "clipping",
     ),
-    "weights_not_limited": _one("clipped_gan", "\n    run_clip()\n", "\n", 7),
+    "weights_not_limited": _one("clipped_gan", "\n    run_clip()\n", "\n", 4, "model"),
     "one_epoch_of_elements": _one(
         "epochs_of_elements",
         "    for epoch in range(FLAGS.epochs):\n        iterator = iter(data)\n",
         "    for epoch in range(FLAGS.epochs):\n",
         7,
+        "step-count",
     ),
     "decay_of_no_clone": _one(
-        "slim_losses", "tf.add_n(losses + regularization)", "tf.add_n(losses)", 4
+        "slim_losses", "tf.add_n(losses + regularization)", "tf.add_n(losses)", 4, "regularization"
     ),
 }

@@ -109,14 +109,20 @@ def test_a_variable_of_the_towers_is_read_by_its_name(old: str, new: str) -> Non
     assert f"print([{name}.numpy(), evaluate().numpy()])" in native(READ.replace(old, new))
 
 
+def test_what_is_computed_of_such_a_variable_has_its_name() -> None:
+    read = "print(sess.run([biases, variable_averages.average(biases)]))"
+    assert READ.count(read) == 1
+    more = f"      biases = {NAME}\n      biases = biases + 1.0\n"
+    text = READ.replace(f"      biases = {NAME}\n", more).replace(read, "print(sess.run(biases))")
+    assert "softmax_linear_biases_2 + 1.0" in native(text)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         (NAME, "tf.get_variable('softmax_linear/others')"),
         (SCOPE, "    with tf.variable_scope('local2', reuse=True):\n"),
         (SCOPE, "    with tf.variable_scope('', reuse=None):\n"),
-        # The name is another variable's in between.
-        (f"      biases = {NAME}\n", f"      biases = {NAME}\n      biases = biases + 1.0\n"),
     ],
 )
 def test_what_is_no_variable_of_the_towers_stays(old: str, new: str) -> None:

@@ -143,8 +143,8 @@ def imports_for(module: Module, call: ast.Call, function: Function) -> dict[str,
             if text := _import_of(origin, name, lines, function):
                 if name in ours.bindings:
                     return None
-                start = Layout(module.source, lines[0]).line_start
-                found[name] = Edit(start, start, f"{text}{module.source.newline}")
+                end = Layout(module.source, lines[0]).next_line
+                found[name] = Edit(end, end, f"{text}{module.source.newline}")
             continue  # MovedCall says whether it is seen else
         plain = statement in origin.tree.body and bool(lines)
         if isinstance(statement, ast.ImportFrom):
@@ -152,12 +152,12 @@ def imports_for(module: Module, call: ast.Call, function: Function) -> dict[str,
         alias = next((a for a in statement.names if (a.asname or a.name) == name), None)
         if name in ours.bindings or not plain or alias is None:
             return None
-        start = Layout(module.source, lines[0]).line_start
+        end = Layout(module.source, lines[0]).next_line
         shown = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
         text = f"import {shown}{module.source.newline}"
         if isinstance(statement, ast.ImportFrom):
             text = f"from {statement.module} {text}"
-        found[name] = Edit(start, start, text)
+        found[name] = Edit(end, end, text)
     return found
 
 
@@ -183,8 +183,8 @@ def _import_of(
 def with_imports(module: Module, edits: Sequence[Edit], more: Mapping[str, Edit]) -> list[Edit]:
     """Edits, with those that import more: in the place of an import that goes, where one does."""
     text = "".join(one.new for one in more.values())
-    start = next((one.start for one in more.values()), None)
-    gone = next((one for one in edits if one.start == start), None)
+    place = next((one.start for one in more.values()), -1)
+    gone = next((one for one in edits if one.start < place <= one.end), None)
     if gone is None:
         return [*edits, *more.values()]
     rest = [one for one in edits if one is not gone]

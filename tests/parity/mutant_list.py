@@ -806,7 +806,7 @@ MUTANTS: dict[str, Mutant] = {
         5,
         "clipping",
     ),
-    "weights_not_limited": _one("clipped_gan", "\n    run_clip()\n", "\n", 4),
+    "weights_not_limited": _one("clipped_gan", "\n    run_clip()\n", "\n", 4, "model"),
     "one_epoch_of_elements": _one(
         "epochs_of_elements",
         "    for epoch in range(FLAGS.epochs):\n        iterator = iter(data)\n",

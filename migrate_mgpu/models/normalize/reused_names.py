@@ -303,15 +303,6 @@ def _of_loop(
     return [Edit(*module.source.span(one), new) for one in own]
 
 
-def _is_run(module: Module, name: ast.Name) -> bool:
-    """Whether a session runs what a name stands for: `sess.run([train, loss])`."""
-    for node in module.names.ancestors(name):
-        if not isinstance(node, (ast.List, ast.Tuple)):
-            func = node.func if isinstance(node, ast.Call) else None
-            return isinstance(func, ast.Attribute) and func.attr == "run"
-    return False
-
-
 def _below(module: Module, statement: ast.stmt) -> Iterator[ast.stmt]:
     """A statement, and all that is executed behind it and never without it."""
     names = module.names

@@ -58,6 +58,7 @@ POSSIBLE = (
     "argument_of_replicas_lost",
     "columns_unsorted",
     "categories_without_bias",
+    "weights_not_limited",
 )
 
 

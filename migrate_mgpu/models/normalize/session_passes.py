@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.ir import SharedGraph
@@ -377,9 +378,15 @@ PASSES: tuple[Pass, ...] = (
 
 
 def edits_of(seen: PassInput) -> Edits:
-    """What the first pass changes that has something to do; nothing where none has."""
+    """What the first pass changes that has something to do; nothing where none has.
+
+    A pass may come to a call with arguments that TF1 does not know: the reader says so.
+    """
     for normalize in PASSES:
-        found = normalize(seen)
+        try:
+            found = normalize(seen)
+        except Refused:
+            continue
         if found:
             return found
     return {}

@@ -44,7 +44,8 @@ def pair(
     order with as many that a graph has numbered, from 0 in each graph, or put in scopes. So are
     layers that both number, and not alike (``stem/conv2d``, ``conv2d`` and ``conv2d_1``). Otherwise
     names agree when they are equal, or when their last two parts are, which no other variable has
-    (``generator/one/kernel`` and ``one/kernel``). Of the rest, those of one layer stay together:
+    (``generator/one/kernel`` and ``one/kernel``); not those of layers whose kernels have other
+    shapes. Of the rest, those of one layer stay together:
     layers of the same shapes are paired in order, within them variables of one name, then
     single variables.
 
@@ -101,7 +102,15 @@ def _pair(
             _by_name(variables, indices, parts)
             for variables, indices in zip((reference, target), left())
         )
-        join([(names[name], their_names[name]) for name in names if name in their_names])
+        both = [name for name in names if name in their_names]
+        apart = {
+            name.rpartition("/")[0]
+            for name in both
+            if name.endswith("/kernel")
+            and not _same_shape(reference[names[name]], target[their_names[name]])
+        }  # a layer whose kernel is another one has another bias, whatever its shape
+        own = [name for name in both if name.rpartition("/")[0] not in apart]
+        join([(names[name], their_names[name]) for name in own])
     layers, others = (
         _layers(variables, indices) for variables, indices in zip((reference, target), left())
     )

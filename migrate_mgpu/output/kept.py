@@ -105,6 +105,11 @@ REASONS = {
         "Options of `tf.config` hold for the whole process: all of its configs move, or none.",
         "start with that one",
     ),
+    "shared-part": Reason(
+        "another config that stays is given the same `GPUOptions`",
+        "What both have goes when both move.",
+        "give each its own, or see what keeps the other one",
+    ),
     "session-serves-more": Reason(
         "its session does more than serve Keras",
         "A native Keras program has no session that could keep on doing it.",

@@ -181,8 +181,8 @@ run({1})
         (TWICE.format("=None", ""), "`given` is a parameter"),
         ("options = tf.GPUOptions(allow_growth=True)\n"
          "tf.Session(config=tf.ConfigProto(gpu_options=options))\n"
-         "tf.Session(config=tf.ConfigProto(gpu_options=options))\n",
-         "passed to `tf.ConfigProto(...)`"),
+         "tf.Session(config=wrapped(gpu_options=options))\n",
+         "passed to `wrapped(...)`"),
         (CONFIG + "print(config, input())\ntf.Session(config=config)\n", "passed to `print(...)`"),
         (CONFIG + "print(config, file=open('x', 'w'))\ntf.Session(config=config)\n",
          "passed to `print(...)`"),

@@ -135,6 +135,8 @@ def imports_for(module: Module, call: ast.Call, function: Function) -> dict[str,
         roots = origin.names.roots(name, theirs)
         if not bindings or (roots and roots == module.names.roots(name, ours)):
             continue
+        if any(root.partition(".")[0] == "tensorflow" for root in roots):
+            return None  # it has another name there, and one is enough
         made = bindings[0].node if len(bindings) == 1 else None
         around = [] if made is None else [made, *origin.names.ancestors(made)]
         kinds = (ast.Import, ast.ImportFrom)

@@ -94,7 +94,7 @@ def _pair(
             [j for j in _created(target) if j not in taken],
         )
 
-    join(_alike(reference, target))
+    join(_of_one_layer(reference, target, _alike(reference, target)))
     for scoped in (True, False):
         join(_counted_otherwise(reference, target, *left(), scoped))
     for parts in (None, 2):
@@ -102,15 +102,8 @@ def _pair(
             _by_name(variables, indices, parts)
             for variables, indices in zip((reference, target), left())
         )
-        both = [name for name in names if name in their_names]
-        apart = {
-            name.rpartition("/")[0]
-            for name in both
-            if name.endswith("/kernel")
-            and not _same_shape(reference[names[name]], target[their_names[name]])
-        }  # a layer whose kernel is another one has another bias, whatever its shape
-        own = [name for name in both if name.rpartition("/")[0] not in apart]
-        join([(names[name], their_names[name]) for name in own])
+        both = [(names[name], their_names[name]) for name in names if name in their_names]
+        join(_of_one_layer(reference, target, both))
     layers, others = (
         _layers(variables, indices) for variables, indices in zip((reference, target), left())
     )
@@ -121,6 +114,27 @@ def _pair(
         join([(i, j) for j in left()[1] if _same_shape(reference[i], target[j])][:1])
     one, other = left()
     return sorted(pairs.items()), sorted(one), sorted(other)
+
+
+def _of_one_layer(
+    reference: list[dict[str, Any]], target: list[dict[str, Any]], pairs: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Pairs by name, without those of layers whose kernels have other shapes.
+
+    TF1 calls the first layer below a scope `dense`, Keras the first of the program: it has another
+    bias, whatever the shapes of the two.
+    """
+    apart = {
+        (_layer(reference[i]), _layer(target[j]))
+        for i, j in pairs
+        if _bare(reference[i]["name"]).endswith("/kernel")
+        and not _same_shape(reference[i], target[j])
+    }
+    return [(i, j) for i, j in pairs if (_layer(reference[i]), _layer(target[j])) not in apart]
+
+
+def _layer(variable: dict[str, Any]) -> str:
+    return _bare(variable["name"]).rpartition("/")[0]
 
 
 def _created(variables: list[dict[str, Any]]) -> list[int]:

@@ -188,3 +188,22 @@ def test_scopes_that_both_have_tell_more_than_the_order():
     assert matching.pair(before, after)[0] == [(0, 2), (1, 3), (2, 0), (3, 1)]
     after = kernels("critic/dense_1", "critic/dense", "generator/dense_1", "generator/dense")
     assert matching.pair(before, after)[0] == [(0, 3), (1, 2), (2, 1), (3, 0)]
+
+
+def test_a_bias_is_that_of_its_layer_and_not_of_the_name():
+    """TF1 counts layers below a scope by themselves, Keras all of them."""
+    reference = [
+        {"name": "inner/dense/kernel", "shape": [8, 8]},
+        {"name": "inner/dense/bias", "shape": [8]},
+        {"name": "dense/kernel", "shape": [80, 8]},
+        {"name": "dense/bias", "shape": [8]},
+    ]
+    target = [
+        {"name": "dense/kernel", "shape": [8, 8], "alike": ["dense/kernel", 0]},
+        {"name": "dense/bias", "shape": [8], "alike": ["dense/bias", 0]},
+        {"name": "dense_1/kernel", "shape": [80, 8], "alike": ["dense_1/kernel", 0]},
+        {"name": "dense_1/bias", "shape": [8], "alike": ["dense_1/bias", 0]},
+    ]
+    assert matching.pair(reference, target) == ([(0, 0), (1, 1), (2, 2), (3, 3)], [], [])
+    plain = [{"name": one["name"], "shape": one["shape"]} for one in target]
+    assert matching.pair(reference, plain) == ([(0, 0), (1, 1), (2, 2), (3, 3)], [], [])

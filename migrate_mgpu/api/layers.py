@@ -310,8 +310,8 @@ def _pool(name: str, keras: str, order: tuple[str, ...] = ()) -> LayerRow:
 
 LAYERS = Table(
     *_rows(),
-    # TF1 has no such function: `normalize/moving_moments.py` writes batch normalization by hand so,
-    # for the readers alone. It gives the mean and the variance.
+    # TF1 has no such function: `normalize/layers/moving_moments.py` writes batch normalization by
+    # hand so, for the readers alone. It gives the mean and the variance.
     LayerRow(
         (MOMENTS_CALL,),
         MOMENTS,

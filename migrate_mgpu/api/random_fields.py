@@ -1,8 +1,8 @@
 """`tf.contrib.crf`: linear-chain conditional random fields, as functions of TF2's.
 
 `crf_log_likelihood` makes the transitions itself where it is not given them, and no function of TF2
-makes a variable: `models/normalize/crf_transitions.py` gives it them. Compared with TF 1.15.5 by
-`fixtures/session/random_fields`.
+makes a variable: `models/normalize/layers/crf_transitions.py` gives it them. Compared with
+TF 1.15.5 by `fixtures/session/random_fields`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from migrate_mgpu.api.schema import Parameter, Row, Table
 from migrate_mgpu.core.records import record
 
-TOWERS = "TowerStrategy"  # what normalize/towers.py makes of `replicate_model_fn`
+TOWERS = "TowerStrategy"  # what normalize/estimators/towers.py makes of `replicate_model_fn`
 
 
 @record(frozen=True)

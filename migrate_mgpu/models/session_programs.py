@@ -45,8 +45,8 @@ from migrate_mgpu.models.front.towers.loop import find_towers, places_in_loops
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
-from migrate_mgpu.models.normalize.mixed_indents import MIXED
-from migrate_mgpu.models.normalize.monitored_sessions import WORKERS_ADVICE, refusal
+from migrate_mgpu.models.normalize.functions.mixed_indents import MIXED
+from migrate_mgpu.models.normalize.sessions.monitored_sessions import WORKERS_ADVICE, refusal
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout

@@ -25,7 +25,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.session.scope import constructor_of
-from migrate_mgpu.models.normalize.graph_methods import in_line, moved
+from migrate_mgpu.models.normalize.objects.graph_methods import in_line, moved
 from migrate_mgpu.run.relocation import rewritten
 from migrate_mgpu.source.history import before
 from migrate_mgpu.source.notebook import Notebook

@@ -23,15 +23,14 @@ from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.ir import SharedGraph
-from migrate_mgpu.models.normalize import (
+from migrate_mgpu.models.normalize.functions import (
     builders_in_place,
     graph_settings,
-    monitored_sessions,
-    printed_parts,
     unread_functions,
-    unread_states,
 )
-from migrate_mgpu.models.normalize.session_passes import PassInput, edits_of
+from migrate_mgpu.models.normalize.objects import unread_states
+from migrate_mgpu.models.normalize.sessions import monitored_sessions, printed_parts
+from migrate_mgpu.models.normalize.sessions.session_passes import PassInput, edits_of
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.joined_modules import (
     Joined,

@@ -11,7 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.findings import KEPT, MANUAL, REFUSED, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.conversion import Conversion
-from migrate_mgpu.models.normalize.passes import answering
+from migrate_mgpu.models.normalize.estimators.passes import answering
 from migrate_mgpu.run.plan import Planned
 from migrate_mgpu.run.relocation import Files, Rewritten, relocated, renamed, rewritten
 from migrate_mgpu.run.reporting import finding

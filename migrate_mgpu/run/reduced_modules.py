@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.findings import FileResult, Finding, RunResult
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.normalize import unread_functions
+from migrate_mgpu.models.normalize.functions import unread_functions
 from migrate_mgpu.run.relocation import Rewritten, moved_back, relocated, rewritten
 from migrate_mgpu.source.notebook import Notebook
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.models.normalize import builders_in_place
+from migrate_mgpu.models.normalize.functions import builders_in_place
 
 
 @pytest.fixture

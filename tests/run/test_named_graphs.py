@@ -7,7 +7,7 @@ import pytest
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.findings import RunResult
 from migrate_mgpu.core.selection import Selection
-from migrate_mgpu.models.normalize import static_sizes
+from migrate_mgpu.models.normalize.layers import static_sizes
 from migrate_mgpu.run.migrate import migrate
 from tests.support.migration import run, said
 

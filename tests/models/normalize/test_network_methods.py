@@ -6,7 +6,7 @@ import pytest
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.models.normalize import network_methods
+from migrate_mgpu.models.normalize.objects import network_methods
 from tests.models.front.session.test_refusals import program
 from tests.models.front.session.test_writing import native
 from tests.support.migration import run, said

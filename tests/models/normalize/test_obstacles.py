@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from migrate_mgpu.models.normalize import closures, passes
-from migrate_mgpu.models.normalize.passes import Pass
+from migrate_mgpu.models.normalize.estimators import closures, passes
+from migrate_mgpu.models.normalize.estimators.passes import Pass
 from migrate_mgpu.run.migrate import migrate
 from tests.models.normalize.restated import END, HEAD, TAIL
 from tests.support.migration import migrated, run

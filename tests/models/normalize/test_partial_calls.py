@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.models.normalize import partial_calls
+from migrate_mgpu.models.normalize.functions import partial_calls
 from migrate_mgpu.source.source import splice
 
 PROGRAM = """\

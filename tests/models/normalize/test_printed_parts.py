@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate_mgpu.models.normalize.printed_parts import TOLD
+from migrate_mgpu.models.normalize.sessions.printed_parts import TOLD
 from tests.support.migration import after, migrated, run, said
 
 PROGRAM = """\

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from migrate_mgpu.models.normalize.public_keras import _CLASSES, _MODULES, OTHERS
+from migrate_mgpu.models.normalize.functions.public_keras import _CLASSES, _MODULES, OTHERS
 from migrate_mgpu.runtimes import Runtime
 from tests.models.normalize.restated import END, HEAD, TAIL, whole
 from tests.support import servers

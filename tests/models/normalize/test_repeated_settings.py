@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.models.normalize import repeated_settings
+from migrate_mgpu.models.normalize.sessions import repeated_settings
 from migrate_mgpu.source.source import splice
 
 PROGRAM = """\

@@ -8,7 +8,7 @@ import pytest
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.project import Project
-from migrate_mgpu.models.normalize import settled_arms
+from migrate_mgpu.models.normalize.functions import settled_arms
 from migrate_mgpu.source.source import splice
 
 FUNCTION = """\

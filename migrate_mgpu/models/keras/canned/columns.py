@@ -8,7 +8,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.ir import BoundExpression, FeatureColumn
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.normalize.column_tensors import ColumnTensors, Tensor
+from migrate_mgpu.models.normalize.estimators.column_tensors import ColumnTensors, Tensor
 from migrate_mgpu.source.new_code import Code, call
 from migrate_mgpu.source.style import FileStyle
 

@@ -11,7 +11,7 @@ from migrate_mgpu.models.keras.canned.columns import ModelColumns
 from migrate_mgpu.models.keras.canned.heads import HeadWriter
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.expressions import Context, Replacement
-from migrate_mgpu.models.normalize.column_tensors import ORDER, Tensor
+from migrate_mgpu.models.normalize.estimators.column_tensors import ORDER, Tensor
 from migrate_mgpu.source.new_code import WIDTH, Code, call, deeper, lines
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle

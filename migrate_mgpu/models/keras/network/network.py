@@ -30,7 +30,7 @@ from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, h
 from migrate_mgpu.models.keras.network.naming import name_layers
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.network.tables import tables
-from migrate_mgpu.models.normalize.obstacles import CHANGED_SETTING, COMPUTED_SIZE
+from migrate_mgpu.models.normalize.estimators.obstacles import CHANGED_SETTING, COMPUTED_SIZE
 from migrate_mgpu.source.blocks import Block, outermost
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, start_with_comments

@@ -30,7 +30,7 @@ from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.sharing import Part, Sharing
-from migrate_mgpu.models.normalize.layer_loops import is_last_alone
+from migrate_mgpu.models.normalize.layers.layer_loops import is_last_alone
 from migrate_mgpu.source.blocks import Block, behind_header, bracketed, leading, outermost
 from migrate_mgpu.source.style import FileStyle
 

@@ -1,0 +1,1 @@
+"""Passes over functions and statements that build a graph."""

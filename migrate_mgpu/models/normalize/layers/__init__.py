@@ -1,0 +1,1 @@
+"""Passes over layers, variables and the collections that they are in."""

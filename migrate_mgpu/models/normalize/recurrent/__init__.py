@@ -1,0 +1,1 @@
+"""Passes over recurrent networks: cells, attention, decoders."""

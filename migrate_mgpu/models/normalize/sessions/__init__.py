@@ -1,0 +1,1 @@
+"""Passes over sessions: what makes, runs, saves and summarizes a graph."""

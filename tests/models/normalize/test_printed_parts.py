@@ -177,3 +177,30 @@ def test_a_function_of_another_module_stays_there(head: str) -> None:
     assert said(result).count(TOLD) == 2
     text = after(result, *files)
     assert "show(out)" not in text and SHOW in text, text
+
+
+SHAPES = """\
+import numpy as np
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [4, 3])
+w = tf.Variable(tf.zeros([3, 2]))
+out = tf.matmul(x, w)
+print(out.shape)
+loss = tf.reduce_mean(tf.square(out))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        sess.run(train, {x: np.ones([4, 3])})
+"""
+
+
+def test_a_shape_that_each_turn_prints_keeps_its_program() -> None:
+    """TF1 printed it beside the steps: it is a line of the run, and no look at the graph."""
+    states = {one.state for one in run(SHAPES, bridge=True, native_sessions=True).programs}
+    assert states == {"native"}
+    inside = f"{SHAPES}        print(out.shape)\n"
+    result = run(inside, bridge=True, native_sessions=True)
+    assert {one.state for one in result.programs} == {"bridge"}, said(result)
+    assert any("`out`, a part of the graph, is used outside" in one for one in said(result))

@@ -65,6 +65,7 @@ _TABLE = "contrib.slim.model_analyzer.analyze_vars"
 _OF_DATASETS = ("batch", "cache", "map", "prefetch", "repeat", "shuffle", "skip", "take")
 _STRUCTURE = ("output_types", "output_shapes", "output_classes", "element_spec")
 _OF_HOST = ("gfile.", "io.", "train.", "python_io.", "app.", "flags.")  # no parts of a graph
+_LOOPS = (ast.For, ast.While)
 _DEEP = 12  # names that are given by others
 
 
@@ -521,6 +522,8 @@ class _SureLines(_Lines):
         for name in self.names.by_id["print"]:
             statement = self.names.statement(name)
             if self._prints(statement) and self._mentions(statement):
+                if self._tells_in_loop(statement):
+                    continue
                 by_block.setdefault(self.names.parents[statement], []).append(statement)
         for parent, lines in by_block.items():
             if isinstance(parent, ast.For) and self._prints(parent):
@@ -528,6 +531,19 @@ class _SureLines(_Lines):
             else:
                 block = self.names.block(lines[0])
                 yield from (one for one in lines if one in block and len(lines) < len(block))
+
+    def _tells_in_loop(self, statement: ast.stmt) -> bool:
+        """Whether a line prints a shape in each turn of a loop that runs steps."""
+        shapes = any(
+            isinstance(one, ast.Attribute) and one.attr in ("shape", "get_shape")
+            for one in walk(statement)
+        )
+        loops = (one for one in self.names.ancestors(statement) if isinstance(one, _LOOPS))
+        return shapes and any(
+            isinstance(one, ast.Attribute) and one.attr in ("run", "eval")
+            for loop in loops
+            for one in walk(loop)
+        )
 
     def _is_builtin(self, name: ast.Name) -> bool:
         return self.names.qualname(name) in self.asked  # a name that nothing binds is none

@@ -67,6 +67,11 @@ class Inputs(EditSet):
         if function.array is not None:
             return "".join(dataset(function.array, base))
         if isinstance(node, ast.Lambda):
+            told = {one.arg for one in (*node.args.args, *node.args.kwonlyargs)} - known
+            asked = [n for n in walk(node.body) if isinstance(n, ast.Name) and n.id in told]
+            if asked:
+                text = f"`{asked[0].id}`, a parameter of the input function, is given by nobody"
+                raise Refused(module, asked[0], text, "write its default where it is asked for")
             return text_of(module, node.body, 0, base)
         own = [self._own(name, function, mode) for name in function.own]
         if function.fixed is not None:

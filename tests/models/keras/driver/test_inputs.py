@@ -242,6 +242,13 @@ def test_the_input_context_that_a_strategy_gives() -> None:
     assert "est.fit(fed()," in lines(f"{body}{MAKE}{uses}")
 
 
+def test_a_lambda_whose_parameter_nobody_gives_stays() -> None:
+    body = "def fed(context=None):\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
+    use = "est.train(lambda input_context=None: fed(context=input_context), steps=1)\n"
+    with pytest.raises(Refused, match="`input_context`, a parameter of the input function"):
+        lines(f"{body}{MAKE}{use}")
+
+
 TFDS = "import tensorflow_datasets as tfds\n\n\ndef fed():\n"
 
 

@@ -82,6 +82,8 @@ class VariableCopyReader(StatementReader):
             parts = [] if pairs.keywords else pairs.args
         if variable.id not in names or len(names) != len(parts) or len(parts) != 1 + zipped:
             return None
+        if zipped and self.scope.towers is not None:
+            raise Refused(self.module, statement, "variables are copied beside the towers")
         left, *others = (self._listed(one, statement) for one in parts)
         right = others[0] if others else left
         if left is None or right is None or (not others and left.slots):

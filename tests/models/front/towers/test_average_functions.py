@@ -135,3 +135,13 @@ def test_a_setting_that_is_changed_is_none_of_all_towers() -> None:
     line = "                n = args.batch // num_gpus\n"
     text = changed(SLICES, (line, f"{line}                args.batch = 4\n"))
     assert "`n = args.batch // num_gpus`, in the loop over the devices" in stays(text)
+
+
+GAN = (TOWERS / "clipped_gan" / "before.py").read_text()
+LIMITS = "[v.assign(tf.clip_by_value(v, -0.1, 0.1)) for v in d_vars]"
+
+
+def test_weights_that_another_network_gives_beside_towers_stay() -> None:
+    copies = "[v.assign(w) for v, w in zip(d_vars[:2], d_vars[2:])]"
+    assert "for v in d_vars:\n        v.assign(" in native(GAN)
+    assert "variables are copied beside the towers" in stays(changed(GAN, (LIMITS, copies)))

@@ -12,7 +12,7 @@ from migrate_mgpu.parity.compare.outcome import NOT_EQUIVALENT
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs import programs
 from migrate_mgpu.parity.runs.programs import Options
-from migrate_mgpu.parity.runs.sides import Side
+from migrate_mgpu.parity.runs.sides import Crash, Side
 from migrate_mgpu.parity.second_run import SecondRun
 from migrate_mgpu.parity.verdict import Judged
 from migrate_mgpu.runtimes import Runtime
@@ -25,8 +25,8 @@ class Request:
     Attributes:
       reference: its runtime, or None when a recorded trace stands in for it.
       before: the reference's program; after: the target's.
-      adapt: the numbers of devices are nobody's choice: those that are too few for the old program
-        are left out, and larger ones are tried.
+      adapt: the numbers of devices are nobody's choice: those that are too few for the old
+        or the new program are left out, and larger ones are tried.
       bridge: makes the old program in a form in which the target's TensorFlow runs it, as TF1
         code; it gives None where there is none.
     """
@@ -84,13 +84,21 @@ def run(request: Request, place: Path) -> tuple[list[Judged], list[Judged]]:
                 found = verdict.with_second_run(found, request.tolerances, seen)
                 if request.reference is not None and verdict.rounding_may_explain(found):
                     found = _with_rounding(request, found, seen, devices, folder)
-        crash = reference.crash
-        if request.adapt and crash is not None and crash.too_few_devices:
+        if request.adapt and too_few_for(found) is not None:
             too_few.append(found)
             waiting += [more.pop(0)] if more and not waiting and not judged else []
         else:
             judged.append(found)
     return (judged, too_few) if judged else (too_few, [])
+
+
+def too_few_for(judged: Judged) -> Crash | None:
+    """How the program ended that names more devices than there were, if one of the two does.
+
+    TF1 builds the towers of missing GPUs on the CPU where placement is soft: a strategy needs all.
+    """
+    crashes = (judged.reference.crash, judged.target.crash)
+    return next((one for one in crashes if one is not None and one.too_few_devices), None)
 
 
 def _with_rounding(

@@ -215,7 +215,7 @@ def adapted(pair: Pair) -> Pair:
 
 
 def _too_few(judged: Judged) -> str:
-    return f"the program names more devices than that: {judged.reference.crash}"
+    return f"the program names more devices than that: {comparison.too_few_for(judged)}"
 
 
 # How many findings a cause names.

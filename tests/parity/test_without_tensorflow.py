@@ -177,6 +177,17 @@ def test_default_numbers_of_devices_are_those_a_program_can_run_on(
     assert f"--devices {','.join(map(str, compared))}" in result["command"]
 
 
+def test_a_strategy_that_needs_more_devices_than_the_towers_before_it(tmp_path):
+    """TF1 builds the towers of missing GPUs on the CPU, where placement is soft."""
+    towers = "import sys\nprint('loss', 0.5, len('/gpu:1'))\n"
+    text = "the strategy names /gpu:1, and --devices gives the program 1: let it ask for as many"
+    strategy = f"import sys\nif sys.argv[1] == '1':\n    raise ValueError({text!r})\n{towers}"
+    status, stdout, _ = run(*pair(tmp_path / "p", towers, strategy), *HERE[:4], "--", "{devices}")
+    result = valid(kept(tmp_path / "records"))
+    assert status == 0 and [one["devices"] for one in result["results"]] == [2]
+    assert "1 device: left out, the program names more devices than that: crashed" in stdout
+
+
 def test_a_program_that_says_nothing_of_devices_runs_on_one(tmp_path):
     status, stdout, _ = run(*pair(tmp_path / "p", "print('loss', 0.5)\n"), *HERE[:4])
     result = valid(kept(tmp_path / "records"))

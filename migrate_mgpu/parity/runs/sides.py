@@ -130,11 +130,12 @@ class Crash:
         return f"{'crashed' if self.crashed else 'did not finish'}: {place}{self.message}"
 
 
-# What TensorFlow and Keras say of a device that is not there.
+# What TensorFlow and Keras say of a device that is not there, and the probe of a strategy's.
 _TOO_FEW = re.compile(
     r"devices to be available|Could not satisfy (?:explicit )?device specification"
     r"|was explicitly assigned to \S+ but available devices are"
     r"|'visible_device_list' listed an invalid GPU id|/device:\w+:\d+ unknown device"
+    r"|the strategy names \S+, and --devices gives the program"
 )
 # Packages that are imported by another name than they are installed by.
 _PACKAGES = {

@@ -253,6 +253,7 @@ class Network:
             lines.line(f"return {plan.result}", 1)
         lines.lines = [*self._carried(context, block.indent), *lines.lines]
         self._check_changes(context)
+        self._check_given(context)
         # A model is always told; other layers take what they use.
         told = context.trains or plan.base == "Model"
         parameters = ["self", *self._tensors(), *(["training=False"] if told else [])]
@@ -321,6 +322,25 @@ class Network:
                     text = f"`{part.id}` changes {where} the network uses it"
                     advice = "give the new value another name"
                     raise Refused(self.module, part, text, advice, CHANGED_SETTING)
+
+    def _check_given(self, context: Context) -> None:
+        """A parameter that is no tensor, and that the network gives one to, is not read before."""
+        names = self.module.names
+        for name in (one for one in self.plan.settings if one in self.times.tensors):
+            read = sorted((one for one in context.mentions if one.id == name), key=position)
+            stored = [
+                part
+                for statement in self.plan.statements
+                for part in walk(statement)
+                if isinstance(part, ast.Name) and part.id == name and not _is_read(part)
+            ]
+            if not stored or not read:
+                continue
+            own = any(part in stored for part in walk(names.statement(read[0])))
+            if position(read[0]) < min(map(position, stored)) or (own and _is_read(read[0])):
+                text = f"`{name}` changes behind where the network uses it"
+                advice = "give the new value another name"
+                raise Refused(self.module, read[0], text, advice, CHANGED_SETTING)
 
     @cached_property
     def _omitted(self) -> dict[ast.stmt, None]:
@@ -629,6 +649,10 @@ def _children(statement: ast.If | ast.For | ast.With) -> list[ast.stmt]:
 def _nothing(context: Context) -> str:
     """What stands for a statement that goes away."""
     return ""
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
 
 
 def _may_change(names: Names, name: ast.Name) -> bool:

@@ -258,36 +258,30 @@ def _returns(block: list[ast.stmt]) -> bool:
 
 
 def leaves(module: Module, statement: ast.stmt) -> bool:
-    """Whether a function does something behind the `return` of a session, where another is made.
+    """Whether a function does something behind the `return` of a session, if it does not leave.
 
-    Not where that one has nothing but what is made before both.
+    Not where all that is there returns another one, with nothing but what is made before both.
     """
     if not isinstance(statement, ast.Return):
         return False
-    function = next(
-        one for one in module.names.ancestors(statement) if isinstance(one, ast.FunctionDef)
-    )
-    last = function.body[-1]
-    if _ends(module, function, statement):
-        return False
+    behind: list[ast.stmt] = []
+    child: ast.stmt = statement
+    for around in module.names.ancestors(statement):
+        block = module.names.block(child)
+        behind += block[block.index(child) + 1 :]
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            break
+        if not isinstance(around, (ast.If, ast.With)):
+            return True  # a loop goes on, a `try` may end otherwise
+        child = around
+    last = behind[0] if len(behind) == 1 else None
     call = last.value if isinstance(last, ast.Return) else None
     given = (
         [*call.args, *(one.value for one in call.keywords)] if isinstance(call, ast.Call) else []
     )
     config = given[0] if len(given) == 1 else None
     fields = [one.value for one in config.keywords] if isinstance(config, ast.Call) else []
-    return not fields or not all(isinstance(one, ast.Name) for one in fields)
-
-
-def _ends(module: Module, function: ast.FunctionDef, statement: ast.stmt) -> bool:
-    """Whether nothing of a function would be executed behind a statement."""
-    block = module.names.block(statement)
-    while block[-1] is statement and block is not function.body:
-        around = module.names.parents[statement]
-        if not isinstance(around, (ast.If, ast.With)):
-            return False
-        statement, block = around, module.names.block(around)
-    return block[-1] is statement
+    return bool(behind) and not (fields and all(isinstance(one, ast.Name) for one in fields))
 
 
 def _other_arguments(sink: SinkCall) -> bool:

@@ -208,6 +208,18 @@ def test_a_function_leaves_where_the_other_session_has_options_of_its_own() -> N
     assert f"{head}    tf.config.threading.set_inter_op_parallelism_threads(2)" in made, made
 
 
+def test_a_function_that_makes_one_in_a_loop_stays() -> None:
+    looped = LIMITS.replace("    if threads:", "    while threads:")
+    assert _both(looped)[0] == looped
+
+
+def test_a_function_leaves_where_it_would_do_more() -> None:
+    more = LIMITS.replace(LAST, f"    print('no threads are told')\n{LAST}")
+    made, _ = _both(more)
+    head = "set_intra_op_parallelism_threads(int(threads))\n        return\n"
+    assert f"{head}    print('no threads are told')" in made, made
+
+
 def test_a_function_that_may_make_no_session_stays() -> None:
     """`set_session(None)` is an error that TF1 gives."""
     none = LIMITS.replace(LAST, "")

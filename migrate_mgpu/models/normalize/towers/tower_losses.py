@@ -17,7 +17,7 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.towers.loop import (
     loops_on_devices,
@@ -33,7 +33,7 @@ _KEY = "losses"
 _READERS = ("get_losses", "get_regularization_loss", "get_regularization_losses", "Reduction")
 # What may collect a loss besides, or read it elsewhere.
 _OTHERS = ("losses.add_loss", "losses.get_total_loss", "losses.get_losses")
-_LIBRARIES = ("contrib.losses", "contrib.slim.losses", "losses.")
+_LIBRARIES = ("contrib.losses", "contrib.slim.losses")
 
 
 def normalize(module: Module, graph: CallGraph, modules: Sequence[Module]) -> list[Edit]:
@@ -79,7 +79,7 @@ def _made(modules: Sequence[Module]) -> list[tuple[Module, ast.Call]] | None:
     for module in modules:
         for call in module.names.calls:
             name = name_of(module, call)
-            if name in _OTHERS or name.startswith(_LIBRARIES[:-1]):
+            if name in _OTHERS or name.startswith(_LIBRARIES):
                 return None
             collects = name.startswith("add_to_collection") or name == "get_collection_ref"
             if collects and any(_is_losses(module, one) for one in call.args):
@@ -128,6 +128,6 @@ def _named(
             given.append(name)
         else:
             return []
-    if len({*given}) < len(given) or any(isinstance(one, ast.If) for one in walk(read)):
+    if len({*given}) < len(given):
         return []
     return [*found, Edit(*source.span(read), f"[{', '.join(given)}]")]

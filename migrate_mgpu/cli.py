@@ -34,6 +34,8 @@ WORDS = (
     b"session_config",
     b"enable_eager_execution",
     b"stimator",
+    b"learn.DNN",
+    b"learn.Linear",
     b"multi_gpu_model",
 )
 # In a file without any of the words above: graph code of TF1 that has no session of its own.

@@ -13,12 +13,14 @@ _PARAMETERS = (
     Parameter("queue_capacity", "1000"),
     Parameter("num_threads", "1"),
 )
+# `tf.contrib.learn`'s shuffles unless it is told not to.
+_OF_LEARN = tuple(Parameter("shuffle", "True") if p.name == "shuffle" else p for p in _PARAMETERS)
 
 ARRAY_INPUTS = Table(
+    Row(("contrib.learn.io.numpy_input_fn",), "arrays", _OF_LEARN),
     Row(
         (
             "estimator.inputs.numpy_input_fn",
-            "contrib.learn.io.numpy_input_fn",
             "python.estimator.inputs.numpy_io.numpy_input_fn",
         ),
         "arrays",

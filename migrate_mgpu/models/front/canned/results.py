@@ -18,14 +18,15 @@ def wanted_results(flow: EstimatorFlow, graph: CallGraph) -> set[str] | None:
     found: set[str] = set()
     for call in flow.driving.calls:
         for mention in values.uses(call.module, call.node) if call.kind == EVALUATE else ():
-            keys = _keys(mention)
+            keys = keys_of(mention)
             if keys is None:
                 return None
             found |= keys
     return found
 
 
-def _keys(mention: Value) -> set[str] | None:
+def keys_of(mention: Value) -> set[str] | None:
+    """The keys that a mention of a result reads; None where it is shown, or handed on, whole."""
     node = mention.node
     assert node is not None
     parents = mention.module.names.parents

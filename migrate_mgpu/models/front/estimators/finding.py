@@ -22,6 +22,7 @@ from migrate_mgpu.models.front.estimators.folders import shared_folders
 from migrate_mgpu.models.front.estimators.parts import (
     ADDED_METRICS,
     CANNED,
+    CONTRIB_CANNED,
     CONTRIB_LEARN,
     CUSTOM,
     KERAS,
@@ -49,7 +50,7 @@ def find_estimators(project: Project, graph: CallGraph) -> list[EstimatorFlow]:
     finder = _Finder(graph)
     found: list[EstimatorFlow] = []
     for module in project.modules.values():
-        if "stimator" not in module.source.text:
+        if "stimator" not in module.source.text and "learn." not in module.source.text:
             continue
         for call in module.names.calls:
             flow = finder.flow(module, call)
@@ -90,6 +91,8 @@ class _Finder:
                 CANNED: "write its network as a Keras model",
             }.get(flow.kind, "make it a tf.estimator.Estimator first")
             key = CONTRIB_LEARN if name == "contrib.learn.Estimator" else ""
+            if head == "contrib.learn" and last in CANNED_KINDS:
+                key = CONTRIB_CANNED
             flow.problem(module, call, f"`{shown}` is not converted", advice, key)
             return flow
         try:

@@ -16,6 +16,7 @@ from migrate_mgpu.models.ir import Construction, Distribution, Driving, Expressi
 # Keys of diagnostics that something decides by.
 INSIDE_STATEMENT = "estimator-inside-statement"
 CONTRIB_LEARN = "estimator-of-contrib-learn"
+CONTRIB_CANNED = "canned-of-contrib-learn"
 ADDED_METRICS = "metrics-added-to-an-estimator"
 OTHER_ESTIMATOR = "another-estimator"
 USED_ELSEWHERE = "estimator-used-in-another-function"

@@ -43,6 +43,8 @@ def read_array_input(module: Module, node: ast.AST) -> ArrayInput | None:
         raise Refused(module, node, f"{shown} without x")
     told = arguments.get("shuffle")
     shuffles = constant(told)
+    if told is None and any(p.name == "shuffle" and p.default == "True" for p in row.parameters):
+        shuffles = True
     if not isinstance(shuffles, bool):
         if (
             told is not None

@@ -58,7 +58,7 @@ _MODES = {"TRAIN": "TRAIN", "EVAL": "EVAL", "INFER": "PREDICT"}
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits of one Estimator with its model_fn; none for another form."""
-    found = _Restated(flow, ValueFlow(graph))
+    found = Restated(flow, ValueFlow(graph))
     return found.edits if found.restated() else {}
 
 
@@ -77,7 +77,11 @@ class _ReturnedSpec:
         return by_parameter(self.node, _OPS).get("predictions")
 
 
-class _Restated:
+class Restated:
+    """An Estimator of `tf.contrib.learn`'s as one of `tf.estimator`'s, with all of its uses."""
+
+    name = "Estimator"  # of the class in tf.estimator
+
     def __init__(self, flow: EstimatorFlow, values: ValueFlow) -> None:
         self.flow = flow
         self.values = values
@@ -89,15 +93,7 @@ class _Restated:
     def restated(self) -> bool:
         """Whether all of it has another form; its edits are there then."""
         module, call = self.flow.module, self.flow.call
-        given = by_parameter(call, _ESTIMATOR)
-        node = given.get("model_fn")
-        if node is None or not given.keys() <= set(_ESTIMATOR[:4]):
-            return False
-        origins = self.values.definitions(module, node)
-        if len(origins) != 1 or origins[0].node is None:
-            return False
-        function = self.values.graph.target(origins[0].module, origins[0].node)
-        if function is None or not self._function(function):
+        if not self._model():
             return False
         made: ast.Call = call
         around = module.names.taker(call)
@@ -110,13 +106,27 @@ class _Restated:
                 return False
         if not self._measured():
             return False
-        self._named(module, call.func, "Estimator")
+        self._named(module, call.func, self.name)
         for changed, gone in self.gone.items():
             for statement in changed.tensorflow_imports:
+                if _binds_tensorflow(changed, statement):
+                    continue  # what is written names it
                 if binds_only_removed(changed, statement, gone):
                     self._edit(changed, without_paragraph(changed.source, statement))
             self._short_names(changed, gone)
         return True
+
+    def _model(self) -> bool:
+        """Whether the model that it is made with has another form."""
+        module, given = self.flow.module, by_parameter(self.flow.call, _ESTIMATOR)
+        node = given.get("model_fn")
+        if node is None or not given.keys() <= set(_ESTIMATOR[:4]):
+            return False
+        origins = self.values.definitions(module, node)
+        if len(origins) != 1 or origins[0].node is None:
+            return False
+        function = self.values.graph.target(origins[0].module, origins[0].node)
+        return function is not None and self._function(function)
 
     def _unwrapped(self, module: Module, around: ast.Call) -> None:
         """`SKCompat(Estimator(...))` is the Estimator; what it does besides, its calls do."""
@@ -281,10 +291,7 @@ class _Restated:
             edit.add("input_fn", function)
         elif given.keys() & set(_ARRAYS) or name == "predict":
             return False
-        one_by_one = given.pop("as_iterable", None)
-        if one_by_one is not None and constant(one_by_one) is not True:
-            return False
-        if name == "predict" and not (given.keys() <= {"x", "batch_size"} and _walked(call, names)):
+        if not self._taken(module, call, name, given):
             return False
         edit.drop(*_ARRAYS, "log_progress", "as_iterable")
         edit.rename("monitors", "hooks")
@@ -293,6 +300,20 @@ class _Restated:
         end = module.source.span(method)[1]
         self._edit(module, Edit(end - len(method.attr), end, name))
         return True
+
+    def _taken(
+        self, module: Module, call: ast.Call, method: str, given: dict[str, ast.expr]
+    ) -> bool:
+        """Whether the rest of the program takes what a call gives as it takes `tf.estimator`'s."""
+        one_by_one = given.get("as_iterable")
+        if one_by_one is not None and constant(one_by_one) is not True:
+            return False
+        known = given.keys() <= {"x", "batch_size", "as_iterable"}
+        return method != "predict" or (known and is_walked(call, module.names))
+
+    def _features(self, module: Module, array: str) -> str:
+        """What the Estimator is fed of an array."""
+        return array
 
     def _fed(
         self,
@@ -318,7 +339,8 @@ class _Restated:
         size = given.get("batch_size")
         rows = source.code(size) if size is not None else str(_ROWS) if wrapped else f"len({x})"
         tf = style_at(module, call).tensorflow
-        taken = f"({x}, {rest[0]})" if rest else x
+        features = self._features(module, x)
+        taken = f"({features}, {rest[0]})" if rest else features
         data = f"{tf}.data.Dataset.from_tensor_slices({taken})"
         key = {"train": "fit"}.get(method, method)
         scope = names.scope_at(statement)
@@ -396,6 +418,12 @@ class _Restated:
         return module is self.flow.module
 
 
+def _binds_tensorflow(module: Module, statement: ast.AST) -> bool:
+    """Whether an import brings the name by which new text calls TensorFlow."""
+    names = [one.asname or one.name for one in getattr(statement, "names", ())]
+    return style_at(module, statement).tensorflow in names
+
+
 def _is_named(node: ast.expr) -> bool:
     """An array that has a name, or is an item of one that does: `batch[0]`."""
     if isinstance(node, ast.Subscript) and isinstance(constant(node.slice), int):
@@ -424,7 +452,7 @@ def _last_line(lines: list[str]) -> int:
     return max((n for n, line in enumerate(lines, start=1) if line), default=0)
 
 
-def _walked(call: ast.Call, names: Names) -> bool:
+def is_walked(call: ast.Call, names: Names) -> bool:
     """Whether rows one after the other do as well as an array of them."""
     parent = names.parents[call]
     if isinstance(parent, (ast.For, ast.comprehension)):

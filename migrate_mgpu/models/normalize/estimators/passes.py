@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import (
     ADDED_METRICS,
+    CONTRIB_CANNED,
     CONTRIB_LEARN,
     INSIDE_STATEMENT,
     MADE_ELSEWHERE,
@@ -37,8 +38,10 @@ from migrate_mgpu.models.normalize.estimators import (
     changed_batches,
     changed_features,
     closures,
+    cluster_filters,
     config_copies,
     constant_batches,
+    contrib_canned,
     contrib_estimators,
     digits,
     drawn_arrays,
@@ -131,6 +134,8 @@ PASSES = (
         normalization_pairs.tell,
     ),
     Pass(contrib_estimators.normalize, frozenset({CONTRIB_LEARN})),
+    Pass(cluster_filters.normalize, frozenset({cluster_filters.CONFIG}), cluster_filters.tell),
+    Pass(contrib_canned.normalize, frozenset({CONTRIB_CANNED})),
     Pass(head_specs.normalize, explains=True),
     Pass(contrib_losses.normalize),
     Pass(layer_stacks.normalize),

@@ -219,6 +219,33 @@ OPTIMIZERS = Table(
         slots=1,
         rows=Rows.SAME,
     ),
+    # Without regularization its step is Adagrad's.
+    OptimizerRow(
+        ("train.ProximalAdagradOptimizer",),
+        "proximal_adagrad",
+        (
+            _RATE,
+            Parameter("initial_accumulator_value", "0.1"),
+            *(
+                Parameter(
+                    f"{norm}_regularization_strength",
+                    "0.0",
+                    target="",
+                    only=(0.0,),
+                    reason="no Keras optimizer equals tf.train.ProximalAdagradOptimizer",
+                )
+                for norm in ("l1", "l2")
+            ),
+            _LOCKING,
+            _NAME,
+        ),
+        "keras.optimizers.Adagrad",
+        _BY_POSITION,
+        (("epsilon", "0.0"),),
+        canned=True,
+        slots=1,
+        rows=Rows.SAME,
+    ),
     OptimizerRow(
         ("train.AdadeltaOptimizer",),
         "adadelta",

@@ -18,7 +18,7 @@ measurement). TF1's RMSProp starts its mean squares at one; the small class that
 for it says so in its epsilon. TF1's momentum sums up gradients and multiplies the sum by the
 learning rate of the step; where the rate changes, a class does that. An optimizer that decides
 by the names of variables stays where Keras's names have the words that it looks for and TF1's
-have not, or the other way round. Proximal optimizers,
+have not, or the other way round. Proximal optimizers that regularize,
 AdagradDA, SyncReplicas and those of ``tf.contrib.opt`` have no equal: their programs stay.
 
 ## References

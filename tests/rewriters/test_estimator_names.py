@@ -139,7 +139,7 @@ def test_functions(code: str, after: str) -> None:
         ("tf.nn.embedding_lookup_sparse([a, b], ids, None)", "rows of several tables"),
         ("tf.losses.mean_pairwise_squared_error(a, b)", "no Keras loss"),
         ("tf.losses.mean_squared_error(a, b, reduction=r)", "reduction"),
-        ("tf.train.ProximalAdagradOptimizer(0.1)", "no Keras optimizer"),
+        ("tf.train.ProximalAdagradOptimizer(0.1, 0.1, 0.01)", "no Keras optimizer"),
         ("tf.contrib.opt.LazyAdamOptimizer(0.1)", "no Keras optimizer"),
         ("tf.train.MomentumOptimizer(make(), 0.9)", "cannot be determined"),
         ("tf.train.linear_cosine_decay(0.1, tf.train.get_global_step(), 9)", "no schedule"),

@@ -48,6 +48,10 @@ def made_optimizer(module: Module, call: ast.Call) -> Optimizer | None:
             raise Refused(module, call, f"no Keras optimizer equals tf.{name}")
         return None
     given = NamedArguments(module, call, row.signature).rest
+    for parameter in row.parameters:
+        value = given.get(parameter.name)
+        if parameter.only and value is not None and constant(value) not in parameter.only:
+            raise Refused(module, value, parameter.reason, parameter.advice)
     rate = given.get("learning_rate")
     learning_rate = LearningRate(rate, variation_of(module, rate))
     return Optimizer(row.kind, module, call, given, learning_rate)

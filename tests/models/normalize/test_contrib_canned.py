@@ -78,6 +78,22 @@ def test_predictions_are_classes(asked: str, shown: str) -> None:
     assert shown in found.replace('"', "'"), said
 
 
+@pytest.mark.parametrize("more", ["", ", l2_regularization_strength=0"])
+def test_proximal_adagrad_without_regularization_is_adagrad(more: str) -> None:
+    made = f"tf.train.ProximalAdagradOptimizer(0.1{more})"
+    before = changed(ARRAYS, ("n_classes=3", f"n_classes=3, optimizer={made}"))
+    found, said = migrated(before + ACCURACY)
+    assert "optimizer=tf.keras.optimizers.Adagrad(0.1, epsilon=0.0)" in found, said
+    wide = changed(before, (more or "(0.1", more.replace("=0", "=0.5") or "(0.1, 0.1, 0.01"))
+    stays(wide + ACCURACY, "no Keras optimizer equals tf.train.ProximalAdagradOptimizer")
+
+
+def test_all_results_of_a_regressor_are_its_loss_and_the_step() -> None:
+    found, said = migrated(NAMED + "print(estimator.evaluate(input_fn=fed, steps=2))\n")
+    assert 'if name in ("loss", "global_step")}' in found.replace("'", '"'), said
+    assert "global_step=int(estimator.optimizer.iterations.numpy())" in found
+
+
 def test_what_a_function_names_stays_there() -> None:
     """The class of the model stands in the module, which does not know the array."""
     *head, tail = ARRAYS.partition("x = ")[:1], "x = " + ARRAYS.partition("x = ")[2]

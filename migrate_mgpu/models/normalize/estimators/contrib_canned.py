@@ -4,7 +4,8 @@
 first values and optimizers of their namesakes; their loss is the mean over a batch, so the
 namesake gets `loss_reduction`. Measured on 1.15.5: losses, gradients and weights are equal. An
 array that they are fed is a feature without a name there, and gets one here. Results of an
-evaluation have other keys than `loss` and `accuracy`, so a program that shows all of them stays.
+evaluation have other keys than `loss` and `accuracy`: where a regressor's are shown, they are the
+loss and the step, a program that shows all of a classifier's stays.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _OF_DENSE = {*_OF_ALL, "hidden_units", "activation_fn", "dropout"}
 _REDUCTION = "losses.Reduction.SUM_OVER_BATCH_SIZE"
 _NUMBERS = ("column_name", "dimension", "default_value", "dtype", "normalizer")
 _INFERRED = "infer_real_valued_columns_from_input"
+_ALL = {"all of a result"}
 _FEATURE = "x"  # of an array, which had no name
 
 
@@ -222,12 +224,27 @@ class _Canned(Restated):
     ) -> bool:
         if ("x" in given) != self.unnamed or "metrics" in given:
             return False
-        if method == "evaluate":
-            for mention in self.values.uses(module, call):
-                keys = keys_of(mention)
-                if keys is None or not keys <= self.kind.results:
-                    return False
+        if method == "evaluate" and not self._measures(module, call):
+            return False
         return method != "predict" or self._predicted(module, call, given)
+
+    def _measures(self, module: Module, call: ast.Call) -> bool:
+        """Whether the program finds in a result what it had; one that it shows has no more."""
+        every: set[str] = set()
+        for mention in self.values.uses(module, call):
+            keys = keys_of(mention)
+            every |= _ALL if keys is None else keys
+        if not _ALL.isdisjoint(every):
+            if self.kind.results != {"loss"}:
+                return False  # classes have more measures, by other names
+            quote = module.source.quote
+            names = ", ".join(f"{quote}{name}{quote}" for name in ("loss", "global_step"))
+            start, end = module.source.span(call)
+            head = "{name: value for name, value in "
+            rest = f".items() if name in ({names})}}"
+            self._edit(module, Edit(start, start, head), Edit(end, end, rest))
+            return True
+        return every <= self.kind.results
 
     def _predicted(self, module: Module, call: ast.Call, given: dict[str, ast.expr]) -> bool:
         """Whether its predictions, class by class or number by number, have a form."""

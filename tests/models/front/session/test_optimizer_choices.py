@@ -148,7 +148,9 @@ STAYING = {
         "the optimizers of a choice have different learning rates in a step",
     ),
     "an arm that no class of Keras's equals": (
-        program(CHAIN.replace("MomentumOptimizer(0.1, 0.9)", "ProximalAdagradOptimizer(0.1)")),
+        program(
+            CHAIN.replace("MomentumOptimizer(0.1, 0.9)", "ProximalAdagradOptimizer(0.1, 0.1, 0.01)")
+        ),
         "no Keras optimizer equals tf.train.ProximalAdagradOptimizer",
     ),
     "a condition of the graph": (

@@ -80,11 +80,13 @@ class EagerWatch:
             ]
             if not pairs:
                 return found  # no training: a gradient penalty, a saliency map
-            return self._step(target, found, pairs, nest)
+            weights = args[0] if args else options.get("output_gradients")
+            return self._step(target, weights, found, pairs, nest)
 
         tape.gradient = gradient
 
-    def _step(self, target: Any, found: Any, pairs: list[Any], nest: Any) -> Any:
+    def _step(self, target: Any, weights: Any, found: Any, pairs: list[Any], nest: Any) -> Any:
+        """``weights`` are what the parts of the target count with, where it is no one number."""
         self.recorder.trains()
         if tools.remote():
             self.recorder.unseen = "its workers train with parameter servers"
@@ -95,7 +97,10 @@ class EagerWatch:
         eager = tools.tf("eager.context").executing_eagerly()
         graph = None if eager else tools.tf("framework.ops").get_default_graph()
         math = tools.tf("ops.math_ops")
-        losses = [math.cast(math.reduce_sum(t), "float64") for t in nest.flatten(target)]
+        targets = nest.flatten(target)
+        if weights is not None:
+            targets = [one * weight for one, weight in zip(targets, nest.flatten(weights))]
+        losses = [math.cast(math.reduce_sum(t), "float64") for t in targets]
         loss = losses[0] if len(losses) == 1 else math.add_n(losses)
         examples = self.examples.take()
         seen = self._batches.seen()

@@ -341,6 +341,8 @@ class CompletenessCheck(StatementReader):
             for one in module.names.attributes.get(mention.attr, ())
             if not isinstance(one.ctx, ast.Load) and not self.origins.is_of_another(module, one)
         ]
+        if not stored and self._is_of_class(mention.attr):
+            return
         if len(stored) != 1 or not self._is_once(stored[0]):
             shown = self.module.source.code(mention)
             text = f"`{shown}` changes, and the graph was built with one of its values"
@@ -352,6 +354,34 @@ class CompletenessCheck(StatementReader):
                     f"`{mention.attr}` changes here, and the graph was built with its earlier value"
                 )
                 raise Refused(self.module, changed, text, "copy it for the graph")
+
+    def _is_of_class(self, attribute: str) -> bool:
+        """Whether an attribute is a constant of the class that nothing gives another value."""
+        owner = self.scope.owner
+        if not isinstance(owner, ast.ClassDef):
+            return False
+        given = [
+            one.value
+            for one in owner.body
+            if isinstance(one, ast.Assign)
+            and [ast.unparse(target) for target in one.targets] == [attribute]
+        ]
+        if len(given) != 1 or not _is_fixed(given[0]):
+            return False
+        names = self.names.scopes[owner]
+        if len(names.bindings[attribute]) != 1:
+            return False
+        return not any(
+            (
+                isinstance(one, ast.Attribute)
+                and one.attr == attribute
+                and not isinstance(one.ctx, ast.Load)
+            )
+            or (isinstance(one, ast.Name) and one.id in ("setattr", "delattr", "vars"))
+            or (isinstance(one, ast.Attribute) and one.attr in ("__dict__", "__setattr__"))
+            for module in self.graph.project.modules.values()
+            for one in walk(module.tree)
+        )
 
     def _is_beside(self, mention: ast.Attribute, changed: ast.Attribute) -> bool:
         """Whether another attribute changes than is taken: `self.config.rate`, and `.size`."""
@@ -430,3 +460,12 @@ class CompletenessCheck(StatementReader):
         inside = (s for s in made if isinstance(s, (ast.For, ast.If)))
         statements = (one for s in inside for one in walk(s) if isinstance(one, ast.stmt))
         return {*made, *statements}
+
+
+def _is_fixed(value: ast.expr) -> bool:
+    """Whether a value is a number, a text, or a tuple of those."""
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_fixed, value.elts))
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        value = value.operand
+    return isinstance(value, ast.Constant)

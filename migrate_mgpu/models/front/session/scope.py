@@ -592,6 +592,19 @@ def trains(module: Module, node: ast.AST) -> bool:
     return applies or name_of(module, node) in STEP_MAKERS
 
 
+def trains_in(module: Module, node: ast.AST) -> bool:
+    """Whether a step that trains is made somewhere in a node."""
+    return any(trains(module, part) for part in walk(node))
+
+
+def is_of_all(module: Module, node: ast.AST) -> bool:
+    """Whether code trains what it has itself, or asks for the variables of the whole graph."""
+    asked = ("trainable_variables", "global_variables", "get_collection")
+    return trains_in(module, node) or any(
+        isinstance(one, ast.Call) and name_of(module, one) in asked for one in walk(node)
+    )
+
+
 def _builds(module: Module, around: Home) -> Home:
     """The scope that builds the graph: where the step that trains is made, with what it is of.
 

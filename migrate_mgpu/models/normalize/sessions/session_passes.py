@@ -45,6 +45,7 @@ from migrate_mgpu.models.normalize.functions import (
     settled_arms,
     starred_names,
     turned_lists,
+    weighted_gradients,
 )
 from migrate_mgpu.models.normalize.layers import (
     arg_scopes,
@@ -88,6 +89,7 @@ from migrate_mgpu.models.normalize.objects import (
     kept_objects,
     late_builders,
     lazy_properties,
+    method_copies,
     network_methods,
     parts_behind,
     repeated_networks,
@@ -269,6 +271,7 @@ PASSES: tuple[Pass, ...] = (
     _among(layer_objects.kept),
     _of_objects(_whole(late_builders.normalize)),
     _alone(attribute_loops.normalize),
+    _of_objects(_with_calls(method_copies.normalize)),
     _of_objects(_alone(class_names.normalize)),
     _with_calls(settled_arms.types),
     _of_functions(_whole(graph_functions.normalize)),
@@ -303,6 +306,7 @@ PASSES: tuple[Pass, ...] = (
     _with_calls(told_sizes.normalize),
     _alone(whole_pools.normalize),
     _alone(lower_triangles.normalize),
+    _alone(weighted_gradients.normalize),
     _among(graph_names.normalize),
     _alone(crf_transitions.normalize),
     _with_calls(feedable_iterators.normalize),

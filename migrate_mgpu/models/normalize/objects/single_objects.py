@@ -87,7 +87,8 @@ class _Object:
         if not several and [one.call for one in references] != [call]:
             return {}
         if self.origin is self.module and trains_in(self.module, node):
-            if not is_of_all(self.module, self.home):
+            keeper = self.module.names.parents.get(self.home)
+            if not isinstance(keeper, ast.ClassDef) or not is_of_all(self.module, self.home):
                 return {}  # the reader knows objects that have all of their graph
         self.node, self.me = node, node.args.args[0].arg
         moved = in_place(self.origin, self.graph, self.owner, node) or as_function(

@@ -247,11 +247,13 @@ def _training(
 
 def _idle_variables(training: Mapping[str, Any]) -> set[int]:
     """The variables that only steps train which the program makes, and never runs."""
-    every = training.get("series", [])
-    moved = {v for one in every if curve(one) for v in one.get("variables", [])}
-    if not moved or all(map(curve, every)):
+    ran = [one for one in training.get("series", []) if curve(one)]
+    if len(ran) == len(training.get("series", [])):
         return set()
-    return {*range(len(training["variables"]))} - moved
+    moved = [one.get("variables", []) for one in ran]
+    if not moved or not all(moved):
+        return set()
+    return {*range(len(training["variables"]))} - {v for some in moved for v in some}
 
 
 def _idle(variable: Mapping[str, Any]) -> Output:

@@ -18,6 +18,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 PYTHON_2 = "python-2"  # the key of what is said of those
 _CONVERT = "convert the file to Python 3 first, for example with 2to3"
 GONE = "gone-name"  # where it is asked for as its file is imported
+TF1_NAME = "tf1-name-left"  # outside of what is converted
 GONE_LATE = "gone-when-called"  # of a name that TF2 lost, inside a function
 GONE_TOLD = "gone-and-told"  # the same, where the code itself raises on TF2 before
 NEVER_THERE = "never-there"  # of a name that no TensorFlow has, inside a function

@@ -29,6 +29,7 @@ from migrate_mgpu.analysis.incompatibilities import (
     GONE_TOLD,
     NEVER_THERE,
     PYTHON_2,
+    TF1_NAME,
     incompatibilities,
     outermost,
 )
@@ -104,7 +105,6 @@ _SEED = "the same seed draws other numbers in TF2 than in TF1"
 
 # Keys of diagnostics.
 _BROKEN = "broken-import"
-_TF1_NAME = "tf1-name-left"
 _OUTSIDE = "outside-the-paths"
 _NEEDED = "needed-as-it-is"
 
@@ -603,7 +603,7 @@ class ProgramStates:
             for use in left:
                 text = f"`{_shown(use)}` is TF1 API{outside}"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
-                why = Diagnostic(_TF1_NAME, Place(module, use.node), text, advice)
+                why = Diagnostic(TF1_NAME, Place(module, use.node), text, advice)
                 if module is not state.program.entry and _of_script(module, use.node):
                     continue  # another program's, which it is told of
                 if not self._is_idle(state.program, module, use.node, gone):
@@ -624,13 +624,13 @@ class ProgramStates:
                     if not any(e.start <= inside[0] and inside[1] <= e.end for e in written):
                         text = f"`{method}` of a Dataset is TF1 API{outside}"
                         advice = "iterate over the dataset"
-                        return Diagnostic(_TF1_NAME, Place(module, node), text, advice)
+                        return Diagnostic(TF1_NAME, Place(module, node), text, advice)
             if state.estimators:
                 lost = self._structures(state, module, style, written)
                 if lost is not None:
                     text = f"`{lost.attr}` of a Dataset is TF1 API{outside}"
                     advice = "ask tf.compat.v1.data.get_output_types and its like"
-                    return Diagnostic(_TF1_NAME, Place(module, lost), text, advice)
+                    return Diagnostic(TF1_NAME, Place(module, lost), text, advice)
             for why in self._incompatibilities(module):
                 if is_inside(module, why.node, gone | moved):
                     continue
@@ -870,13 +870,13 @@ class ProgramStates:
             told.add((module, _shown(use)))
             text = f"a Keras program runs eagerly in TF2, and `{_shown(use)}` is TF1's"
             advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
-            state.refuse(Diagnostic(_TF1_NAME, Place(module, use.node), text, advice))
+            state.refuse(Diagnostic(TF1_NAME, Place(module, use.node), text, advice))
         for module, node, name in keras_left:
             if (module, name) in told:
                 continue
             told.add((module, name))
             text = f"`{name}` is not in the Keras of TF2"
-            state.refuse(Diagnostic(_TF1_NAME, Place(module, node), text, "replace it first"))
+            state.refuse(Diagnostic(TF1_NAME, Place(module, node), text, "replace it first"))
         if state.kind != REFUSED:
             state.kind = NATIVE
             state.runs_on = native_runs_on(state.program.modules, gone)

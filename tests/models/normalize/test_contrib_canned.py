@@ -128,3 +128,32 @@ def test_what_a_function_names_stays_there() -> None:
 )
 def test_what_only_contrib_learn_does_stays(before: str) -> None:
     stays(before, "is not converted")
+
+
+CORE = """\
+import numpy as np
+import tensorflow as tf
+from tensorflow.contrib import layers
+
+
+def feed():
+    data = tf.data.Dataset.from_tensor_slices(({"x": np.ones([8, 3])}, np.ones([8], np.int64)))
+    return data.repeat().batch(4)
+
+
+columns = [layers.real_valued_column("x", dimension=3)]
+estimator = tf.estimator.DNNClassifier([4], columns, n_classes=3)
+estimator.train(feed, steps=9)
+"""
+
+
+def test_columns_of_contrib_layers_in_an_estimator_of_tensorflows() -> None:
+    found, said = migrated(CORE)
+    assert "contrib" not in found and 'features["x"]' in found, said
+    assert 'reduction="sum"' in found  # its own loss
+
+
+@pytest.mark.parametrize("old", ['"x", dimension=3', "layers.real_valued_column"])
+def test_other_columns_of_contrib_layers_stay(old: str) -> None:
+    new = '"x", normalizer=tf.abs' if old.startswith('"') else "layers.sparse_column_with_keys"
+    stays(changed(CORE, (old, new)), "does not exist in TF2")

@@ -77,6 +77,19 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     return found.edits if found.restated() else {}
 
 
+def number_columns(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
+    """The columns of `tf.estimator`'s own that are `real_valued_column`s; none for others."""
+    known = tensorflow_name(flow.module, flow.call.func) == f"estimator.{flow.class_name}"
+    columns = flow.arguments.get("feature_columns")
+    if flow.class_name not in _KINDS or not known or columns is None:
+        return {}
+    found = _Canned(flow, ValueFlow(graph))
+    if not found.numbers(columns):
+        return {}
+    found.without_imports()
+    return found.edits
+
+
 class _Canned(Restated):
     def __init__(self, flow: EstimatorFlow, values: ValueFlow) -> None:
         super().__init__(flow, values)
@@ -106,6 +119,10 @@ class _Canned(Restated):
         return True
 
     # -- columns -------------------------------------------------------------
+
+    def numbers(self, node: ast.expr) -> bool:
+        """Whether all columns are numbers with names; their edits are there then."""
+        return self._columns(node) and not self.unnamed
 
     def _columns(self, node: ast.expr) -> bool:
         """Whether all columns are numbers; their edits are there then."""

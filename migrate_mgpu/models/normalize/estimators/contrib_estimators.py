@@ -107,6 +107,11 @@ class Restated:
         if not self._measured():
             return False
         self._named(module, call.func, self.name)
+        self.without_imports()
+        return True
+
+    def without_imports(self) -> None:
+        """The imports that nothing needs any more go."""
         for changed, gone in self.gone.items():
             for statement in changed.tensorflow_imports:
                 if _binds_tensorflow(changed, statement):
@@ -114,7 +119,6 @@ class Restated:
                 if binds_only_removed(changed, statement, gone):
                     self._edit(changed, without_paragraph(changed.source, statement))
             self._short_names(changed, gone)
-        return True
 
     def _model(self) -> bool:
         """Whether the model that it is made with has another form."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Diagnostic
-from migrate_mgpu.analysis.incompatibilities import GONE, GONE_LATE
+from migrate_mgpu.analysis.incompatibilities import GONE, GONE_LATE, TF1_NAME
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import (
@@ -136,6 +136,7 @@ PASSES = (
     Pass(contrib_estimators.normalize, frozenset({CONTRIB_LEARN})),
     Pass(cluster_filters.normalize, frozenset({cluster_filters.CONFIG}), cluster_filters.tell),
     Pass(contrib_canned.normalize, frozenset({CONTRIB_CANNED})),
+    Pass(contrib_canned.number_columns, frozenset({TF1_NAME})),
     Pass(head_specs.normalize, explains=True),
     Pass(contrib_losses.normalize),
     Pass(layer_stacks.normalize),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from symtable import SymbolTable, symtable
 
@@ -188,6 +189,23 @@ def unused_lost_imports(
         if not any(other is not module and _takes(other, names) for other in others):
             found.append(statement)
     return found
+
+
+def binds_nothing_else(
+    module: Module, node: ast.AST, gone: AbstractSet[ast.AST], others: Iterable[Module]
+) -> bool:
+    """Whether an import of `tf.contrib` has names that go, and besides some that nobody reads."""
+    if not isinstance(node, ast.ImportFrom) or not _is_contrib(node):
+        return False
+    used = [one for one in node.names if not name_unused(module, node, one, gone)]
+    names = [_local(one) for one in used]
+    if len(used) == len(node.names) or "*" in names or module.path.name == "__init__.py":
+        return False
+    if any(module.names.mentions(name, module.names.module_scope) for name in names):
+        return False
+    texts = {n.value for n in ast.walk(module.tree) if isinstance(n, ast.Constant)}
+    taken = any(other is not module and _takes(other, names) for other in others)
+    return not taken and not texts & {*names}  # `__all__` has it
 
 
 def _takes(module: Module, names: list[str]) -> bool:

@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.diagnostics import Diagnostic, Place, Refused, intern
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.graph_files import readers_of
 from migrate_mgpu.analysis.idioms import is_main_guard
-from migrate_mgpu.analysis.import_edits import unused_lost_imports
+from migrate_mgpu.analysis.import_edits import binds_nothing_else, unused_lost_imports
 from migrate_mgpu.analysis.incompatibilities import incompatibilities
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
@@ -46,6 +46,7 @@ from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
 from migrate_mgpu.models.normalize.functions.mixed_indents import MIXED
+from migrate_mgpu.models.normalize.functions.version_arms import other_arms
 from migrate_mgpu.models.normalize.sessions.monitored_sessions import WORKERS_ADVICE, refusal
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
@@ -365,6 +366,11 @@ class NativeSessions:
             if isinstance(other.source, Notebook) or other in self.kept:
                 raise Refused(module, session, f"{other.path.name}, which it imports, stays")
             beside.add(other)
+        for one in (module, *beside):
+            arms = other_arms(one)
+            if arms is not None:
+                text = "what it does depends on TensorFlow's version"
+                raise Refused(one, arms, text, "write what it does with the last one of TF1")
         for node in walk(module.tree):
             if isinstance(node, ast.stmt) and MIXED in module.source.indent_of(node):
                 text = "its lines begin with spaces and tabs"  # moved ones would be ambiguous
@@ -407,8 +413,10 @@ class NativeSessions:
             raise Refused(module, node, text)
         changed = {*found.gone, *found.moved, *configs, *imports.gone}
         for why in incompatibilities(module, written):
-            if is_inside(module, why.node, changed) or binds_only_removed(
-                module, why.node, changed
+            if (
+                is_inside(module, why.node, changed)
+                or binds_only_removed(module, why.node, changed)
+                or binds_nothing_else(module, why.node, changed, self._together(module))
             ):
                 continue
             if any(
@@ -470,12 +478,15 @@ class NativeSessions:
 
     def _imports(self, module: Module) -> EditSet:
         """The imports of a module in TF2, without those of names that it lost and nothing uses."""
-        users = {one for program in self._users[module] for one in program.needed}
         found = import_edits(module)
-        for statement in unused_lost_imports(module, users):
+        for statement in unused_lost_imports(module, self._together(module)):
             found.edit(module, Layout(module.source, statement).replace([]))
             found.gone.add(statement)
         return found
+
+    def _together(self, module: Module) -> set[Module]:
+        """All modules of the programs that have one."""
+        return {one for program in self._users[module] for one in program.needed}
 
 
 def _guarded(program: Program, module: Module) -> Iterator[ast.AST]:

@@ -29,7 +29,7 @@ from migrate_mgpu.models.normalize.functions import (
     unread_functions,
 )
 from migrate_mgpu.models.normalize.objects import unread_states
-from migrate_mgpu.models.normalize.sessions import monitored_sessions, printed_parts
+from migrate_mgpu.models.normalize.sessions import monitored_sessions, printed_parts, unread_steps
 from migrate_mgpu.models.normalize.sessions.session_passes import PassInput, edits_of
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.joined_modules import (
@@ -205,6 +205,7 @@ def _lost(state: State, graph: CallGraph) -> Iterator[Finding]:
     yield from _of_monitored(state)
     yield from _of_prints(state, graph)
     yield from _of_states(state)
+    yield from _of_steps(state)
 
 
 def _tell(result: RunResult, told: Iterable[Finding]) -> None:
@@ -736,6 +737,14 @@ def _of_states(state: State) -> Iterator[Finding]:
         yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
 
 
+def _of_steps(state: State) -> Iterator[Finding]:
+    """The global step that is counted for nobody."""
+    for module, node in unread_steps.counted_for_nobody(state.program.modules):
+        cell, line, column = place(module.source, module.source.span(node)[0])
+        code = only(SessionRewriter).rule.code
+        yield Finding(module.path, line, column, code, MANUAL, unread_steps.TOLD, cell=cell)
+
+
 def _of_unread(modules: Sequence[Module], free: Set[Path], graph: CallGraph) -> Iterator[Finding]:
     """The functions that nothing calls, where they go."""
     for module, node in unread_functions.unread(modules, graph):
@@ -868,4 +877,12 @@ def _named(
         for module, one in new.items():
             contents[module.path] = one.data
             layers.setdefault(module.path, []).append((module.source, one.edits))
+    if any(_misses_names(data[path], contents[path]) for path in layers):
+        return {}  # a defect of a pass: the program stays as it is
     return {path: (contents[path], {path: one}) for path, one in layers.items()}
+
+
+def _misses_names(before: bytes, after: bytes) -> bool:
+    """Whether a text would end at a name that nothing binds, where the one before did not."""
+    texts = [one.decode("utf-8", "replace") for one in (before, after)]
+    return not unbound(texts[1]) <= unbound(texts[0])

@@ -509,6 +509,13 @@ MUTANTS: dict[str, Mutant] = {
         r"^        self\.saver\.restore\(PATH\)\n        hidden, ",
         "        self.__init__(4, 2)\n        hidden, ",
     ),
+    "a policy that no gain weighs": Mutant("default_session", r"action\)\) \* target", "action))"),
+    "the activation of the default": Mutant(
+        "method_trains", r"return activation\(tf\.matmul", "return tf.nn.sigmoid(tf.matmul"
+    ),
+    "the online network gets the target's": Mutant(
+        "collecting_layers", r"t\.assign\(o\)", "o.assign(t)"
+    ),
     "a layer of the object's is not trained": Mutant(
         "class_model", r"\[weights, \*prediction_layer\.trainable_variables\]", "[weights]"
     ),

@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol
 from migrate_mgpu.api.hparams import hparams_edits
 from migrate_mgpu.api.lookups import lookup_edits
@@ -26,7 +27,7 @@ from migrate_mgpu.models.keras.functions import function
 from migrate_mgpu.models.keras.optimizers import schedule_edits
 from migrate_mgpu.models.keras.predictors import predictor_edits
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.statements import Layout, without_paragraph
 from migrate_mgpu.source.style import FileStyle
 from migrate_mgpu.source.suppressions import suppressed
 
@@ -196,9 +197,32 @@ def import_edits(module: Module, written: AbstractSet[ast.AST] = frozenset()) ->
         if name in ("disable_v2_behavior", "disable_eager_execution"):
             alone = module.names.statement(call)
             if isinstance(alone, ast.Expr) and alone.value is call:
-                found.edit(module, Layout(source, alone).replace([]))
-                found.gone.add(alone)
+                last = len(module.names.block(alone)) == 1
+                around = _version_check(module, alone) if last else alone
+                if around is None:
+                    found.edit(module, Layout(source, alone).replace(["pass"]))
+                elif last:
+                    found.edit(module, without_paragraph(source, around))
+                else:
+                    found.edit(module, Layout(source, around).replace([]))
+                found.gone.add(around or alone)
     return found
+
+
+def _version_check(module: Module, statement: ast.stmt) -> ast.stmt | None:
+    """`if tf.__version__.startswith("2"):`, around a statement alone; None for other blocks."""
+    around = module.names.parents[statement]
+    if not isinstance(around, ast.If) or around.orelse:
+        return None
+    parts = [*walk(around.test)]
+    asks = any(isinstance(one, ast.Attribute) and one.attr == "__version__" for one in parts)
+    calls = (one.func for one in parts if isinstance(one, ast.Call))
+    plain = all(
+        (isinstance(one, ast.Attribute) and one.attr in ("startswith", "split"))
+        or module.names.qualname(one) == "builtins.int"
+        for one in calls
+    )
+    return around if asks and plain else None
 
 
 def _columns_of_today(

@@ -186,13 +186,8 @@ def _training(
     one, other = reference.training, target.training
     pairs, lacking, more = matching.pair(one["variables"], other["variables"])
     first, second = reference.load_arrays(), target.load_arrays()
+    rungs[1].outputs = _variables(one, other, pairs, lacking, more, first, second)
     series = matching.pair_series(dict(one), dict(other)) or [("loss", None, None)]
-    idle = _idle_variables(one)
-    rungs[1].outputs = _variables(
-        one, other, pairs, [i for i in lacking if i not in idle], more, first, second
-    )
-    rungs[1].outputs += [_idle(one["variables"][i]) for i in lacking if i in idle]
-    series = [(name, a, b) for name, a, b in series if curve(a) or curve(b)] or series
     rungs[2].outputs = _examples(series)
     _losses(rungs, series, allowed, rounding)
     steps = max((len(losses) for _, losses, _ in _curves(series)), default=0)
@@ -211,10 +206,6 @@ def _training(
                 rung.outputs.append(Output(name, NOT_COMPARED, detail=text))
                 continue
             a, b = first.get(f"{kind}/{i}"), second.get(f"{kind}/{j}")
-            if i in idle and a is None and b is None:
-                text = "no step that trains it was run"
-                rung.outputs.append(Output(name, NOT_COMPARED, detail=text, told=True))
-                continue
             extra = None
             # Gradients that are really different are no rounding: what follows shows.
             if kind == "after_one" and rungs[4].outputs[len(rung.outputs)].status == EQUAL:
@@ -243,22 +234,6 @@ def _training(
                 output = numeric.array(name, again, b, rtol, atol, extra, few, tail)
             rung.outputs.append(output)
     _conventions(rungs, series, pairs, first, allowed, rounding)
-
-
-def _idle_variables(training: Mapping[str, Any]) -> set[int]:
-    """The variables that only steps train which the program makes, and never runs."""
-    ran = [one for one in training.get("series", []) if curve(one)]
-    if len(ran) == len(training.get("series", [])):
-        return set()
-    moved = [one.get("variables", []) for one in ran]
-    if not moved or not all(moved):
-        return set()
-    return {*range(len(training["variables"]))} - {v for some in moved for v in some}
-
-
-def _idle(variable: Mapping[str, Any]) -> Output:
-    text = "the reference makes a step that trains it, and never runs that: the target has no such"
-    return Output(matching.title(dict(variable)), NOT_COMPARED, detail=text, told=True)
 
 
 def _of_one_worker(side: Side, index: int) -> bool:

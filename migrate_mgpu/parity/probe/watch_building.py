@@ -27,7 +27,6 @@ class TrainOp:
         self.combine = combine
         self.optimizer: Any = None
         self.losses: dict[int, Any] = {}  # tower or replica -> tensor
-        self.weights: dict[int, Any] = {}  # the same: what the parts of that count with, if given
         self.pairs: dict[int, list[Any]] = {}
         self.operations: set[Any] = set()
         self.rate: Any = None  # the tensor of the learning rate
@@ -39,7 +38,6 @@ class TrainOp:
 class GraphState:
     def __init__(self) -> None:
         self.calls: list[tuple[Any, list[Any]]] = []  # tf.gradients: loss, gradients
-        self.weights: dict[Any, Any] = {}  # what the parts of a loss count with, its `grad_ys`
         self.train_ops: list[TrainOp] = []
         self.estimator: str | None = None  # whose graph it is, by its model_dir
         self.counts: dict[int | None, int] = {}
@@ -64,11 +62,6 @@ class GraphBuilding:
             graph = getattr(losses[0], "graph", None) if losses else None
             if graph is not None and not graph.building_function:
                 state_of(graph).calls.append((losses[0], [g for g in found if g is not None]))
-                weights = args[0] if args else options.get("grad_ys")
-                if isinstance(weights, (list, tuple)):
-                    weights = weights[0] if len(weights) == 1 else None
-                if weights is not None and hasattr(weights, "graph"):
-                    state_of(graph).weights[losses[0].op.name] = weights
             return found
 
         module._GradientsHelper = _GradientsHelper
@@ -153,9 +146,6 @@ class GraphBuilding:
         train_op.operations |= set(tools.operations(result))
         for place, loss in enumerate(losses):
             train_op.losses[place if replica is None else replica] = loss
-            if loss.op.name in state.weights:
-                weights = state.weights[loss.op.name]
-                train_op.weights[place if replica is None else replica] = weights
         state.plans.clear()
 
     def number(self, state: GraphState, resumes: Callable[[int], bool]) -> None:

@@ -80,13 +80,11 @@ class EagerWatch:
             ]
             if not pairs:
                 return found  # no training: a gradient penalty, a saliency map
-            weights = args[0] if args else options.get("output_gradients")
-            return self._step(target, weights, found, pairs, nest)
+            return self._step(target, found, pairs, nest)
 
         tape.gradient = gradient
 
-    def _step(self, target: Any, weights: Any, found: Any, pairs: list[Any], nest: Any) -> Any:
-        """``weights`` are what the parts of the target count with, where it is no one number."""
+    def _step(self, target: Any, found: Any, pairs: list[Any], nest: Any) -> Any:
         self.recorder.trains()
         if tools.remote():
             self.recorder.unseen = "its workers train with parameter servers"
@@ -97,10 +95,7 @@ class EagerWatch:
         eager = tools.tf("eager.context").executing_eagerly()
         graph = None if eager else tools.tf("framework.ops").get_default_graph()
         math = tools.tf("ops.math_ops")
-        targets = nest.flatten(target)
-        if weights is not None:
-            targets = [one * weight for one, weight in zip(targets, nest.flatten(weights))]
-        losses = [math.cast(math.reduce_sum(t), "float64") for t in targets]
+        losses = [math.cast(math.reduce_sum(t), "float64") for t in nest.flatten(target)]
         loss = losses[0] if len(losses) == 1 else math.add_n(losses)
         examples = self.examples.take()
         seen = self._batches.seen()

@@ -208,9 +208,6 @@ class GraphWatch:
                     self.recorder.note(f"a loss cannot be fetched: {loss.name}")
                     continue
                 plan.fetches[("loss", train_op.index, place)] = loss
-                weights = train_op.weights.get(place)
-                if weights is not None and graph.is_fetchable(weights):
-                    plan.fetches[("weights", train_op.index, place)] = weights
                 above = tools.ancestors([loss.op], _SOURCES)
                 for rate, entry in self._built.declared.open_rates:
                     if rate.op in above and graph.is_fetchable(rate):
@@ -336,7 +333,6 @@ class GraphWatch:
                     examples = 0 if sources in counted else int(max(known))
                     counted.add(sources)
                 value = found["loss", train_op.index, place]
-                value = value * found.get(("weights", train_op.index, place), 1)
                 recorder.loss(train_op.index, place, float(numpy.sum(value)), examples)
             if ("rate", train_op.index) in found:
                 recorder.rate(train_op.index, float(found["rate", train_op.index]))

@@ -106,23 +106,6 @@ def test_both_not_a_number_is_no_match(tmp_path):
     assert broken(side(tmp_path, "a", **nans), side(tmp_path, "b", **nans)) == 4
 
 
-def test_a_step_that_the_reference_never_runs_is_told(tmp_path):
-    ran = {**series(3.0, 2.0, 1.0)[0], "variables": [0]}
-    idle = {"combine": "sum", "losses": [], "examples": [], "variables": []}
-    gone = {f"{kind}/1": None for kind in ("gradient", "after_one", "final")}
-    one = side(tmp_path, "a", series=[ran, idle], arrays=gone)
-    alone = {"variables": [{"name": "w", "shape": [2, 3]}], "series": [ran]}
-    other = side(tmp_path, "b", arrays=gone, **alone)
-    assert broken(one, other) is None
-    told = ladder.compare(one, other, Tolerances())[1].outputs
-    assert [output.name for output in told if output.told] == ["b"]
-    assert broken(one, side(tmp_path, "c", series=[ran, idle], arrays=gone)) is None
-    # One that does run it, or one that lacks what is trained, is another program.
-    runs = [ran, {**series(1.0, 1.0, 1.0)[0], "variables": [1]}]
-    assert broken(one, side(tmp_path, "d", series=runs)) is not None
-    assert broken(side(tmp_path, "e", series=runs), other) == 2
-
-
 def test_no_steps_on_both_sides_is_no_match(tmp_path):
     nothing = {"series": [], "variables": []}
     assert broken(side(tmp_path, "a", **nothing), side(tmp_path, "b", **nothing)) == 2

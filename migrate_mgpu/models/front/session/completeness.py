@@ -17,10 +17,11 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.data_functions import is_thrown_away, only_makes_data
 from migrate_mgpu.models.front.session.expressions import changes_in_place, mutation, shuffled
+from migrate_mgpu.models.front.session.kept_functions import given_functions
 from migrate_mgpu.models.front.session.origins import Whole, class_of
 from migrate_mgpu.models.front.session.program import Role, closure, only_computes
 from migrate_mgpu.models.front.session.random_streams import GRAPH_SEEDS
-from migrate_mgpu.models.front.session.scope import header_of
+from migrate_mgpu.models.front.session.scope import constructor_of, header_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader, unique, value_of
 from migrate_mgpu.models.ir import Gathered, ShownGradients, Stage, Unit
@@ -54,7 +55,7 @@ class CompletenessCheck(StatementReader):
         known |= self.state.configs
         known |= {part for block in self.scope.blocks for part in header_of(block)}
         known |= {*self.found.builders, *self.found.makers, *self.found.helpers}
-        known |= self.expressions.functions | self.expressions.kept
+        known |= self.expressions.functions | self.expressions.kept | self._given_activations()
         known |= {run.call for run in self.found.runs} | self.runs.gone
         known |= {*self.found.dropped}
         known |= {one.statement for one in self.found.savers}
@@ -140,6 +141,17 @@ class CompletenessCheck(StatementReader):
         for place, role in enumerate(self.found.roles):
             if role in (Role.OPTIMIZER, Role.SCHEDULE, Role.UPDATE):
                 self.found.roles[place] = Role.GONE
+
+    def _given_activations(self) -> set[ast.AST]:
+        """The functions that a parameter is which layers and cells are given as theirs."""
+        return {
+            given
+            for part in walk(self.scope.node)
+            if isinstance(part, ast.keyword)
+            and part.arg in ("activation", "activation_fn")
+            and isinstance(part.value, ast.Name)
+            for given in given_functions(self.module, part.value, self.graph)
+        }
 
     def _is_named_function(self, use: Use) -> bool:
         """`activation = tf.nn.tanh`, whose name is only called, with one tensor."""
@@ -341,8 +353,6 @@ class CompletenessCheck(StatementReader):
             for one in module.names.attributes.get(mention.attr, ())
             if not isinstance(one.ctx, ast.Load) and not self.origins.is_of_another(module, one)
         ]
-        if not stored and self._is_of_class(mention.attr):
-            return
         if len(stored) != 1 or not self._is_once(stored[0]):
             shown = self.module.source.code(mention)
             text = f"`{shown}` changes, and the graph was built with one of its values"
@@ -354,34 +364,6 @@ class CompletenessCheck(StatementReader):
                     f"`{mention.attr}` changes here, and the graph was built with its earlier value"
                 )
                 raise Refused(self.module, changed, text, "copy it for the graph")
-
-    def _is_of_class(self, attribute: str) -> bool:
-        """Whether an attribute is a constant of the class that nothing gives another value."""
-        owner = self.scope.owner
-        if not isinstance(owner, ast.ClassDef):
-            return False
-        given = [
-            one.value
-            for one in owner.body
-            if isinstance(one, ast.Assign)
-            and [ast.unparse(target) for target in one.targets] == [attribute]
-        ]
-        if len(given) != 1 or not _is_fixed(given[0]):
-            return False
-        names = self.names.scopes[owner]
-        if len(names.bindings[attribute]) != 1:
-            return False
-        return not any(
-            (
-                isinstance(one, ast.Attribute)
-                and one.attr == attribute
-                and not isinstance(one.ctx, ast.Load)
-            )
-            or (isinstance(one, ast.Name) and one.id in ("setattr", "delattr", "vars"))
-            or (isinstance(one, ast.Attribute) and one.attr in ("__dict__", "__setattr__"))
-            for module in self.graph.project.modules.values()
-            for one in walk(module.tree)
-        )
 
     def _is_beside(self, mention: ast.Attribute, changed: ast.Attribute) -> bool:
         """Whether another attribute changes than is taken: `self.config.rate`, and `.size`."""
@@ -417,9 +399,14 @@ class CompletenessCheck(StatementReader):
                     raise Refused(module, one, text, "feed it")
 
     def _is_once(self, stored: ast.AST) -> bool:
-        """Whether a node stands in the constructor that builds, and in no loop of it."""
+        """Whether a node stands in the constructor that builds, and in no loop of it.
+
+        Or in that of an object of which a method builds.
+        """
+        owner = self.scope.owner
+        made = constructor_of(owner) if owner is not None else None
         for parent in self.names.ancestors(stored):
-            if parent is self.scope.node:
+            if parent is self.scope.node or (made is not None and parent is made):
                 return True
             if isinstance(parent, (ast.For, ast.While, ast.FunctionDef, ast.Lambda)):
                 return False
@@ -460,12 +447,3 @@ class CompletenessCheck(StatementReader):
         inside = (s for s in made if isinstance(s, (ast.For, ast.If)))
         statements = (one for s in inside for one in walk(s) if isinstance(one, ast.stmt))
         return {*made, *statements}
-
-
-def _is_fixed(value: ast.expr) -> bool:
-    """Whether a value is a number, a text, or a tuple of those."""
-    if isinstance(value, ast.Tuple):
-        return all(map(_is_fixed, value.elts))
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
-        value = value.operand
-    return isinstance(value, ast.Constant)

@@ -24,7 +24,7 @@ from migrate_mgpu.models.ir import ClippedBy, GradientClip, OptimizerChoice, Pla
 COMPUTING = ("gate_gradients", "aggregation_method", "colocate_gradients_with_ops")
 _COMPUTE = ("loss", "var_list", "gate_gradients", "aggregation_method",
             "colocate_gradients_with_ops", "grad_loss")  # fmt: skip
-GRADIENTS = ("ys", "xs", "grad_ys", "name", "colocate_gradients_with_ops", "gate_gradients",
+_GRADIENTS = ("ys", "xs", "grad_ys", "name", "colocate_gradients_with_ops", "gate_gradients",
               "aggregation_method", "stop_gradients")  # fmt: skip
 _CLIPS = {
     "clip_by_value": (ClippedBy.VALUE, ("t", "clip_value_min", "clip_value_max", "name")),
@@ -126,7 +126,7 @@ class GradientReader:
         if self._is(node, "zip") and len(node.args) == 2:
             return self._zipped(node)
         if name_of(self.module, node) == "gradients":
-            given = self._arguments(node, GRADIENTS, ("ys", "xs", "name", *COMPUTING))
+            given = self._arguments(node, _GRADIENTS, ("ys", "xs", "name", *COMPUTING))
             if "ys" not in given or "xs" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")
             if self._is_tensors(given["xs"]):

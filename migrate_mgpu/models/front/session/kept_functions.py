@@ -5,7 +5,7 @@
             self.activation = activation
 
 Where each of them that a constructor is given is one that TF2 has by the same name, what it is
-called with is a value that it computes.
+called with is a value that it computes. So is what a function is given: `def fit(x, f=tf.nn.relu)`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.graph import OF_ONE_TENSOR
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.origins import arguments_by_name, class_of
+from migrate_mgpu.models.front.session.origins import (
+    arguments_by_name,
+    class_of,
+    method_calls,
+)
 from migrate_mgpu.models.front.session.scope import constructor_of
 
 
@@ -27,7 +31,11 @@ def kept_functions(module: Module, call: ast.Call, graph: CallGraph) -> list[ast
     """The mentions of all functions that a call of an attribute may reach; none if not known."""
     func = call.func
     plain = len(call.args) == 1 and not call.keywords
-    if not isinstance(func, ast.Attribute) or not plain or isinstance(call.args[0], ast.Starred):
+    if not plain or isinstance(call.args[0], ast.Starred):
+        return []
+    if isinstance(func, ast.Name):
+        return given_functions(module, func, graph)
+    if not isinstance(func, ast.Attribute):
         return []
     owner = class_of(module, func)
     made = constructor_of(owner) if owner is not None else None
@@ -50,11 +58,31 @@ def kept_functions(module: Module, call: ast.Call, graph: CallGraph) -> list[ast
         bound = home.bindings.get(statement.value.id, ())
         if statement not in made.body or [one.kind for one in bound] != ["parameter"]:
             return []
-        given = [*_given(Function(module, made), statement.value.id, graph)]
-        known = [one for one in given if one is not None]
-        if not known or len(known) < len(given):
-            return []
-        found = known
+        found = _known([*_given(Function(module, made), statement.value.id, graph)])
+    return _of_one_tensor(found)
+
+
+def given_functions(module: Module, name: ast.Name, graph: CallGraph) -> list[ast.expr]:
+    """The mentions of all functions that a parameter may be; none if not known."""
+    bindings = module.names.bindings_of(name)
+    home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
+    if home is None or [one.kind for one in bindings] != ["parameter"]:
+        return []
+    if not isinstance(home.node, ast.FunctionDef) or home.node.decorator_list:
+        return []
+    function = Function(module, home.node)
+    if not _references(function, graph):
+        return []
+    return _of_one_tensor(_known([*_given(function, name.id, graph)]))
+
+
+def _known(given: list[tuple[Module, ast.expr] | None]) -> list[tuple[Module, ast.expr]]:
+    """What is given, where all of it is known."""
+    known = [one for one in given if one is not None]
+    return known if len(known) == len(given) else []
+
+
+def _of_one_tensor(found: list[tuple[Module, ast.expr]]) -> list[ast.expr]:
     names = (name_of(one, node) for one, node in found)
     return [node for _, node in found] if all(name in OF_ONE_TENSOR for name in names) else []
 
@@ -72,7 +100,7 @@ def _given(made: Function, name: str, graph: CallGraph) -> Iterator[tuple[Module
     default = dict(defaults_of(made.node.args)).get(name)
     if default is not None:
         yield made.module, default
-    for reference in graph.references(made):
+    for reference in _references(made, graph):
         call = reference.call
         if call is None or any(isinstance(one, ast.Starred) for one in call.args):
             yield None
@@ -86,6 +114,15 @@ def _given(made: Function, name: str, graph: CallGraph) -> Iterator[tuple[Module
             yield None  # it may be one of those without a name
         else:
             yield from _unpacked(reference, call, name, default is not None)
+
+
+def _references(made: Function, graph: CallGraph) -> list[Reference]:
+    """The mentions of a function, or of a method that is only called; none where it may be more."""
+    if made.owner is None or made.name == "__init__":
+        return graph.references(made)
+    calls = method_calls(graph, made.owner, made.name) or []
+    parents = ((one, mention, one.names.parents[mention]) for one, mention in calls)
+    return [Reference(one, mention, c) for one, mention, c in parents if isinstance(c, ast.Call)]
 
 
 def _unpacked(

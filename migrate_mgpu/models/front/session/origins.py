@@ -38,6 +38,7 @@ class Named:
 
 Origin = Union[Whole, Named]
 _ENDS = (ast.Return, ast.Yield, ast.YieldFrom)
+_DEEP = 8  # functions that hand an object on
 
 
 class Origins:
@@ -75,7 +76,7 @@ class Origins:
             target = self.graph.target(self.module, node.func)
             if target is not None and target.node is self.scope.node:
                 if self.owner is not None:
-                    return Whole.OBJECT
+                    return Whole.OBJECT if target.name == "__init__" else None
                 one = self.exported.get(None)
                 return self.of(one) if one is not None else Whole.RETURNED
             return Whole.OBJECT if self.returns_object(target) else None
@@ -200,6 +201,7 @@ class Origins:
             or is_of_given(module, node, self.owner, self.given)
             or _is_of_parameter(module, self.graph, node, self.owner)
             or is_of_other_object(self.graph, module, node, self.owner)
+            or _is_of_record(module, node)
         )
 
     def _unpacked(self, node: ast.AST) -> Origin | None:
@@ -409,11 +411,102 @@ def is_of_class(graph: CallGraph, module: Module, node: ast.Attribute, owner: as
     return known is not None and known[1] is owner
 
 
-def class_of_object(graph: CallGraph, module: Module, node: ast.expr) -> ast.ClassDef | None:
-    """The class of what a name stands for, where the name has one value that makes it."""
-    made = module.names.only_value(node) if isinstance(node, ast.Name) else None
+def class_of_object(
+    graph: CallGraph, module: Module, node: ast.expr, deep: int = _DEEP
+) -> ast.ClassDef | None:
+    """The class of what a name stands for, where the name has one value that makes it.
+
+    That of a parameter is the class of what each call of its function gives it.
+    """
+    if not isinstance(node, ast.Name) or not deep:
+        return None
+    if module.names.is_parameter(node):
+        return _class_of_given(graph, module, node, deep - 1)
+    made = module.names.only_value(node)
     known = graph.class_of(module, made.func) if isinstance(made, ast.Call) else None
     return known[1] if known is not None else None
+
+
+def _class_of_given(
+    graph: CallGraph, module: Module, node: ast.Name, deep: int
+) -> ast.ClassDef | None:
+    home = module.names.defining_scope(node.id, module.names.scope_of_name[node])
+    if home is None or home.node not in module.tree.body:
+        return None  # a method's calls are not all known by its name
+    if not isinstance(home.node, ast.FunctionDef) or home.node.decorator_list:
+        return None
+    function = Function(module, home.node)
+    found: set[ast.ClassDef | None] = set()
+    for one in graph.references(function):
+        given = arguments_by_name(function, one.call).get(node.id) if one.call is not None else None
+        found.add(class_of_object(graph, one.module, given, deep) if given is not None else None)
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_of_record(module: Module, node: ast.Attribute) -> bool:
+    """Whether an attribute is a field of a named tuple: of one that a list of them has.
+
+    `for i, step in enumerate(episode)`, behind `episode.append(Step(state, action))`.
+    """
+    names = module.names
+    binding = names.only_binding(node.value) if isinstance(node.value, ast.Name) else None
+    target: ast.AST | None = binding.node if binding is not None else None
+    parent = names.parents.get(target) if target is not None else None
+    loop = names.parents.get(parent) if isinstance(parent, ast.Tuple) else parent
+    if not isinstance(loop, (ast.For, ast.comprehension)):
+        return False
+    items = loop.iter
+    if isinstance(parent, ast.Tuple):
+        counted = isinstance(items, ast.Call) and names.qualname(items.func) == "builtins.enumerate"
+        if loop.target is not parent or not counted or parent.elts[1:] != [target]:
+            return False
+        assert isinstance(items, ast.Call)
+        items = items.args[0] if items.args else items
+    elif loop.target is not target:
+        return False
+    while isinstance(items, ast.Subscript) and isinstance(items.slice, ast.Slice):
+        items = items.value
+    made = names.only_value(items) if isinstance(items, ast.Name) else None
+    if not isinstance(items, ast.Name) or not isinstance(made, ast.List) or made.elts:
+        return False
+    home = names.defining_scope(items.id, names.scope_of_name[items])
+    appended = 0
+    for mention in names.mentions(items.id, home) if home is not None else ():
+        around = names.parents.get(mention)
+        call = names.parents.get(around) if isinstance(around, ast.Attribute) else None
+        if isinstance(call, ast.Call) and isinstance(around, ast.Attribute) and call.func is around:
+            if around.attr != "append" or len(call.args) != 1:
+                return False
+            if not _makes_record(module, call.args[0], node.attr):
+                return False
+            appended += 1
+        elif isinstance(around, ast.Subscript):
+            if around.value is not mention or not isinstance(around.ctx, ast.Load):
+                return False
+        elif isinstance(around, (ast.For, ast.comprehension)):
+            continue
+        elif isinstance(around, ast.Call):
+            known = names.qualname(around.func) or ""
+            if known not in ("builtins.enumerate", "builtins.len", "builtins.zip"):
+                return False
+        elif isinstance(mention.ctx, ast.Load):
+            return False
+    return appended > 0
+
+
+def _makes_record(module: Module, node: ast.expr, field: str) -> bool:
+    """`Step(state, action)`, of `Step = namedtuple("Step", ["state", "action"])`."""
+    func = node.func if isinstance(node, ast.Call) else None
+    made = module.names.only_value(func) if isinstance(func, ast.Name) else None
+    if not isinstance(made, ast.Call) or len(made.args) < 2:
+        return False
+    if module.names.qualname(made.func) != "collections.namedtuple":
+        return False
+    fields = made.args[1]
+    if isinstance(fields, (ast.List, ast.Tuple)):
+        return field in [constant(one) for one in fields.elts]
+    text = constant(fields)
+    return isinstance(text, str) and field in text.replace(",", " ").split()
 
 
 def method_calls(

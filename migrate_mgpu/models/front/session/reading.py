@@ -51,7 +51,14 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.random_streams import StreamReader
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
-from migrate_mgpu.models.front.session.scope import Entry, Owner, makes_graph, resets_between
+from migrate_mgpu.models.front.session.scope import (
+    ADVICE,
+    Entry,
+    Owner,
+    is_method,
+    makes_graph,
+    resets_between,
+)
 from migrate_mgpu.models.front.session.shared_steps import graph_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
@@ -172,7 +179,10 @@ class _Reader(StatementReader):
         if isinstance(node, ast.FunctionDef):
             if self.owners.several:
                 self.owners.check_program()
-            elif not self.graph.runs_once(self.module, node.body[0]):
+            elif not self.clients.order.runs_once(node.body[0]):
+                if is_method(self.module, node):
+                    text = "a method makes its session"
+                    raise Refused(self.module, self.scope.session, text, ADVICE)
                 if not self.scope.own:
                     text = f"`{node.name}`, which builds the graph, may run more than once"
                     raise Refused(self.module, node, text)

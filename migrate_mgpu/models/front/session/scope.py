@@ -216,12 +216,10 @@ def read_scope(module: Module, graph: CallGraph, owner: Owner | None = None) -> 
     scope = SessionScope(
         module, node, session, around, name, entries, blocks, again, resets, later, apart, own
     )
-    if node in scope.holders and (apart or _is_method(module, node)):
+    if node in scope.holders and apart:
         text = "what makes a session builds the graph anew each time"
         if isinstance(node, ast.Module):
             text = _SEVERAL
-        if _is_method(module, node):
-            text = "a method makes its session"
         raise Refused(module, session, text, ADVICE)
     known = entries if node is around else lines(module, around, session, graph)[0]
     if not any(entry.statement is scope.maker for entry in known):
@@ -592,19 +590,6 @@ def trains(module: Module, node: ast.AST) -> bool:
     return applies or name_of(module, node) in STEP_MAKERS
 
 
-def trains_in(module: Module, node: ast.AST) -> bool:
-    """Whether a step that trains is made somewhere in a node."""
-    return any(trains(module, part) for part in walk(node))
-
-
-def is_of_all(module: Module, node: ast.AST) -> bool:
-    """Whether code trains what it has itself, or asks for the variables of the whole graph."""
-    asked = ("trainable_variables", "global_variables", "get_collection")
-    return trains_in(module, node) or any(
-        isinstance(one, ast.Call) and name_of(module, one) in asked for one in walk(node)
-    )
-
-
 def _builds(module: Module, around: Home) -> Home:
     """The scope that builds the graph: where the step that trains is made, with what it is of.
 
@@ -695,7 +680,7 @@ def _restores(block: ast.With) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr == "restore" for part in walk(block))
 
 
-def _is_method(module: Module, node: Home) -> bool:
+def is_method(module: Module, node: Home) -> bool:
     """Whether a function is a method, and no constructor."""
     if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
         return False

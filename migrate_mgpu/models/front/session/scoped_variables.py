@@ -301,4 +301,4 @@ def _word(node: ast.expr | None) -> Word | None:
 def _text(node: ast.expr | None) -> str | None:
     """A word that is written out, and matches itself alone."""
     found = constant(node) if node is not None else None
-    return found if isinstance(found, str) and re.fullmatch(r"[\w/-]+", found) else None
+    return found if isinstance(found, str) and re.fullmatch(r"[\w/]+", found) else None

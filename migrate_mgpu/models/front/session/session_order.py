@@ -163,7 +163,7 @@ class SessionOrder(StatementReader):
             (p for p in module.names.ancestors(node) if isinstance(p, ast.FunctionDef)), None
         )
         owned = method is not None and isinstance(module.names.parents.get(method), ast.ClassDef)
-        if method is None or not owned or method is self.scope.node or method.name == "__init__":
+        if method is None or not owned or method.name == "__init__":
             return self.graph.runs_once(module, node)
         child = node
         for parent in module.names.ancestors(node):

@@ -308,8 +308,10 @@ class UpdateReader(StatementReader):
         if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
             every = self.every_of(told)
             if every is not None and every.chosen:
-                # The others have no gradient: TF1 leaves them as they are.
-                trained = tuple(one for one in every.variables if one in read)
+                trained = every.variables
+                if not {*trained} <= read:
+                    text = "the loss does not depend on all variables that it is to train"
+                    raise Refused(self.module, told, text)
             elif every is None:
                 trained = self._trained_variables(told, read)
             elif not set(trained) <= set(every.variables):
@@ -379,9 +381,8 @@ class UpdateReader(StatementReader):
             counts_alone=counts is None and self._counts(given.get("global_step")),
         )
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
-            whole = len(trained) == len(every.variables)
             binding = self.names.only_binding(told)
-            if binding is not None and whole:
+            if binding is not None:
                 self.found.lists[update] = self.names.statement(binding.node)
         self._check_before(update)
         self.found.moves_averages |= update.moves

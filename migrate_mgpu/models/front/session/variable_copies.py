@@ -14,7 +14,6 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
-from migrate_mgpu.models.front.network.cell_states import value_of
 from migrate_mgpu.models.front.session.host_objects import VariableCopy
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
@@ -27,7 +26,7 @@ from migrate_mgpu.models.front.session.program import (
 from migrate_mgpu.models.front.session.scoped_variables import ScopedVariables
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.variables import VariableReader
-from migrate_mgpu.models.ir import Collected, Layer, Recurrent, Unit, Variables
+from migrate_mgpu.models.ir import Collected, Layer, Unit, Variables
 
 _ADVICE = "list the variables of the two networks, one by one"
 
@@ -149,9 +148,6 @@ class VariableCopyReader(StatementReader):
             return _Listed(meaning.variables, meaning.slots, {node: meaning.variables})
         if isinstance(meaning, AllVariables) and meaning.chosen:
             return _Listed(meaning.variables, False, {node: meaning.variables})
-        half = self._half(node)
-        if half is not None:
-            return _Listed(half, False, {node: half})
         told = self.variables.told(node)
         if told:
             listed = tuple(one for some in told for one in (some.listed or (some,)))
@@ -165,23 +161,6 @@ class VariableCopyReader(StatementReader):
             scoped = self.scoped.every_below(node, word)
             return _Listed(scoped.variables, scoped.slots, {node: scoped.variables})
         return None
-
-    def _half(self, node: ast.expr) -> tuple[Variables, ...] | None:
-        """`trainable[:len(trainable) // 2]`, of two networks that are alike."""
-        name = node.value if isinstance(node, ast.Subscript) else None
-        meaning = self.meanings.get(name.id) if isinstance(name, ast.Name) else None
-        if not isinstance(node, ast.Subscript) or not isinstance(meaning, AllVariables):
-            return None
-        middle, every = len(meaning.variables) // 2, meaning.variables
-        assert isinstance(name, ast.Name)
-        bound = ast.unparse(node.slice)
-        end = f"len({name.id}) // 2"
-        one, other = every[:middle], every[middle:]
-        if bound not in (f":{end}", f"{end}:") or len(one) != len(other):
-            return None
-        if self.names.only_binding(name) is None or not all(map(self._is_alike, one, other)):
-            return None
-        return one if bound.startswith(":") else other
 
     def _check_value(self, value: ast.expr, names: Sequence[str]) -> None:
         """What a variable gets is made of it and its source, and of Python's own values.
@@ -228,8 +207,6 @@ class VariableCopyReader(StatementReader):
             helpers = [o.found.helper.function.node for o in (first, second) if o.found.helper]
             return len(helpers) == 2 and helpers[0] is helpers[1]
         layers = first.found.layer, second.found.layer
-        if isinstance(layers[0], Recurrent) and isinstance(layers[1], Recurrent):
-            return _has_cells_alike(layers[0], layers[1])
         if not all(type(layer) is Layer for layer in layers):
             return False
         kinds = [(layer.kind, _has_bias(layer)) for layer in layers if isinstance(layer, Layer)]
@@ -278,16 +255,6 @@ def _cut(one: _Listed, other: _Listed) -> _Listed:
 def _names(node: ast.expr) -> list[ast.Name]:
     parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
     return [one for one in parts if isinstance(one, ast.Name)]
-
-
-def _has_cells_alike(one: Recurrent, other: Recurrent) -> bool:
-    """Whether two recurrent networks run cells that calls make which say the same."""
-    first, second = (value_of(layer.module, layer.cell) for layer in (one, other))
-    if not isinstance(first, ast.Call) or not isinstance(second, ast.Call):
-        return False
-    if one.memory is not None or other.memory is not None or one.module is not other.module:
-        return False
-    return ast.dump(first) == ast.dump(second)
 
 
 def _has_bias(layer: Layer) -> bool:

@@ -128,21 +128,7 @@ class Sharing:
             saver = self.program.savers[0].statement
             text = "it saves variables of layers that nothing here runs"
             raise Refused(self.program.scope.module, saver, text, "save those that something uses")
-        return [self._in_order(one, found) for one in found]
-
-    def _in_order(self, part: Part, parts: Sequence[Part]) -> Part:
-        """A part that an optimizer would build behind one that stands below it: built before that.
-
-        So variables are made in the order in which TF1 made them.
-        """
-        update, last = part.builds, part.units[-1].place
-        if not isinstance(update, Update) or self.program.scope.towers is not None:
-            return part
-        between = (
-            isinstance(one.builds, Unit) and last < one.units[-1].place < update.place
-            for one in parts
-        )
-        return replaced(part, builds=part.units[-1]) if any(between) else part
+        return found
 
     def _saves_above(self, update: Update, layers: Collection[Variables], part: Part) -> bool:
         """Whether a saver that stands above an update needs the variables of layers.

@@ -390,7 +390,12 @@ class _GraphObject:
                         elif isinstance(part, ast.Name):
                             names.add(part.id)
                         attribute = self._attribute(part)
-                        if attribute is not None and self._is_in_line(self._stored(attribute)):
+                        if (
+                            attribute is None
+                            or self.names.scope_at(part).node is not self.constructor
+                        ):
+                            continue  # a name of a function within is no name of the constructor's
+                        if self._is_in_line(self._stored(attribute)):
                             attributes[attribute] = None
         exported = self._exported(names)
         return self._chosen([name for name in attributes if name not in exported])

@@ -6,21 +6,19 @@
     self.model = model                          self.model_probabilities = model.probabilities
 
 `self.model.probabilities`, of a method, becomes `self.model_probabilities`. What makes the object
-may be a function then (`single_objects`), whose values these are. One that is kept where it is
-made, `self.model = Net(x)`, gets a name first, where the keeper trains, or lists all variables.
+may be a function then (`single_objects`), whose values these are.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Sequence, Set
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.session.origins import class_of, class_of_object, is_of_another
-from migrate_mgpu.models.front.session.scope import constructor_of, is_of_all, session_calls
+from migrate_mgpu.models.front.session.scope import constructor_of, session_calls
 from migrate_mgpu.models.normalize.functions.optimizer_choices import given_in_line
 from migrate_mgpu.models.normalize.objects.graph_methods import builds, in_line
 from migrate_mgpu.models.normalize.objects.network_methods import is_base, is_plain
@@ -66,11 +64,7 @@ class _Kept:
         target, value = self.statement.targets[0], self.statement.value
         if not isinstance(target, ast.Attribute) or len(self.statement.targets) > 1:
             return {}
-        if class_of(self.module, target) is not self.keeper:
-            return {}
-        if isinstance(value, ast.Call):
-            return self._named(target, value)
-        if not isinstance(value, ast.Name):
+        if class_of(self.module, target) is not self.keeper or not isinstance(value, ast.Name):
             return {}
         made = self.module.names.only_value(value)
         known = self.graph.class_of(self.module, made.func) if isinstance(made, ast.Call) else None
@@ -106,23 +100,6 @@ class _Kept:
             found.setdefault(other, []).append(Edit(*source.span(read), f"{keeper}.{name}"))
         found[self.module].append(self._instead(target, value.id, given))
         return found
-
-    def _named(self, target: ast.Attribute, call: ast.Call) -> dict[Module, list[Edit]]:
-        """A name for an object that is kept where it is made, beside the keeper's own training."""
-        known, names = self.graph.class_of(self.module, call.func), self.module.names
-        if known is None or not is_of_all(self.module, self.constructor):
-            return {}
-        self.origin, self.owner = known
-        reads = self._reads(target) if self._is_network() else None
-        layout = Layout(self.module.source, self.statement)
-        taken = target.attr in names.scopes[self.constructor].bindings
-        taken |= target.attr in names.module_scope.bindings or hasattr(builtins, target.attr)
-        if not reads or taken or not layout.owns_lines:
-            return {}
-        source = self.module.source
-        me = source.code(target)
-        below = layout.insert_after([f"{me} = {target.attr}"])
-        return {self.module: [Edit(*source.span(target), target.attr), below]}
 
     def _instead(self, target: ast.Attribute, name: str, given: dict[str, str]) -> Edit:
         """What the keeper is given instead of the object."""

@@ -18,13 +18,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import position, statement_value, walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.models.front.session.scope import (
-    Home,
-    constructor_of,
-    is_of_all,
-    session_calls,
-    trains_in,
-)
+from migrate_mgpu.models.front.session.scope import Home, constructor_of, session_calls, trains
 from migrate_mgpu.models.normalize.functions.optimizer_choices import given_in_line
 from migrate_mgpu.models.normalize.functions.single_calls import home_of, lines_of
 from migrate_mgpu.models.normalize.objects.graph_methods import (
@@ -59,7 +53,7 @@ def _homes(module: Module, graph: CallGraph) -> Iterator[Home]:
         node = constructor_of(owner) if isinstance(owner, ast.ClassDef) else None
         if node is None or node is home or node.decorator_list or not node.args.args:
             continue
-        if trains_in(module, owner) or is_of_all(module, node):
+        if any(trains(module, part) for part in walk(owner)):
             yield node
 
 
@@ -86,10 +80,8 @@ class _Object:
         several = len(references) > 1
         if not several and [one.call for one in references] != [call]:
             return {}
-        if self.origin is self.module and trains_in(self.module, node):
-            keeper = self.module.names.parents.get(self.home)
-            if not isinstance(keeper, ast.ClassDef) or not is_of_all(self.module, self.home):
-                return {}  # the reader knows objects that have all of their graph
+        if self.origin is self.module and any(trains(self.module, part) for part in walk(node)):
+            return {}  # the reader knows objects that have all of their graph
         self.node, self.me = node, node.args.args[0].arg
         moved = in_place(self.origin, self.graph, self.owner, node) or as_function(
             self.origin, self.graph, self.owner, node
@@ -111,7 +103,7 @@ class _Object:
             return {}
         source = self.module.source
         given = {one.attr: name for one, name in reads.items()}
-        edits = [self._instead(one, name) for one, name in reads.items()]
+        edits = [Edit(*source.span(one), name) for one, name in reads.items()]
         edits.append(Edit(*source.span(target), ", ".join(given.values())))
         return self._written([*given], edits)
 
@@ -140,7 +132,7 @@ class _Object:
                 for attribute, name in reads.items()
             ):
                 return {}
-            edits += (self._instead(one, given[one.attr]) for one in reads)
+            edits += (Edit(*source.span(one), given[one.attr]) for one in reads)
             read[target] = given
         every = list(dict.fromkeys(attribute for known in read.values() for attribute in known))
         for target, known in read.items():
@@ -263,18 +255,13 @@ class _Object:
         return found if read <= found.keys() else {}
 
     def _given(self, statements: Sequence[ast.stmt]) -> str:
-        """The name that an attribute is: `self.size = size`, where both stay what they are."""
+        """The parameter that an attribute is: `self.size = size`, where both stay what they are."""
         one = statements[0]
         value = one.value if isinstance(one, ast.Assign) and len(one.targets) == 1 else None
         if len(statements) > 1 or not isinstance(value, ast.Name):
             return ""
         bindings = self.origin.names.scopes[self.node].bindings.get(value.id, [])
-        if [one.kind for one in bindings] == ["parameter"]:
-            return value.id
-        line = {*in_line(self.node.body)}
-        places = {self.origin.names.statement(binding.node) for binding in bindings}
-        made = self.origin.names.only_value(value) is not None
-        return value.id if made and {one, *places} <= line else ""
+        return value.id if [one.kind for one in bindings] == ["parameter"] else ""
 
     def _mentions(self) -> list[ast.Attribute]:
         names = self.origin.names
@@ -302,32 +289,11 @@ class _Object:
         for attribute, mentions in read.items():
             own = self._attributes[attribute]
             wanted = (own, f"{target.id}_{own}")
-            name = next(filter(None, map(self._named_by, mentions)), "")
-            name = name or next((one for one in wanted if self._is_free_at(one, mentions)), "")
+            name = next((one for one in wanted if self._is_free_at(one, mentions)), "")
             if not name or name in found.values():
                 return {}
             found.update(dict.fromkeys(mentions, name))
         return found
-
-    def _named_by(self, read: ast.Attribute) -> str:
-        """The name that the scope has for an attribute: `logits = model.logits`."""
-        names = self.module.names
-        statement = names.parents.get(read)
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
-            return ""
-        if not isinstance(target, ast.Name) or not Layout(self.module.source, statement).owns_lines:
-            return ""
-        own = names.scope_of_name[target] is names.scope_at(self.statement)
-        return target.id if own and names.only_binding(target) is not None else ""
-
-    def _instead(self, read: ast.Attribute, name: str) -> Edit:
-        """A name in the place of what is read; nothing where that gives it the same name."""
-        source, statement = self.module.source, self.module.names.statement(read)
-        if self._named_by(read) == name:
-            layout = Layout(source, statement)
-            return Edit(layout.line_start, layout.next_line, "")
-        return Edit(*source.span(read), name)
 
     def _is_free_at(self, name: str, mentions: Sequence[ast.Attribute]) -> bool:
         """Whether a name stands for nothing in the scope that builds, nor where it will be read."""

@@ -20,9 +20,12 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.origins import class_of, is_of_another
 from migrate_mgpu.models.normalize.objects.network_methods import computes
+from migrate_mgpu.models.normalize.sessions.session_methods import trains_alone
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
@@ -185,7 +188,71 @@ def as_names(module: Module, graph: CallGraph) -> list[Edit]:
                 edits = [*_named(module, graph, owner, method)]
                 if edits:
                     return edits
+            if isinstance(method, ast.FunctionDef):
+                for inner in method.body:
+                    if isinstance(inner, ast.FunctionDef):
+                        edits = [*_named_within(module, graph, owner, method, inner)]
+                        if edits:
+                            return edits
     return []
+
+
+def as_names_of_sessions(module: Module, graph: CallGraph) -> list[Edit]:
+    """The same of a method that builds, makes its session and trains, all by itself."""
+    for owner in module.tree.body:
+        for method in owner.body if isinstance(owner, ast.ClassDef) else ():
+            if not isinstance(method, ast.FunctionDef) or method.name == "__init__":
+                continue
+            if method.decorator_list or not method.args.args:
+                continue
+            assert isinstance(owner, ast.ClassDef)
+            if trains_alone(module, graph, owner, method):
+                edits = [*_named(module, graph, owner, method)]
+                if edits:
+                    return edits
+    return []
+
+
+def _named_within(
+    module: Module,
+    graph: CallGraph,
+    owner: ast.ClassDef,
+    method: ast.FunctionDef,
+    inner: ast.FunctionDef,
+) -> Iterator[Edit]:
+    """Attributes that a function within a method alone gives the object, and reads."""
+    names, me = module.names, method.args.args[0].arg if method.args.args else ""
+    if me in names.scopes[inner].bindings or not makes_variables(module, inner):
+        return
+    attributes = {
+        part.attr
+        for part in walk(inner)
+        if isinstance(part, ast.Attribute) and getattr(part.value, "id", "") == me
+        if not isinstance(part.ctx, ast.Load)
+    }
+    inside = {*walk(inner)}
+    for name in sorted(attributes):
+        mentions = [
+            (other, one)
+            for other in graph.modules
+            for one in other.names.attributes.get(name, ())
+            if not is_of_another(other, one, owner)
+        ]
+        if any(other is not module or one not in inside for other, one in mentions):
+            continue
+        if any(names.scope_at(one).node is not inner for _, one in mentions):
+            continue
+        if not _is_stored_first(module, [one for _, one in mentions]):
+            continue
+        new = names.fresh(names.scopes[inner], name, f"{name}_tensor", f"{name}_part")
+        for _, mention in mentions:
+            yield Edit(*module.source.span(mention), new)
+
+
+def makes_variables(module: Module, function: ast.FunctionDef) -> bool:
+    """Whether a function makes variables itself."""
+    calls = (one for one in walk(function) if isinstance(one, ast.Call))
+    return any(name_of(module, one) in VARIABLES.by_name for one in calls)
 
 
 def _is_network(module: Module, method: ast.FunctionDef, graph: CallGraph) -> bool:
@@ -246,8 +313,10 @@ def _given(
     if stored != [mentions[0]] or statement.targets != stored:
         return None
     bindings = names.scopes[method].bindings.get(value.id, [])
-    inner = any(names.scope_at(one).function() is not method for one in mentions)
-    if inner or [one.kind for one in bindings] != ["parameter"]:
+    # In a function of the method's own the parameter has to be seen by its name.
+    home = names.scopes[method]
+    seen = all(names.defining_scope(value.id, names.scope_at(one)) is home for one in mentions)
+    if not seen or [one.kind for one in bindings] != ["parameter"]:
         return None
     return value.id if Layout(module.source, statement).owns_lines else None
 
@@ -263,7 +332,6 @@ def _are_own(
 
     Another method may have one of the same name, which it stores first, too.
     """
-    names = module.names
     every = [
         (other, one)
         for other in graph.modules
@@ -274,13 +342,34 @@ def _are_own(
     for other, one in every:
         if other is not module or class_of(module, one) is not owner:
             return False
-        around = names.scope_at(one).function()
-        if not isinstance(around, ast.FunctionDef):
+        around = _method_of(module, owner, one)
+        if around is None:
             return False
         by_method.setdefault(around, []).append(one)
     if {*by_method.get(method, ())} != {*mentions}:
         return False
     return all(_is_stored_first(module, found) for found in by_method.values())
+
+
+def _block_around(module: Module, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements among which one runs: a `with` is no other way."""
+    above = module.names.parents.get(statement)
+    while isinstance(above, ast.With):
+        statement, above = above, module.names.parents.get(above)
+    return module.names.block(statement)
+
+
+def _method_of(module: Module, owner: ast.ClassDef, node: ast.Attribute) -> ast.FunctionDef | None:
+    """The method that has a mention; a function of its own there may only read it."""
+    around = [one for one in module.names.ancestors(node) if isinstance(one, _INNER)]
+    if owner not in around:
+        return None
+    inner = around[: around.index(owner)]
+    if not inner or not isinstance(inner[-1], ast.FunctionDef):
+        return None
+    if len(inner) > 1 and not isinstance(node.ctx, ast.Load):
+        return None
+    return inner[-1]
 
 
 def _is_stored_first(module: Module, mentions: Sequence[ast.Attribute]) -> bool:
@@ -293,7 +382,7 @@ def _is_stored_first(module: Module, mentions: Sequence[ast.Attribute]) -> bool:
             if not any(
                 isinstance(made := names.statement(store), ast.Assign)
                 and position(made) < position(names.statement(one))
-                and not around.isdisjoint(names.block(made))
+                and not around.isdisjoint(_block_around(module, made))
                 for store in stores
             ):
                 return False

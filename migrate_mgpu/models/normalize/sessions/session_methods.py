@@ -29,10 +29,10 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.core.records import field, record
-from migrate_mgpu.models.front.session.origins import is_of_another
+from migrate_mgpu.models.front.session.origins import is_of_another, method_calls
 from migrate_mgpu.models.front.session.scope import constructor_of, session_calls
 from migrate_mgpu.models.normalize.objects.constructor_ends import may_be_added_to
-from migrate_mgpu.models.normalize.objects.graph_methods import is_called_once, is_named
+from migrate_mgpu.models.normalize.objects.graph_methods import in_place, is_called_once, is_named
 from migrate_mgpu.models.normalize.objects.late_builders import builds_more
 from migrate_mgpu.models.normalize.objects.network_methods import is_base
 from migrate_mgpu.source.blocks import Block
@@ -73,6 +73,74 @@ def normalize(
                 if found:
                     return {module: found}
     return {}
+
+
+def with_builders(
+    modules: Sequence[Module], graph: CallGraph, own: Set[Module]
+) -> dict[Module, list[Edit]]:
+    """A method that stays, and the builders of its object that it calls: their statements in it.
+
+    def train(self, data):                      def train(self, data):
+        self.build(data.shape[1])                   x = tf.placeholder(...)
+        with tf.Session() as sess:                  with tf.Session() as sess:
+    """
+    for module in modules:
+        for session in session_calls(module) if module in own else ():
+            method = module.names.scope_at(session).node
+            owner = module.names.parents.get(method)
+            if not isinstance(method, ast.FunctionDef) or not isinstance(owner, ast.ClassDef):
+                continue
+            if method is constructor_of(owner) or method.decorator_list or not method.args.args:
+                continue
+            if is_base(modules, graph, owner) or not _is_plain_object(owner):
+                continue
+            if not trains_alone(module, graph, owner, method):
+                continue
+            if not any(_calls_method(method, one) for one in _builders(module, owner)):
+                continue
+            edits = in_place(module, graph, owner, method)
+            if edits:
+                return {module: edits}
+    return {}
+
+
+def _builders(module: Module, owner: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    for one in owner.body:
+        if isinstance(one, ast.FunctionDef) and builds_more(module, walk(one)):
+            yield one
+
+
+def _calls_method(method: ast.FunctionDef, other: ast.FunctionDef) -> bool:
+    """Whether a method calls another one of its object."""
+    me = method.args.args[0].arg
+    return any(
+        isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and one.func.attr == other.name
+        and getattr(one.func.value, "id", "") == me
+        for one in walk(method)
+    )
+
+
+def trains_alone(
+    module: Module, graph: CallGraph, owner: ast.ClassDef, method: ast.FunctionDef
+) -> bool:
+    """Whether a method with a session of its own is called once, by no method of its class."""
+    made = any(
+        call in {*walk(method)}
+        and isinstance(statement := module.names.statement(call), (ast.With, ast.Assign))
+        and not any(isinstance(part, ast.Attribute) for part in getattr(statement, "targets", ()))
+        for call in session_calls(module)
+    )
+    calls = method_calls(graph, owner, method.name) if made else None
+    if not calls or len(calls) != 1:
+        return False
+    there, mention = calls[0]
+    return owner not in there.names.ancestors(mention)
+
+
+def _is_plain_object(owner: ast.ClassDef) -> bool:
+    return all(isinstance(base, ast.Name) and base.id == "object" for base in owner.bases)
 
 
 def _is_right_behind(

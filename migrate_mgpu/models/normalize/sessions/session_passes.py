@@ -25,6 +25,7 @@ from migrate_mgpu.models.normalize.data import (
 from migrate_mgpu.models.normalize.functions import (
     branch_parts,
     branches_apart,
+    collecting_functions,
     filled_tables,
     given_functions,
     given_optimizers,
@@ -45,7 +46,7 @@ from migrate_mgpu.models.normalize.functions import (
     settled_arms,
     starred_names,
     turned_lists,
-    weighted_gradients,
+    version_arms,
 )
 from migrate_mgpu.models.normalize.layers import (
     arg_scopes,
@@ -89,7 +90,6 @@ from migrate_mgpu.models.normalize.objects import (
     kept_objects,
     late_builders,
     lazy_properties,
-    method_copies,
     network_methods,
     parts_behind,
     repeated_networks,
@@ -112,6 +112,7 @@ from migrate_mgpu.models.normalize.recurrent import (
 from migrate_mgpu.models.normalize.sessions import (
     chosen_summaries,
     closed_sessions,
+    default_sessions,
     early_constants,
     graph_names,
     graphs_in_turn,
@@ -136,6 +137,7 @@ from migrate_mgpu.models.normalize.sessions import (
     session_methods,
     summary_collections,
     tried_initializers,
+    unread_steps,
 )
 from migrate_mgpu.models.normalize.towers import (
     batches_before_towers,
@@ -249,7 +251,10 @@ def _renamed(seen: PassInput) -> Edits:
 
 PASSES: tuple[Pass, ...] = (
     _with_calls(monitored_sessions.normalize),
+    _alone(version_arms.normalize),
     _whole(needless_sessions.normalize),
+    _whole(default_sessions.normalize),
+    _whole(unread_steps.normalize),
     _whole(printed_parts.normalize),
     _whole(own_graphs.normalize),
     _whole(applied_objects.normalize),
@@ -268,16 +273,18 @@ PASSES: tuple[Pass, ...] = (
     _alone(lazy_properties.normalize),
     _with_calls(given_placeholders.normalize),
     _of_objects(_whole(session_methods.normalize)),
+    _of_objects(_whole(session_methods.with_builders)),
+    _of_objects(_with_calls(unread_parts.as_names_of_sessions)),
     _among(layer_objects.kept),
     _of_objects(_whole(late_builders.normalize)),
     _alone(attribute_loops.normalize),
-    _of_objects(_with_calls(method_copies.normalize)),
     _of_objects(_alone(class_names.normalize)),
     _with_calls(settled_arms.types),
     _of_functions(_whole(graph_functions.normalize)),
     _of_objects(_names_of_parts),
     _whole(class_constants.normalize),
     _whole(called_objects.normalize),
+    _alone(collecting_functions.normalize),
     _with_calls(variable_lists.normalize),
     _among_calls(variable_regularizers.normalize),
     _whole(network_methods.normalize),
@@ -306,7 +313,6 @@ PASSES: tuple[Pass, ...] = (
     _with_calls(told_sizes.normalize),
     _alone(whole_pools.normalize),
     _alone(lower_triangles.normalize),
-    _alone(weighted_gradients.normalize),
     _among(graph_names.normalize),
     _alone(crf_transitions.normalize),
     _with_calls(feedable_iterators.normalize),

@@ -14,15 +14,21 @@ def reaching(names: Names, mention: ast.Name, home: Scope) -> list[Binding]:
 
     In code that runs in a line the last assignment counts, and the last condition or `try` that
     assigns in each of its branches; all others, and those in loops and for other functions, are
-    taken together.
+    taken together. What is assigned above a loop alone is in it what it was there.
     """
     bindings = home.bindings.get(mention.id, [])
     if len(bindings) < 2 or not _runs_there(names, mention, home):
         return bindings
     around = {mention, *names.ancestors(mention)}
-    if any(isinstance(parent, (ast.For, ast.While, ast.AsyncFor)) for parent in around):
-        return bindings
     place = names.statement(mention)
+    loops = [one for one in names.ancestors(mention) if isinstance(one, _LOOPS)]
+    if isinstance(place, _LOOPS):
+        return bindings
+    if loops:
+        outermost = loops[-1]
+        if any(outermost in (one.node, *names.ancestors(one.node)) for one in bindings):
+            return bindings
+        place = outermost
     before = [b for b in bindings if _line(b) < place.lineno]
     giving = {
         _statement(names, b): b
@@ -58,6 +64,7 @@ def _runs_there(names: Names, mention: ast.Name, home: Scope) -> bool:
 
 
 _AT_ONCE = ("builtins.tuple", "builtins.list", "builtins.sum", "builtins.sorted")
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 

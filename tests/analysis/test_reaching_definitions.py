@@ -24,6 +24,10 @@ from tests.support import migration
         ("x = 1\nwith a:\n    x = 2\nprint(x)", [3]),
         ("x = 1\nfor a in b:\n    x = 2\nprint(x)", [1, 3]),
         ("x = 1\nif a:\n    x = 2\n    print(x)\nelse:\n    x = 3", [3]),
+        ("x = 1\nx = 2\nfor a in b:\n    print(x)", [2]),
+        ("x = 1\nx = 2\nfor a in b:\n    while a:\n        print(x)", [2]),
+        ("x = 1\nx = 2\nfor a in b:\n    print(x)\n    x = 3", [1, 2, 5]),
+        ("x = 1\nx = 2\nwhile print(x):\n    x = 3", [1, 2, 4]),
     ],
 )
 def test_what_may_give_a_value(code: str, lines: list[int]) -> None:

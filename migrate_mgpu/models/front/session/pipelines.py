@@ -105,7 +105,7 @@ class PipelineFunctions:
         for statement in _statements(node.body):
             if isinstance(statement, ast.Assign):
                 if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
-                    if self.expressions.builds(statement.value):
+                    if self.expressions.of_module(module).builds(statement.value):
                         raise Refused(module, statement, text)
                 own = {n.id for n in walk(statement.targets[0]) if isinstance(n, ast.Name)}
                 if not own <= names and self._touches(module, statement.value):

@@ -45,6 +45,7 @@ from migrate_mgpu.models.ir import (
 )
 
 _SAME = "build all towers in the same way"
+_OF_TEXTS = frozenset({"lower", "replace", "rsplit", "split", "strip", "upper"})
 
 
 class TowerReader:
@@ -79,6 +80,7 @@ class TowerReader:
         self.lists = dict(self._lists())  # by name, the statement that makes each
         self.known: set[str] = set()  # names that the loop has given a value as it is read
         self.numbers: set[str] = set()  # of those, what is no part of the graph
+        self.labels: set[str] = set()  # of those, texts that name a tower
         self._parts: dict[str, TowerInput] = {}  # those without a name of the author's
 
     def _lists(self) -> Iterator[tuple[str, ast.stmt]]:
@@ -145,6 +147,7 @@ class TowerReader:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             targets = _names_of(statement.targets[0])
             if targets and self._is_label(statement.value):
+                self.labels.update(targets)
                 self.meanings.update({one: Host() for one in targets})
                 return Role.GONE
             if targets and self._is_whole_input(statement.value):
@@ -199,8 +202,22 @@ class TowerReader:
         return drawn and value.slice.id == towers.index
 
     def _is_label(self, value: ast.expr) -> bool:
-        """A text that names a tower."""
+        """A text that names a tower, or a part of one."""
+        if isinstance(value, ast.Subscript):
+            return constant(value.slice) is not None and self._is_part_of_label(value.value)
+        if self._is_part_of_label(value):
+            return True
         return is_text(self.module, value) and not isinstance(value, ast.Constant)
+
+    def _is_part_of_label(self, value: ast.expr) -> bool:
+        """`label.split('_')`, or another text that Python makes of a label alone."""
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+            return False
+        if value.keywords or any(not isinstance(constant(one), (str, int)) for one in value.args):
+            return False
+        whole = value.func.value
+        named = isinstance(whole, ast.Name) and whole.id in self.labels
+        return named and value.func.attr in _OF_TEXTS
 
     # -- what each tower takes ----------------------------------------------------------
 
@@ -259,10 +276,19 @@ class TowerReader:
         left = [
             name for name in self._of_loop(value) if not any(name in walk(part) for part in parts)
         ]
-        for name in left:
+        for name in (*left, *self._read_labels(value)):
             text = f"`{name.id}` differs from tower to tower"
             raise Refused(self.module, name, text, _SAME)
         return tuple((part, self._part(part, place)) for part in parts)
+
+    def _read_labels(self, value: ast.AST) -> Iterator[ast.Name]:
+        """What computes with the name of a tower, and does not only tell an operation by it."""
+        for part in walk(value):
+            if isinstance(part, ast.Name) and part.id in self.labels:
+                above = self.names.ancestors(part)
+                told = (one for one in above if isinstance(one, ast.keyword))
+                if not any(one.arg in ("name", "scope") for one in told):
+                    yield part
 
     def _part(self, node: ast.Subscript | ast.Call, place: int) -> TowerInput:
         """One such part, once, with a name that nothing else has."""

@@ -219,6 +219,36 @@ class LayerWriter:
                 found.update((n, (self._iterator(drawn[0]), names.index(o))) for n, o in pairs)
         return found
 
+    def _reshaped(self, part: Part) -> dict[str, tuple[str, list[ast.expr]]]:
+        """What is drawn and gets another shape for all towers: `x = tf.reshape(x, [-1, 28, 28])`.
+
+        By its name what is told of the element of which it is, and the sizes behind its rows.
+        """
+        found: dict[str, tuple[str, list[ast.expr]]] = {}
+        names = self.program.scope.module.names
+        for one in self._after(part):
+            call = one.node.value if isinstance(one.node, ast.Assign) else None
+            if (
+                one.stage is not Stage.WHOLE
+                or name_of(self.program.scope.module, call) != "reshape"
+            ):
+                continue
+            assert isinstance(one.node, ast.Assign) and isinstance(call, ast.Call)
+            given = by_parameter(call, ("tensor", "shape", "name"))
+            tensor, shape, target = given.get("tensor"), given.get("shape"), one.node.targets[0]
+            drawn = [unit for unit in one.after if self._iterator(unit)]
+            if len(drawn) != 1 or not isinstance(tensor, ast.Name) or len(one.after) != 1:
+                continue
+            if not isinstance(shape, (ast.List, ast.Tuple)) or not isinstance(target, ast.Name):
+                continue
+            first, *rest = shape.elts or [shape]
+            told = [names.only_value(size) if isinstance(size, ast.Name) else size for size in rest]
+            sizes = [constant(size) for size in told]
+            if constant(first) == -1 and sizes and all(isinstance(n, int) and n > 0 for n in sizes):
+                index = _targets(drawn[0]).index(tensor.id)
+                found[target.id] = f"{self._iterator(drawn[0])}.element_spec[{index}]", rest
+        return found
+
     @staticmethod
     def _split(part: Part) -> dict[str, ast.expr]:
         """Into how many parts a batch is split of which each tower takes one, by its name."""
@@ -343,6 +373,9 @@ class LayerWriter:
                     told = f"{context.render(shapes[p])}, {spec}.dtype"
                     spec = f"{context.tf}.TensorSpec({told})"
                 given[p] = spec if p in whole else one
+            for name, (spec, sizes) in self._reshaped(part).items():
+                inside = ", ".join(["1", *(context.render(one) for one in sizes)])
+                given[name] = f"{context.tf}.ones([{inside}], {spec}.dtype)"
             numbers = {name for name in part.takes if self._is_number(part, name)}
             given.update(dict.fromkeys(numbers - {*given}, f"{context.tf}.zeros([])"))
         for taken in part.takes:

@@ -4,6 +4,9 @@
 parameters, `def cells(dropout, size)`, and each call gives it them, `cells(dropout, 8)`: a loop
 that calls it can stand in a function of its own then. What a parameter is where it is not given,
 `def cells(size=size)`, each call gives it, too.
+
+So does one within a function that makes layers and applies them, `def network(x): def block(y):
+...`, which becomes a class of layers: its reader knows no function within.
 """
 
 from __future__ import annotations
@@ -14,10 +17,30 @@ from collections.abc import Collection, Mapping, Sequence
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, position, walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.blocks import render
 from migrate_mgpu.source.source import Edit, Source
 from migrate_mgpu.source.statements import Layout
+
+
+def normalize(module: Module) -> list[Edit]:
+    """The edits for one function within a plain function that has no session."""
+    for home in module.tree.body:
+        if not isinstance(home, ast.FunctionDef) or home.decorator_list:
+            continue
+        if any(is_inside(module, one, {home}) for one in session_calls(module)):
+            continue
+        for inner in home.body:
+            if not isinstance(inner, ast.FunctionDef):
+                continue
+            if any(name_of(module, part) for part in walk(inner) if isinstance(part, ast.Call)):
+                edits = lifted(module, home, inner.name)
+                if edits:
+                    return edits
+    return []
 
 
 def lifted(module: Module, home: ast.Module | ast.FunctionDef, name: str) -> list[Edit] | None:

@@ -373,7 +373,7 @@ class _Threads:
                 if around is not None and around.node is function.node:
                     target = self.functions[node]
                     found.append(_Event("call", call, names.statement(call), target))
-        returns = [one for one in walk(function.node) if isinstance(one, ast.Return)]
+        returns = _returns_of(function)
         if function.node not in roots and (
             len(returns) > 1 or any(not self._always(function, one) for one in returns)
         ):
@@ -659,7 +659,7 @@ class _Threads:
     def _return(self, function: Function, name: str) -> None:
         """Its list beside the value of a function."""
         module, source = function.module, function.module.source
-        returns = [one for one in walk(function.node) if isinstance(one, ast.Return)]
+        returns = _returns_of(function)
         last = function.node.body[-1]
         if not returns:
             indent = source.indent_of(last)
@@ -687,9 +687,23 @@ def _position(node: ast.AST) -> tuple[int, int]:
     return node.lineno, node.col_offset  # type: ignore[attr-defined]
 
 
+def _returns_of(function: Function) -> list[ast.Return]:
+    """The ends of a function, and not those of functions within it."""
+    return [
+        one
+        for one in walk(function.node)
+        if isinstance(one, ast.Return)
+        and next(filter(_is_function, function.module.names.ancestors(one))) is function.node
+    ]
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+
+
 def _gives(function: Function) -> bool:
     """Whether a function has a value."""
-    return any(isinstance(one, ast.Return) and one.value for one in walk(function.node))
+    return any(one.value for one in _returns_of(function))
 
 
 def _is_unused(module: Module, call: ast.Call) -> bool:

@@ -37,6 +37,7 @@ from migrate_mgpu.models.normalize.functions import (
     loop_parts,
     mixed_indents,
     module_aliases,
+    nested_functions,
     optimizer_choices,
     partial_calls,
     public_keras,
@@ -65,6 +66,7 @@ from migrate_mgpu.models.normalize.layers import (
     lower_triangles,
     moving_moments,
     named_shapes,
+    own_rows,
     returned_collections,
     scope_initializers,
     script_collections,
@@ -309,6 +311,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(shape_products.normalize),
     _alone(shape_loops.normalize),
     _alone(last_dimensions.normalize),
+    _alone(own_rows.normalize),
     _alone(named_shapes.normalize),
     _with_calls(told_sizes.normalize),
     _alone(whole_pools.normalize),
@@ -396,6 +399,7 @@ PASSES: tuple[Pass, ...] = (
     _among_calls(made_before_towers.shapes_before),
     _with_calls(batches_before_towers.normalize),
     _with_calls(graph_parameters.given),
+    _alone(nested_functions.normalize),
 )
 
 

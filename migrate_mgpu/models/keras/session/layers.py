@@ -204,11 +204,16 @@ class LayerWriter:
     def _elements(self, part: Part) -> dict[str, tuple[str, int]]:
         """Components of an iterator's elements, of which parts of a batch are or have rows."""
         found: dict[str, tuple[str, int]] = {}
+        changed = {name for one in self._after(part) for name in self._of_another_kind(one)}
         for one in self._after(part):  # what all towers have of it, each its own, or rows of
             drawn = [u for u in closure([one]) if self._iterator(u)]
             names = _targets(drawn[0]) if len(drawn) == 1 else []
             if one in drawn:
-                found.update((name, (self._iterator(one), i)) for i, name in enumerate(names))
+                found.update(
+                    (name, (self._iterator(one), i))
+                    for i, name in enumerate(names)
+                    if name not in changed
+                )
             if not names or not isinstance(one, TowerInput) or not (one.drawn or one.rows):
                 continue
             parts = [part for unit in closure([one]) for part in ast.walk(unit.node)]
@@ -248,6 +253,19 @@ class LayerWriter:
                 index = _targets(drawn[0]).index(tensor.id)
                 found[target.id] = f"{self._iterator(drawn[0])}.element_spec[{index}]", rest
         return found
+
+    def _of_another_kind(self, unit: Unit) -> set[str]:
+        """The names that hold what is drawn, in another shape or type perhaps: `x = f(x)`."""
+        value = unit.node.value if isinstance(unit.node, ast.Assign) else None
+        if unit.stage is not Stage.WHOLE or self._iterator(unit) or value is None:
+            return set()
+        plain = (ast.BinOp, ast.operator, ast.Constant, ast.Name, ast.expr_context)
+        before = closure(unit.after)
+        if all(isinstance(part, plain) for part in ast.walk(value)):
+            if all(self._iterator(one) or not self._of_another_kind(one) for one in before):
+                return set()
+        assert isinstance(unit.node, ast.Assign)
+        return {n.id for t in unit.node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
 
     @staticmethod
     def _split(part: Part) -> dict[str, ast.expr]:

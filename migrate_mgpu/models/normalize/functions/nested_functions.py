@@ -34,13 +34,23 @@ def normalize(module: Module) -> list[Edit]:
         if any(is_inside(module, one, {home}) for one in session_calls(module)):
             continue
         for inner in home.body:
-            if not isinstance(inner, ast.FunctionDef):
+            if not isinstance(inner, ast.FunctionDef) or not _is_only_called(module, home, inner):
                 continue
             if any(name_of(module, part) for part in walk(inner) if isinstance(part, ast.Call)):
                 edits = lifted(module, home, inner.name)
                 if edits:
                     return edits
     return []
+
+
+def _is_only_called(module: Module, home: ast.FunctionDef, inner: ast.FunctionDef) -> bool:
+    """Whether a function is called where it stands, and not handed on: to a dataset's `map`."""
+    names = module.names
+    for one in names.mentions(inner.name, names.scopes[home]):
+        call = names.parents.get(one)
+        if isinstance(one.ctx, ast.Load) and not (isinstance(call, ast.Call) and call.func is one):
+            return False
+    return True
 
 
 def lifted(module: Module, home: ast.Module | ast.FunctionDef, name: str) -> list[Edit] | None:

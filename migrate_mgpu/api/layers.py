@@ -239,6 +239,7 @@ _CONTRIB_SCOPES: dict[str, tuple[str, tuple[LayerVariable, ...]]] = {
     "Conv2D": ("Conv", _CONTRIB_KERNEL),
     "BatchNormalization": ("BatchNorm", _STATISTICS),
     "LayerNormalization": ("LayerNorm", _STATISTICS[1::-1]),
+    "GroupNormalization": ("InstanceNorm", _STATISTICS[1::-1]),
     "MaxPooling2D": ("MaxPool2D", ()),
     "MaxPooling3D": ("MaxPool3D", ()),
     "AveragePooling2D": ("AvgPool2D", ()),
@@ -251,6 +252,7 @@ _SAME = {"padding": "{quote}same{quote}"}
 _CONV_ORDER = ("filters", "kernel_size", "strides")
 _OWN_LAYER = "write it as a separate layer, after this one"
 _LAST_AXIS = "give it begin_norm_axis=-1, begin_params_axis=-1"
+_CHANNELS_LAST = "let the channels be the last axis"
 _CONTRIB_PARAMETERS = _known([
     *_without_effect("inputs", "ids", "is_training", "variables_collections", "outputs_collections",
            "updates_collections", "normalizer_params", "renorm_clipping", "renorm_decay", "fused",
@@ -408,6 +410,26 @@ LAYERS = Table(
             ),
         ],
         constants=(("epsilon", "1e-12"),),
+    ),
+    _contrib(
+        "instance_norm",
+        "GroupNormalization",
+        ("inputs", "center", "scale", "epsilon", "activation_fn", "param_initializers", "reuse",
+         "variables_collections", "outputs_collections", "trainable", "data_format", "scope"),
+        (),
+        {"scope": "name"},
+        {"epsilon": "1e-06"},
+        known=[
+            Parameter(
+                "activation_fn", target="", only=(None,), advice=_OWN_LAYER,
+                reason="instance normalization with an activation",
+            ),
+            Parameter(
+                "data_format", target="", only=("NHWC", None), advice=_CHANNELS_LAST,
+                reason="instance normalization with its channels in front",
+            ),
+        ],
+        constants=(("groups", "-1"),),  # one for each channel
     ),
     _contrib(
         "embed_sequence",

@@ -58,7 +58,8 @@ _PLAIN = {
 }  # fmt: skip
 _METHODS = {
     "get_shape", "as_list", "num_elements", "items", "keys", "values", "format", "astype",
-    "reshape", "lower",
+    "reshape", "lower", "upper", "startswith", "endswith", "strip", "split", "replace", "join",
+    "tolist", "__contains__",
 }  # fmt: skip
 _MUTATE = {
     "append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "setdefault",

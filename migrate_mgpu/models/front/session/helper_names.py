@@ -582,12 +582,16 @@ def _unknown_number(module: Module, call: ast.Call) -> Refused:
 
 def _items(module: Module, node: ast.expr, given: Mapping[str, object]) -> list[object] | None:
     """What a loop goes through; None where that is not known."""
-    if isinstance(node, ast.Call) and not node.keywords and len(node.args) == 1:
+    if isinstance(node, ast.Call) and not node.keywords and node.args:
         kind = module.names.qualname(node.func)
         if kind == "builtins.range":
-            count = known_value(node.args[0], given)
-            return [*range(count)] if isinstance(count, int) else None
-        inner = _items(module, node.args[0], given) if kind == "builtins.enumerate" else None
+            told = [known_value(one, given) for one in node.args]
+            numbers = [one for one in told if isinstance(one, int)]
+            if len(numbers) < len(told) or not 1 <= len(told) <= 3 or numbers[2:] == [0]:
+                return None
+            return [*range(*numbers)]
+        plain = kind == "builtins.enumerate" and len(node.args) == 1
+        inner = _items(module, node.args[0], given) if plain else None
         return None if inner is None else [*enumerate(inner)]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         inner = _items(module, node.value, given)

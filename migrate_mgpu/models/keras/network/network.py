@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from migrate_mgpu.analysis.arguments import defaults_of
 from migrate_mgpu.analysis.binding_time import BindingTimes
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
-from migrate_mgpu.analysis.scopes import children, holds, position, walk
+from migrate_mgpu.analysis.scopes import children, holds, names_in, position, walk
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.network.indices import check_texts, looked_up_by
 from migrate_mgpu.models.front.network.layers import check_all_found, find_layers, named
@@ -86,6 +86,7 @@ class Network:
         self.averaged: dict[str, str] = {}
         self.losses: dict[ast.AST, Replacement] = {}  # that are computed in it
         self._reads: set[str] = set()
+        self._unread: set[ast.stmt] = set()
         self.parameters: list[str] = []
         looped = {call for call in self.layers if self._loop(call) is not None}
         self.attributes, self.loop_names = name_layers(plan, self.layers, looped)
@@ -236,6 +237,7 @@ class Network:
                 indices = looked_up_by(self._kept_nodes(statement), self.module, self.times)
                 replaced.update({node: cast_to(node, "{tf}.int64") for node in indices})
         replaced.update(self.recurrents.replaced)
+        self._unread = self._unread_settings(replaced)
         context = self.context(replaced)
         block = Block(self.module.source, indent + self.module.source.indent_unit)
         lines = Block(self.module.source, block.indent)
@@ -263,6 +265,44 @@ class Network:
         block.lines += lines.lines
         return _Call(block.text(), self._needs(context), context.trains)
 
+    def _unread_settings(self, replaced: dict[ast.AST, Replacement]) -> set[ast.stmt]:
+        """Settings that loops change for the layers of `__init__` alone: `call` does without."""
+        candidates = {
+            statement: {name.id for name in names_in(statement)}
+            for statement in self.plan.kept
+            if isinstance(statement, (ast.Assign, ast.AugAssign))
+            and self.times.is_setting(statement)
+            and self._looped(statement)
+        }
+        if not candidates:
+            return set()
+        context = self.context(replaced)
+        for statement in self.plan.statements:
+            if not self._moves_to_init(statement) and holds(statement, {*candidates}):
+                edits = context.collect(statement)
+                context.record(statement, outermost([*edits, *self._loops_in(statement, context)]))
+            elif not self._moves_to_init(statement):
+                context.edits(statement)
+        statement_of = self.module.names.statement
+        read = (one for one in context.mentions if isinstance(one.ctx, ast.Load))
+        needed = {one.id for one in read if statement_of(one) not in candidates}
+        needed |= {self.plan.result} if self.plan.result is not None else set()
+        unread = {*candidates}
+        while found := {one for one in unread if _bound(one) & needed}:
+            unread -= found
+            needed |= {name for one in found for name in candidates[one]}
+        return unread
+
+    def _loops_in(self, statement: ast.stmt, context: Context) -> list[Edit]:
+        loops = (node for node in walk(statement) if isinstance(node, ast.For))
+        return [edit for node in loops for edit in self._loop_edits(node, context)]
+
+    def _is_unread(self, statement: ast.stmt) -> bool:
+        """Whether a statement, or all of a block, only makes settings that `call` does not read."""
+        if isinstance(statement, (ast.If, ast.For, ast.With)):
+            return all(self._is_unread(one) for one in _children(statement))
+        return statement in self._unread
+
     def _carried(self, context: Context, indent: str) -> list[str]:
         """What makes the settings that loops change, for `call` as well: they are no attributes.
 
@@ -271,7 +311,7 @@ class Network:
         """
         changed = {one.id for one in context.mentions} & self.times.in_loops - self.times.tensors
         lines, passed = Block(self.module.source, indent), set[str]()
-        for statement in self.plan.statements if changed else ():
+        for statement in self._in_blocks(self.plan.statements) if changed else ():
             stored = (n for n in walk(statement) if isinstance(n, ast.Name))
             bound = {n.id for n in stored if isinstance(n.ctx, ast.Store)} & changed
             if not self._moves_to_init(statement):
@@ -289,6 +329,14 @@ class Network:
             context.record(statement, edits)
             lines.statement(statement, edits, 1)
         return lines.lines
+
+    def _in_blocks(self, statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+        """Statements, and those of `with` blocks that stay in `call`, without these."""
+        for statement in statements:
+            if isinstance(statement, ast.With) and not self._moves_to_init(statement):
+                yield from self._in_blocks(statement.body)
+            else:
+                yield statement
 
     def _tensors(self) -> Iterator[str]:
         """The parameters of `call`: from one that some calls leave out on, with their defaults."""
@@ -456,6 +504,7 @@ class Network:
             stays = [s for s in members if s in self.plan.kept or holds(s, self.plan.kept)]
             gone = self._goes if isinstance(node, ast.With) else self.is_weight
             stays = [s for s in stays if self._looped(s) or not gone(s)]
+            stays = [s for s in stays if not self._is_unread(s)]
             if members and not stays:
                 if name == "body":
                     text = "what the network does without this branch stands in its `else`"
@@ -476,7 +525,11 @@ class Network:
         found: list[Edit] = []
         for name in ("body", "orelse"):
             members = getattr(node, name, [])
-            moved = [s for s in members if self._moves_to_init(s) and not self._looped(s)]
+            moved = [
+                s
+                for s in members
+                if self._is_unread(s) or (self._moves_to_init(s) and not self._looped(s))
+            ]
             if moved and len(moved) == len(members):
                 text = "a branch of the network only chooses settings"
                 raise Refused(self.module, members[0], text, "choose them above the network")
@@ -499,11 +552,12 @@ class Network:
             return []
         probe = Context(self.module, self.style, self.plan.modes, {}, context.replaced)
         for statement in node.body:
-            probe.edits(statement)
+            if not self._is_unread(statement):
+                probe.edits(statement)
         made = {
             n.id
             for s in node.body
-            if self.times.is_setting(s)
+            if self.times.is_setting(s) and not self._is_unread(s)
             for n in walk(s)
             if isinstance(n, ast.Name)
         }
@@ -644,6 +698,10 @@ class _Call:
 
 def _children(statement: ast.If | ast.For | ast.With) -> list[ast.stmt]:
     return [*statement.body, *getattr(statement, "orelse", [])]
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    return {name.id for name in names_in(statement) if not isinstance(name.ctx, ast.Load)}
 
 
 def _nothing(context: Context) -> str:

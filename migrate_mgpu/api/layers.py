@@ -238,8 +238,8 @@ _CONTRIB_SCOPES: dict[str, tuple[str, tuple[LayerVariable, ...]]] = {
     "Conv1D": ("Conv", _CONTRIB_KERNEL),
     "Conv2D": ("Conv", _CONTRIB_KERNEL),
     "BatchNormalization": ("BatchNorm", _STATISTICS),
-    "LayerNormalization": ("LayerNorm", _STATISTICS[1::-1]),
-    "GroupNormalization": ("InstanceNorm", _STATISTICS[1::-1]),
+    "LayerNormalization": ("LayerNorm", _STATISTICS[:2]),  # in Keras's order, as all of them
+    "GroupNormalization": ("InstanceNorm", _STATISTICS[:2]),
     "MaxPooling2D": ("MaxPool2D", ()),
     "MaxPooling3D": ("MaxPool3D", ()),
     "AveragePooling2D": ("AvgPool2D", ()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from migrate_mgpu.source.source import Edit, Source
@@ -189,6 +190,21 @@ def without_function(source: Source, node: ast.stmt) -> Edit:
         above = text[top:start].rstrip()
         return Edit(top + len(above) + len(source.newline) * bool(above), bottom, "")
     return Edit(start, bottom - len(rest.lstrip("\r\n")), "")
+
+
+def without_functions(source: Source, nodes: Iterable[ast.stmt]) -> list[Edit]:
+    """Functions and classes go, some of which may stand behind one another."""
+    found: list[Edit] = []
+    edits = (without_function(source, node) for node in nodes)
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        if found and edit.start < found[-1].end:  # the last one of a file takes lines above it
+            edit = Edit(found.pop().start, edit.end, "")
+            top, bottom = source.part_at(edit.start)
+            above = source.text[top : edit.start].rstrip()
+            if edit.end == bottom:
+                edit = Edit(top + len(above) + len(source.newline) * bool(above), bottom, "")
+        found.append(edit)
+    return found
 
 
 def without_paragraph(source: Source, statement: ast.stmt, comments: bool = False) -> Edit:

@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, position, walk
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, OF_ONE_TENSOR, SAME, SETTINGS
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.data_functions import is_thrown_away, only_makes_data
@@ -190,14 +191,22 @@ class CompletenessCheck(StatementReader):
     def _beside(self, known: AbstractSet[ast.AST]) -> None:
         """Modules beside the program's main one do nothing with the graph but build it."""
         for module in self.state.beside:
+            looked_into = self._uncalled(module) & self.expressions.functions
             for use in module.uses:
                 imported = isinstance(use.node, (ast.Import, ast.ImportFrom))
                 if imported or not use.symbol.name or use.symbol.name.startswith(SETTINGS):
                     continue
-                if not is_inside(module, use.node, known):
+                read = is_inside(module, use.node, known)
+                layer = use.symbol.name in LAYERS.by_name
+                if not read or (layer and is_inside(module, use.node, looked_into)):
                     self.found.unread.append((module, use.node))
             self.found.layer_modules.append(module)
         self.found.read |= known
+
+    def _uncalled(self, module: Module) -> set[ast.AST]:
+        """The functions of a module that nothing names: no class is written for their layers."""
+        functions = (one for one in module.tree.body if isinstance(one, ast.FunctionDef))
+        return {one for one in functions if not self.graph.references(Function(module, one))}
 
     def check_captures(self) -> None:
         """What steps take from Python does not change between building and the first run."""

@@ -20,6 +20,7 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import COUNTERS, VARIABLES
 from migrate_mgpu.models.front.network.layers import HelperCall
 from migrate_mgpu.models.front.session.helper_names import (
+    UNKNOWN_NUMBER,
     HelperNamed,
     HelperNames,
     Operations,
@@ -27,7 +28,7 @@ from migrate_mgpu.models.front.session.helper_names import (
     scope_of,
     variables_of,
 )
-from migrate_mgpu.models.front.session.host_objects import NamedVariable
+from migrate_mgpu.models.front.session.host_objects import HelperVariable, NamedVariable, Told
 from migrate_mgpu.models.front.session.names_in_functions import (
     OF_OPERATORS,
     NamesInFunctions,
@@ -66,14 +67,17 @@ class GraphNames:
         """
         found = self.with_loops(variables)
         for one in found:
-            if one.rounds is not None:
+            if one.rounds is not None or one.told:
                 text = "whether a variable is made, or how often, cannot be determined"
                 advice = "make it outside of loops and conditions"
-                raise Refused(one.rounds.module, one.rounds.loop, text, advice)
+                place = self.module, variables.unit
+                if one.rounds is not None:
+                    place = one.rounds.module, one.rounds.loop
+                raise Refused(*place, text, advice)
         return found
 
     def with_loops(self, variables: Variables) -> list[NamedVariable]:
-        """The same, where those of a loop may be one whose names are known to a run alone."""
+        """The same, where those of a loop, or of a function, may be one whose names a run knows."""
         if variables.listed:
             return [named for one in variables.listed for named in self.with_loops(one)]
         if variables.item_of is not None:
@@ -136,7 +140,9 @@ class GraphNames:
         call = next(c for c, made in self.found.layers.items() if made.variables is variables)
         if call in self._helped:
             return [
-                NamedVariable(one.name, variables, one.key, one.trained, one.used, one.rounds)
+                NamedVariable(
+                    one.name, variables, one.key, one.trained, one.used, one.rounds, one.told
+                )
                 for one in self._helped[call]
             ]
         found: list[NamedVariable] = []
@@ -166,13 +172,32 @@ class GraphNames:
         self._check_here(helper.call, variables)
         layers = {*self._layers.values(), *self._of_helpers}
         operations = self._of_operations(variables)
-        names = HelperNames(self.found.layer_helpers, layers, operations)
-        found = names.of(self.module, helper.call, helper.function, self._prefix(variables.unit))
-        self._of_helpers |= layers
+        prefix = self._prefix(variables.unit)
+        own = {*layers}
+        names = HelperNames(self.found.layer_helpers, own, operations)
+        try:
+            found = names.of(self.module, helper.call, helper.function, prefix)
+        except Refused as refused:
+            if refused.diagnostic.key != UNKNOWN_NUMBER:
+                raise
+            return [self._told(helper, prefix, layers)]
+        self._of_helpers |= own
         for one in found:
             if one.rounds is None:
                 self._taken.setdefault(one.name.lower(), 1)
         return found
+
+    def _told(self, helper: HelperCall, prefix: str, layers: set[str]) -> HelperNamed:
+        """All variables of a function that becomes a class of layers, which tells their names."""
+        assert self.found.layer_helpers is not None
+        names = HelperNames(self.found.layer_helpers, layers, two_rounds=True)
+        found = names.of(self.module, helper.call, helper.function, prefix)
+        self._of_helpers |= layers
+        for one in found:
+            self._taken.setdefault(one.name.lower(), 1)
+        told = Told(prefix, tuple((one.name, one.trained) for one in found))
+        used = all(one.used for one in found if one.trained)
+        return HelperNamed("", HelperVariable(()), used=used, told=told)
 
     def _of_operations(self, variables: Variables) -> Operations | None:
         """What numbers the `tf.Variable`s of a function; None where some before may have no name.

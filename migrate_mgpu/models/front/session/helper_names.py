@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
 from types import MappingProxyType
 from typing import Union
@@ -24,7 +24,7 @@ from migrate_mgpu.models.front.network.cell_variables import RUN_SCOPE, variable
 from migrate_mgpu.models.front.network.functions import Helpers
 from migrate_mgpu.models.front.network.layers import Found, find_layers
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
-from migrate_mgpu.models.front.session.host_objects import HelperVariable, Rounds
+from migrate_mgpu.models.front.session.host_objects import HelperVariable, Rounds, Told
 from migrate_mgpu.models.front.session.known_values import (
     is_attribute_only_read,
     is_only_read,
@@ -38,6 +38,9 @@ from migrate_mgpu.models.front.session.scope import given_once
 _MANY = (ast.For, ast.While, ast.If, ast.IfExp, ast.Lambda, ast.ListComp, ast.DictComp,
          ast.SetComp, ast.GeneratorExp)  # fmt: skip
 _LEAVES = (ast.Break, ast.Continue)
+# The key of what stands in the way where the names of a network's variables are not known before
+# it runs: its class can tell them.
+UNKNOWN_NUMBER = "unknown-number-of-variables"
 Turn = Union[int, ast.For]  # the number of a round, or its loop where a run knows how many it has
 
 
@@ -114,7 +117,8 @@ class HelperNamed:
     """A variable that a function makes: its name, where its class has it, whether it trains.
 
     ``used``: the function computes something of it. With ``rounds`` it stands for all variables
-    of a loop.
+    of a loop. With ``told`` it stands for all that the call of a function makes, whose class tells
+    their names.
     """
 
     name: str
@@ -122,6 +126,7 @@ class HelperNamed:
     trained: bool = True
     used: bool = True
     rounds: Rounds | None = None
+    told: Told | None = None
 
 
 @record(frozen=True)
@@ -144,12 +149,18 @@ class HelperNames:
     """Names the variables of a call of a function that becomes a class of layers."""
 
     def __init__(
-        self, helpers: Helpers, taken: set[str], operations: Operations | None = None
+        self,
+        helpers: Helpers,
+        taken: set[str],
+        operations: Operations | None = None,
+        two_rounds: bool = False,
     ) -> None:
         """``taken`` are the names of the layers that there are, which it adds to.
 
         ``operations`` are for the name of a `tf.Variable`, where those before it have theirs.
+        ``two_rounds``: loops whose number a run knows have two, which tell all but numbers.
         """
+        self._two_rounds = two_rounds
         self.helpers = helpers
         self._taken = taken
         self._operations = operations
@@ -226,7 +237,10 @@ class HelperNames:
             if (call in found and not _has_no_variables(module, call))
             or (call not in found and self._makes_layers(module, call))
         ]
-        for call, given, turn in _turns(module, node, makers, values):
+        layers = {call for call in makers if call not in found or not found[call].variable}
+        if not self._two_rounds:
+            _check_lists(module, node, layers)
+        for call, given, turn in _turns(module, node, makers, values, self._two_rounds):
             if not _runs(module, node, call, given):
                 continue
             statement = module.names.statement(call)
@@ -513,8 +527,27 @@ def _has_no_variables(module: Module, call: ast.Call) -> bool:
     return row is not None and row.variables == ()
 
 
+def _check_lists(module: Module, function: ast.AST, layers: Iterable[ast.Call]) -> None:
+    """Keras lists the layers of a loop list by list, or as they are made: not all versions alike.
+
+    Raises:
+        Refused: one has several.
+    """
+    loops: set[ast.AST] = set()
+    for call in sorted(layers, key=_end):
+        inside = takewhile(lambda parent: parent is not function, module.names.ancestors(call))
+        around = {parent for parent in inside if isinstance(parent, ast.For)}
+        if around & loops:
+            raise _unknown_number(module, call)
+        loops |= around
+
+
 def _turns(
-    module: Module, function: ast.AST, calls: Sequence[ast.Call], given: Mapping[str, object]
+    module: Module,
+    function: ast.AST,
+    calls: Sequence[ast.Call],
+    given: Mapping[str, object],
+    two_rounds: bool,
 ) -> Iterator[tuple[ast.Call, Mapping[str, object], tuple[Turn, ...]]]:
     """Calls in their order, with what is known there; those of a loop once in each round.
 
@@ -537,6 +570,8 @@ def _turns(
             yield from ((call, given, ()) for call in calls)
             continue
         items = _items(module, loop.iter, given)
+        if items is None and two_rounds:
+            items = _two_items(module, loop.iter, given)
         if loop.orelse or any(isinstance(p, _LEAVES) for p in walk(loop)):
             raise _unknown_number(module, calls[0])
         if items is None:
@@ -577,7 +612,16 @@ def _is_in_order(module: Module, statement: ast.stmt, makers: Sequence[ast.Call]
 
 def _unknown_number(module: Module, call: ast.Call) -> Refused:
     text = "whether a variable is made, or how often, cannot be determined"
-    return Refused(module, call, text, "make it outside of loops and conditions")
+    return Refused(module, call, text, "make it outside of loops and conditions", UNKNOWN_NUMBER)
+
+
+def _two_items(module: Module, node: ast.expr, given: Mapping[str, object]) -> list[object]:
+    """The items of two rounds of a loop, as far as they are known."""
+    ranges = isinstance(node, ast.Call) and module.names.qualname(node.func) == "builtins.range"
+    if not isinstance(node, ast.Call) or not ranges:
+        return [Unknown, Unknown]
+    begin = known_value(node.args[0], given) if len(node.args) > 1 else 0
+    return [begin, begin + 1] if isinstance(begin, int) else [Unknown, Unknown]
 
 
 def _items(module: Module, node: ast.expr, given: Mapping[str, object]) -> list[object] | None:

@@ -42,13 +42,26 @@ class Rounds:
     passed: Mapping[str, ast.expr]
 
 
+@record(frozen=True)
+class Told:
+    """What the class of a network calls its variables, which it tells a run, ``below`` a scope.
+
+    ``names``, each with whether it is trained, are those where each loop has two rounds: what a run
+    calls its variables differs from them in numbers alone.
+    """
+
+    below: str
+    names: tuple[tuple[str, bool], ...]
+
+
 @record(frozen=True, eq=False)
 class NamedVariable:
     """A variable by its name in the graph.
 
     ``key`` is that of a dictionary, the place in a list, or what a layer calls it. ``used``:
     something is computed of it; TF1's optimizers keep nothing of one that no gradient reaches.
-    With ``rounds`` it stands for all that a loop makes, and has no name.
+    With ``rounds`` it stands for all that a loop makes, with ``told`` for all of a network, and has
+    no name.
     """
 
     name: str
@@ -57,6 +70,7 @@ class NamedVariable:
     trained: bool = True
     used: bool = True
     rounds: Rounds | None = None
+    told: Told | None = None
 
 
 @record(frozen=True, eq=False)

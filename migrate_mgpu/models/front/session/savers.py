@@ -97,10 +97,29 @@ class SaverReader:
         Raises:
             Refused: no optimizer above trains them.
         """
+        self._check_told(every, node)
         known = {one for some in self.found.loop_names.values() for one in some}
         if any(one.rounds is not None and one not in known for one in every):
             text = "a saver saves variables of a loop, which no optimizer above it trains"
             raise Refused(self.module, node, text, "make it below")
+
+    def _check_told(self, every: Sequence[NamedVariable], node: ast.AST) -> None:
+        """What a network's class tells the names of stands in scopes of its own.
+
+        Raises:
+            Refused: TF1 may have numbered names of others with those.
+        """
+        heads: dict[str, NamedVariable] = {}
+        for one in every:
+            below = one.told.below if one.told is not None else ""
+            names = [name for name, _ in one.told.names] if one.told is not None else [one.name]
+            for head in {below + name[len(below) :].split("/")[0] for name in names}:
+                for other, owner in heads.items():
+                    alike = f"{head}/".startswith(f"{other}/") or f"{other}/".startswith(f"{head}/")
+                    if alike and owner is not one and (owner.told or one.told):
+                        text = f"several networks have variables in the scope `{head}`"
+                        raise Refused(self.module, node, text, "give each a scope of its own")
+                heads[head] = one
 
     def is_whole(self, saver: Saver) -> bool:
         """Whether a saver saves all that there is."""
@@ -206,7 +225,7 @@ class SaverReader:
         scope = self.names.variable_scope(update.statement) + within
         slots: list[tuple[str, int]] = []
         every = [n for one in update.variables for n in self.names.with_loops(one) if n.trained]
-        looped = any(one.rounds is not None for one in every)
+        looped = any(one.rounds is not None or one.told is not None for one in every)
         if looped:
             keep_names(self.found, self.names, update)
         reached = [named for named in every if named.used]
@@ -276,8 +295,11 @@ def keep_names(found: SessionProgram, names: GraphNames, update: Update) -> None
         Refused: there is more that has to do with them than one optimizer.
     """
     every = [n for one in update.variables for n in names.with_loops(one) if n.trained]
-    parts = (len(found.updates), len(update.optimizer.arms))
-    if parts != (1, 1) or update.averages or found.scope.towers is not None:
+    others = [v for one in found.updates if one is not update for v in one.variables]
+    shared = any(one in others for one in update.variables)
+    whole = not any(one.rounds is not None for one in every)
+    plain = len(found.updates) == 1 and found.scope.towers is None
+    if shared or len(update.optimizer.arms) > 1 or update.averages or not (whole or plain):
         text = "a loop makes variables that are trained by more than one optimizer, or averaged"
         raise Refused(found.scope.module, update.statement, text)
     found.loop_names[update] = tuple(every)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
@@ -202,8 +203,7 @@ class ScopedVariables(StatementReader):
         answers = set()
         word = wanted.text
         if wanted.inside:
-            names = GraphNames(self.found, self.graph).of(variables)
-            answers = {word in f"{one.name}:0" for one in names if one.trained}
+            answers = {word in f"{name}:0" for name in self._trained_names(variables, word)}
             if len(answers) != 1:
                 text = f"some variables of one statement have `{word}` in their names"
                 raise Refused(self.module, node, text, _ADVICE)
@@ -220,6 +220,22 @@ class ScopedVariables(StatementReader):
             text = f"some variables of one statement have names that begin with `{word}`"
             raise Refused(self.module, node, text, _ADVICE)
         return answers.pop()
+
+    def _trained_names(self, variables: Variables, word: str) -> Iterator[str]:
+        """The names of what is trained; of a network's loops those of two rounds, where they tell
+        whether a word is in all of them.
+
+        Raises:
+            Refused: they cannot be determined.
+        """
+        names = GraphNames(self.found, self.graph)
+        for one in names.with_loops(variables):
+            if one.told is not None and not re.search(r"\d", word):
+                yield from (name for name, trained in one.told.names if trained)
+            elif one.told is not None or one.rounds is not None:
+                names.of(variables)  # which says why
+            elif one.trained:
+                yield one.name
 
     def _names(self, variables: Variables) -> list[tuple[str, bool]]:
         """What the names of variables begin with, and whether that is all of them."""

@@ -248,14 +248,17 @@ class _Method:
         parameter = "scope" if layer.kind.startswith("contrib.") else "name"
         named = _argument(found.call, parameter, row.signature)
         inner = self._inside(scope, named, ast.Constant(row.scope), bool(row.variables))
-        made = [one for one in row.variables if self._has(found, layer, one)]
+        made = [one for one in row.variables if self._has(found, layer, one) is not False]
         for one in made:
-            parts = [*inner.parts, _Part(one.name)]
-            self._yield(parts, f"{owner}.{one.attribute}", depth)
+            parts, value = [*inner.parts, _Part(one.name)], f"{owner}.{one.attribute}"
+            known = self._has(found, layer, one) is True
+            if not known:
+                self.block.line(f"if {value} is not None:", depth)
+            self._yield(parts, value, depth + (not known))
         return bool(made)
 
-    def _has(self, found: Found, layer: Layer, one: LayerVariable) -> bool:
-        """Whether a layer has a variable that it may do without."""
+    def _has(self, found: Found, layer: Layer, one: LayerVariable) -> bool | None:
+        """Whether a layer has a variable that it may do without; None where a run knows."""
         row = LAYERS.by_kind[layer.kind]
         given = _argument(found.call, one.setting, row.signature)
         if not one.setting or (given is None and "." not in layer.kind):
@@ -264,9 +267,7 @@ class _Method:
         if given is None:
             return default not in ("None", "False")
         if not isinstance(given, ast.Constant):
-            if one.setting.endswith("initializer"):
-                return True
-            raise self._unknown(given, f"whether a layer has a variable `{one.name}`")
+            return True if one.setting.endswith("initializer") else None
         return bool(given.value)
 
     def _yield(self, parts: Iterable[_Part], value: str, depth: int) -> None:

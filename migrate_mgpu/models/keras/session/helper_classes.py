@@ -22,6 +22,7 @@ from migrate_mgpu.models.keras.network.class_plan import Plan
 from migrate_mgpu.models.keras.network.classes import HelperClass, HelperClasses
 from migrate_mgpu.models.keras.network.input_shapes import NeedsShape
 from migrate_mgpu.models.keras.network.network import Network
+from migrate_mgpu.models.keras.network.tf1_names import TF1Names
 from migrate_mgpu.models.keras.session.batch_normalization import Normalization
 from migrate_mgpu.models.keras.session.defined import defined_calls, defined_functions
 from migrate_mgpu.source.blocks import trailing
@@ -45,8 +46,30 @@ class HelperClassWriter:
         self.classes = HelperClasses(helpers)
         self.definitions: list[str] = []  # what losses in them call
         self.attributes: dict[ast.Call, str] = {}  # what each layer is in its class
+        self.named = TF1Names(helpers.graph)
+        self._telling = self._tell_names()
         for made in self.classes.each():
             self._write(made)
+
+    def _tell_names(self) -> set[ast.AST]:
+        """The functions whose classes tell the names of their variables, with those they call."""
+        kept = [self.program.saved] if self.program.saved is not None else []
+        asked = [one for saver in (*self.program.savers, *kept) for _, one in saver.saved]
+        asked += [one for some in self.program.loop_names.values() for one in some]
+        told = {one.variables for one in asked if one.told is not None}
+        waiting = [
+            made.found.helper.function
+            for made in self.program.layers.values()
+            if made.variables in told and made.found.helper is not None
+        ]
+        found = {one.node for one in waiting}
+        for function in waiting:  # grows
+            for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
+                inner = self.helpers.target(function.module, call)
+                if inner is not None and self.helpers.makes_layers(inner):
+                    waiting += [inner] if inner.node not in found else []
+                    found.add(inner.node)
+        return found
 
     def _write(self, made: HelperClass, built: bool = False) -> None:
         helper = made.helper
@@ -87,6 +110,8 @@ class HelperClassWriter:
                 text = "it needs a helper class, in a module beside the program's"
                 raise Refused(module, node, text)
             self.definitions += [one for one in own if one not in self.definitions]
+        if node in self._telling:
+            network.members.append(self.named.write)
         if self.unshaped and not built:
             network.made.append(("self.built", "True"))
         try:

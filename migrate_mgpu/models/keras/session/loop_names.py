@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from migrate_mgpu.models.front.session.host_objects import Rounds
+from migrate_mgpu.models.front.session.host_objects import Rounds, Told
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Update
 from migrate_mgpu.models.keras.expressions import Context
+from migrate_mgpu.models.keras.network.tf1_names import METHOD as TF1_NAMES
 from migrate_mgpu.models.keras.session.names import StepNames
 
+_EACH = "variable"  # in a comprehension
 _NUMBERED = "# TF1 numbers those that are alike"
 
 
@@ -20,6 +22,16 @@ def loop_names(
     lines: list[str] = []
     items: list[str] = []
     for one in program.loop_names[update]:
+        if one.told is not None:
+            number = sum("[id(" in item for item in items) + 1
+            by_id = names.by_id(update) + (f"_{number}" if number > 1 else "")
+            lines.append(_by_id(one.told, by_id, names.variables(one.variables), context))
+            each = f"{by_id}[id({_EACH})] for {_EACH} in"
+            if len(program.loop_names[update]) == 1:
+                whole = f"[{each} {names.trained(update)}]"
+                return [*lines, f"{names.of_variables(update)} = {whole}"]
+            items.append(f"*({each} {names.variables(one.variables)}.trainable_variables)")
+            continue
         if one.rounds is None:
             items.append(string(one.name))
             continue
@@ -35,6 +47,13 @@ def loop_names(
             items.append(f"*(f{quote}{{scope}}/{first}{quote} {within})")
     head = f"{names.of_variables(update)} = ["
     return [*lines, head, *(f"{unit}{item}," for item in items), "]"]
+
+
+def _by_id(told: Told, by_id: str, network: str, context: Context) -> str:
+    """What makes a dictionary of the names of a network's variables: Keras lists these in an order
+    of its own."""
+    below = context.style.string(told.below) if told.below else ""
+    return f"{by_id} = {{id({_EACH}): name for name, {_EACH} in {network}.{TF1_NAMES}({below})}}"
 
 
 def _scopes(rounds: Rounds, scopes: str, context: Context, indent: str) -> list[str]:

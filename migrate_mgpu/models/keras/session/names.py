@@ -68,7 +68,11 @@ class StepNames:
                 self._rates[update] = self._fresh(f"{own}_rate")
             self._trained[update] = self._fresh(name, "trained_variables")
         self._names_of = {
-            update: (self._fresh("names", "variable_names"), self._fresh("scopes", "name_scopes"))
+            update: (
+                self._fresh(*([f"{update.name}_names"] if several else ["names"]), "variable_names"),
+                self._fresh("scopes", "name_scopes"),
+                self._fresh("names_by_id"),
+            )
             for update in program.loop_names
         }
         self._gone = {update.name for update in program.updates}  # the author's, free again
@@ -211,6 +215,10 @@ class StepNames:
     def scopes(self, update: Update) -> str:
         """The scopes in which a loop makes variables of an update."""
         return self._names_of[update][1]
+
+    def by_id(self, update: Update) -> str:
+        """The names of what a network has, by the identity of its variables."""
+        return self._names_of[update][2]
 
     def step(self, step: Step) -> str:
         return self._steps[step]

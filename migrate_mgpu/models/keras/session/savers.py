@@ -27,6 +27,7 @@ from migrate_mgpu.models.front.session.host_objects import (
 )
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Collected, Optimizer, Step, Update
+from migrate_mgpu.models.keras.network.tf1_names import METHOD as TF1_NAMES
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit, Source
@@ -107,6 +108,12 @@ class SaverWriter:
         inner = indent + self.style.indent
         lines: list[str] = []
         told: set[NamedVariable] = set()
+        for _, variable in saver.saved:
+            if variable.told is not None:
+                below = self.style.string(variable.told.below) if variable.told.below else ""
+                network = self.names.variables(variable.variables)
+                lines.append(f"**dict({network}.{TF1_NAMES}({below}))")
+                told.add(variable)
         if any(variable.rounds is not None for _, variable in saver.saved):
             for update, variables in self.program.loop_names.items():
                 names = self.names.of_variables(update)

@@ -24,7 +24,7 @@ from migrate_mgpu.api.graph import COMPUTES, CONTROL, SETTINGS
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import without_function
+from migrate_mgpu.source.statements import without_functions
 
 TOLD = "nothing calls `{}`, which builds a part of TF1's graph: it is left out"
 # What finds a function by a name that is no name in the code.
@@ -43,11 +43,11 @@ def normalize(
 
     ``own`` are the modules that no other program has: nothing else changes.
     """
-    found: dict[Module, list[Edit]] = {}
+    found: dict[Module, list[ast.stmt]] = {}
     for module, node in unread(modules, graph):
         if module in own:
-            found.setdefault(module, []).append(without_function(module.source, node))
-    return found
+            found.setdefault(module, []).append(node)
+    return {module: without_functions(module.source, nodes) for module, nodes in found.items()}
 
 
 Definition = ast.FunctionDef | ast.ClassDef

@@ -30,6 +30,8 @@ _RENAMED = {
     "make_csv_dataset",
 }  # fmt: skip
 
+_SAME = {f"data.experimental.{name}" for name in ("shuffle_and_repeat", "map_and_batch", "unbatch")}
+
 
 def pipeline_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit] | None:
     """The edits of a mention of ``tf.contrib.data``; None for any other node.
@@ -41,9 +43,9 @@ def pipeline_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit
         Refused: nothing of TF2's is known to do the same.
     """
     name = tensorflow_name(module, node)
-    if not name.startswith("contrib.data."):
+    last = name.rpartition(".")[2]
+    if not name.startswith("contrib.data.") and name not in _SAME:
         return None
-    last = name.removeprefix("contrib.data.")
     names, source = module.names, module.source
     start, end = source.span(node)
     call = names.parents.get(node)
@@ -56,6 +58,8 @@ def pipeline_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit
             and apply.args == [call]
         ):
             return _method(module, apply, call, last)
+    if name in _SAME:
+        return None  # TF2 has it
     if last == "AUTOTUNE":
         return [Edit(start, end, f"{style.tensorflow}.data.AUTOTUNE")]
     if last in _RENAMED:

@@ -148,7 +148,7 @@ class IteratorReader(StatementReader):
                     raise Refused(self.module, part, text, "make it of the arrays themselves")
                 if isinstance(part, ast.Name) and isinstance(meaning, Dataset):
                     self.runs.known.add(part)
-                target = self.expressions.graph.target(self.module, part)
+                target = self.expressions.graph.target(self.module, part) or self._method(part)
                 made = self.names.parents.get(part)
                 if target is not None and self.pipelines.of(self.module, made) is target:
                     self._uses(self.pipelines.read(target))
@@ -157,6 +157,18 @@ class IteratorReader(StatementReader):
                     self._uses({target.node: target})
             elif isinstance(part, ast.Lambda) and not gives_dataset(self.module, part):
                 self._uses(self.expressions.read(part).builders)
+
+    def _method(self, node: ast.expr) -> Function | None:
+        """`images.decode`, of an object that the name is given, and nothing else."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return None
+        made = self.names.only_value(node.value)
+        graph = self.expressions.graph
+        owner = graph.class_of(self.module, made.func) if isinstance(made, ast.Call) else None
+        for one in owner[1].body if owner is not None else ():
+            if isinstance(one, ast.FunctionDef) and one.name == node.attr:
+                return Function(owner[0], one) if not one.decorator_list else None
+        return None
 
     def _uses(self, functions: dict[ast.AST, Function]) -> None:
         """Functions that a dataset is made by, or that make its elements."""

@@ -170,7 +170,7 @@ class FunctionWriter:
         own = [n for n, f in self.program.builders.items() if f.module is self.module]
         new = definitions(self.module, [*nodes, *own], self.style)
         new += defined_functions(self.module, [*nodes, *own], self.style)
-        new += [one for one in self.helper_classes.definitions if one not in new]
+        new += [one for one in self.helper_classes.beside.get(self.module, ()) if one not in new]
         return new
 
     def _beside(self) -> None:
@@ -181,11 +181,11 @@ class FunctionWriter:
             if not builders:
                 continue
             style = style_at(module, builders[0])
-            if definitions(module, builders, style) or defined_calls(module, builders):
-                text = "it needs a helper class, in a module beside the program's"
-                raise Refused(module, builders[0], text)
+            needed = definitions(module, builders, style)
+            self.helper_classes.need(module, needed + defined_functions(module, builders, style))
             context = Context(module, style)
             context.replaced.update(replacements(module, builders))
+            context.replaced.update(defined_calls(module, builders))
             context.replaced.update(self.predicates(module, builders))
             readers = tutorial_calls(module, builders)
             context.replaced.update((call, _as_it_is(call)) for call in readers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.analysis.definitions import below_imports, defined_above
 from migrate_mgpu.analysis.diagnostics import Refused
@@ -44,7 +45,7 @@ class HelperClassWriter:
         # Those that are applied to tensors of four dimensions, as far as that can be told.
         self.images = any(made.image and made.normalizes for made in program.layers.values())
         self.classes = HelperClasses(helpers)
-        self.definitions: list[str] = []  # what losses in them call
+        self.beside: dict[Module, list[str]] = {}  # what functions call, and classes' losses
         self.attributes: dict[ast.Call, str] = {}  # what each layer is in its class
         self.named = TF1Names(helpers.graph)
         self._telling = self._tell_names()
@@ -106,10 +107,7 @@ class HelperClassWriter:
         if network.losses:
             style = style_at(module, node)
             own = [*definitions(module, [node], style), *defined_functions(module, [node], style)]
-            if own and module is not self.program.scope.module:
-                text = "it needs a helper class, in a module beside the program's"
-                raise Refused(module, node, text)
-            self.definitions += [one for one in own if one not in self.definitions]
+            self.need(module, own)
         if node in self._telling:
             network.members.append(self.named.write)
         if self.unshaped and not built:
@@ -122,6 +120,11 @@ class HelperClassWriter:
         self.attributes.update(network.attributes)
         made.trains = network.trains
         made.parameters = tuple(network.parameters)
+
+    def need(self, module: Module, texts: Iterable[str]) -> None:
+        """Lets a module have definitions, each once."""
+        known = self.beside.setdefault(module, [])
+        known += [one for one in texts if one not in known]
 
     def edits(self, found: EditSet, home: Module) -> None:
         """A class stands where its function stood; ``home`` has those of cells elsewhere.
@@ -145,9 +148,13 @@ class HelperClassWriter:
         for module in (one for one in nodes if one is not home):
             style = style_at(module, nodes[module][0])
             found.edit(module, *class_edits(module, nodes[module], style))
-        for module, texts in self.normalization.beside().items():
+        beside = {module: [*texts] for module, texts in self.normalization.beside().items()}
+        for module, texts in self.beside.items():
+            if texts and module is not home:
+                beside.setdefault(module, []).extend(texts)
+        for module, texts in beside.items():
             place = below_imports(module)
             if place is None:
-                reason = "there is no place for the class that batch normalization needs"
-                raise Refused(module, nodes[module][0], reason)
+                reason = "there is no place for the helpers that it needs"
+                raise Refused(module, module.tree.body[0], reason)
             found.edit(module, defined_above(module, place, texts))

@@ -11,14 +11,14 @@ from migrate_mgpu.source.statements import Layout
 
 
 def normalize(module: Module) -> list[Edit]:
-    """The edit for a module that makes a session; none where it imports TensorFlow."""
+    """The edit for a module that makes a session; none where it gives TensorFlow a name itself."""
     names, body = module.names, module.tree.body
     if not names.star_imports or not session_calls(module):
         return []
-    if any(one in body for one in module.tensorflow_imports):
-        return []
     found = {one.id for one in names.scope_of_name if names.qualname(one) == "tensorflow"}
-    if len(found) != 1:
+    imports = (one for one in body if isinstance(one, (ast.Import, ast.ImportFrom)))
+    own = {alias.asname or alias.name.partition(".")[0] for one in imports for alias in one.names}
+    if len(found) != 1 or found & own:
         return []
     first = next((one for one in body if isinstance(one, (ast.Import, ast.ImportFrom))), None)
     if isinstance(first, ast.ImportFrom) and first.module == "__future__":

@@ -14,6 +14,7 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize.data import (
     called_feeds,
+    contrib_pipelines,
     fed_datasets,
     fed_values,
     feedable_iterators,
@@ -320,6 +321,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(crf_transitions.normalize),
     _with_calls(feedable_iterators.normalize),
     _alone(initializer_lists.normalize),
+    _alone(contrib_pipelines.normalize),
     _alone(fed_datasets.normalize),
     _with_calls(returned_networks.normalize),
     _alone(bidirectional.parted),

@@ -68,9 +68,14 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
         name = found.name  # as its author calls it
     if isinstance(node, ast.Call) and (edits := _call(module, node, style, name)) is not None:
         return edits
+    if isinstance(node, ast.Call) and name in _FLATTEN and len(node.args) == 1 - len(node.keywords):
+        # A layer without variables, in a function that stays one.
+        new = f"{style.tensorflow}.keras.layers.Flatten()"
+        return (Edit(*module.source.span(spelled), new),)
     return _renamed(module, spelled, style, name, isinstance(node, ast.Call))
 
 
+_FLATTEN = ("layers.flatten", "contrib.layers.flatten", "contrib.slim.flatten")
 # Tuples of arrays, which TF2 has by TF1's name alone.
 _HELD = ("SparseTensorValue",)
 # A text, with methods of its own.

@@ -30,6 +30,10 @@ def is_chosen(module: Module, statement: ast.If, modules: Collection[Module]) ->
     )
 
 
+# Methods of a text, which stays as it is.
+_ASK_TEXTS = ("startswith", "endswith", "lower", "upper", "strip", "__contains__")
+
+
 def is_settled(module: Module, statement: ast.If, modules: Collection[Module]) -> bool:
     """Whether what an object, or the program, is told once says which branch is taken.
 
@@ -55,7 +59,8 @@ def _is_asked_alike(
 ) -> bool:
     """Whether a part of a condition is the same as long as the object is that it is asked of."""
     if isinstance(part, ast.Call):
-        return module.names.qualname(part.func) == "builtins.isinstance"
+        of_text = isinstance(part.func, ast.Attribute) and part.func.attr in _ASK_TEXTS
+        return of_text or module.names.qualname(part.func) == "builtins.isinstance"
     if isinstance(part, ast.Attribute):
         stored = [
             (home, one)

@@ -204,10 +204,10 @@ class ScopedVariables(StatementReader):
         word = wanted.text
         if wanted.inside:
             answers = {word in f"{name}:0" for name in self._trained_names(variables, word)}
-            if len(answers) != 1:
+            if len(answers) > 1:
                 text = f"some variables of one statement have `{word}` in their names"
                 raise Refused(self.module, node, text, _ADVICE)
-            return answers.pop()
+            return bool(answers) and answers.pop()  # a layer may have none
         if any(one.kind == "Variable" for one in variables.made) and re.search(r"/|_\d+$", word):
             text = f"TF1 may number the scope of `{variables.name}`: `{word}`"  # as `scope_1/w`
             raise Refused(self.module, node, text, _ADVICE)

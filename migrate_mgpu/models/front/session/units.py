@@ -247,9 +247,10 @@ class UnitReader(StatementReader):
                 return False
             self.found.settled.add(statement)
         targets = [
-            target
+            part
             for one in walk(statement)
             for target in (one.targets if isinstance(one, ast.Assign) else ())
+            for part in (target.elts if isinstance(target, ast.Tuple) else [target])
         ]
         if not all(isinstance(target, ast.Name) for target in targets):
             return False

@@ -109,17 +109,16 @@ class SaverReader:
         Raises:
             Refused: TF1 may have numbered names of others with those.
         """
-        heads: dict[str, NamedVariable] = {}
-        for one in every:
-            below = one.told.below if one.told is not None else ""
-            names = [name for name, _ in one.told.names] if one.told is not None else [one.name]
-            for head in {below + name[len(below) :].split("/")[0] for name in names}:
-                for other, owner in heads.items():
-                    alike = f"{head}/".startswith(f"{other}/") or f"{other}/".startswith(f"{head}/")
-                    if alike and owner is not one and (owner.told or one.told):
-                        text = f"several networks have variables in the scope `{head}`"
-                        raise Refused(self.module, node, text, "give each a scope of its own")
-                heads[head] = one
+        for one in (one for one in every if one.told is not None):
+            assert one.told is not None
+            begin = len(one.told.below)
+            heads = {name[:begin] + name[begin:].split("/")[0] for name, _ in one.told.names}
+            others = [other for other in every if other is not one]
+            for name in (name for other in others for name in _names_of(other)):
+                head = next((head for head in heads if f"{name}/".startswith(f"{head}/")), None)
+                if head is not None:
+                    text = f"several networks have variables in the scope `{head}`"
+                    raise Refused(self.module, node, text, "give each a scope of its own")
 
     def is_whole(self, saver: Saver) -> bool:
         """Whether a saver saves all that there is."""
@@ -286,6 +285,10 @@ class SaverReader:
         if not isinstance(step, (ast.Name, ast.Attribute)) or not isinstance(counter, Variables):
             step = None
         return SaverCall(call, saver, kind, given["sess"], gone, step)
+
+
+def _names_of(named: NamedVariable) -> list[str]:
+    return [named.name] if named.told is None else [name for name, _ in named.told.names]
 
 
 def keep_names(found: SessionProgram, names: GraphNames, update: Update) -> None:

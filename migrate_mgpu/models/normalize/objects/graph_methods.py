@@ -194,6 +194,8 @@ class Lifted:
             if not isinstance(parent, ast.Attribute) or not isinstance(parent.ctx, ast.Load):
                 return None
             name = parent.attr.strip("_") or parent.attr
+            if name in used:  # `width = self.width`, which changes behind that
+                name = f"own_{name}"
             if (
                 parent.attr in methods
                 or name in used
@@ -257,8 +259,9 @@ class Lifted:
                 required.append(one.arg)
             else:
                 optional.append(f"{one.arg}={self.source.code(default)}")
+        given = {attribute: parameter for parameter, attribute in reads.items()}
         changes = [
-            Edit(*self.source.span(parent), parent.attr.strip("_") or parent.attr)
+            Edit(*self.source.span(parent), given[parent.attr])
             for mention in ([] if self.is_static else self._mentions())
             if isinstance(parent := self.module.names.parents.get(mention), ast.Attribute)
         ]

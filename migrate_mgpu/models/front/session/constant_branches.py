@@ -94,6 +94,21 @@ def expressions_of_branches(statement: ast.If) -> Iterator[ast.expr]:
             yield one.value
 
 
+def _surely_made(block: list[ast.stmt]) -> set[str]:
+    """The names that statements give a value, whichever branches of theirs are taken."""
+    made: set[str] = set()
+    for one in block:
+        if isinstance(one, ast.Assign):
+            made |= {n.id for n in walk(one) if isinstance(n, ast.Name) and _is_stored(n)}
+        elif isinstance(one, ast.If):
+            made |= _surely_made(one.body) & _surely_made(one.orelse)
+    return made
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
 def names_made_before(statement: ast.If) -> set[ast.Name]:
     """The mentions of names that a branch has given a value above them."""
     found: set[ast.Name] = set()
@@ -104,8 +119,7 @@ def names_made_before(statement: ast.If) -> set[ast.Name]:
                 found |= names_made_before(one)
             names = [node for node in walk(one) if isinstance(node, ast.Name)]
             found |= {n for n in names if isinstance(n.ctx, ast.Load) and n.id in made}
-            if isinstance(one, ast.Assign):
-                made |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            made |= _surely_made([one])
     return found
 
 

@@ -84,9 +84,14 @@ def check_named(given: NamedArguments) -> None:
 
 
 def variables_of(
-    module: Module, call: ast.Call, values: Mapping[str, object] = MappingProxyType({})
+    module: Module,
+    call: ast.Call,
+    values: Mapping[str, object] = MappingProxyType({}),
+    possible: bool = False,
 ) -> Iterator[LayerVariable]:
     """The variables of a layer; ``values`` are those of names around it that are known.
+
+    ``possible``: with those that it may have.
 
     Raises:
         Refused: which it has cannot be determined.
@@ -105,6 +110,8 @@ def variables_of(
             known = known_value(told, values)
         if variable.setting.endswith("initializer"):
             known = told is None or not is_none(told)
+        if possible and not isinstance(known, bool):
+            known = True
         if not isinstance(known, bool):
             text = "which variables a layer has cannot be determined"
             raise Refused(module, told or call, text)
@@ -343,7 +350,7 @@ class HelperNames:
             number += 1
             name = f"{base}_{number}"
         self._taken.add(name)
-        for variable in variables_of(module, call, given):
+        for variable in variables_of(module, call, given, self._two_rounds):
             key = HelperVariable(path, variable.attribute)
             yield HelperNamed(f"{name}/{variable.name}", key, not variable.is_statistic)
 

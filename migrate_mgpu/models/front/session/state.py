@@ -73,6 +73,8 @@ class Reading:
         self.expressions = Expressions(module, graph, self.layers, beside)
         self.home = self.names.scopes[self.scope.node]
         self.meanings: dict[str, Meaning] = {}
+        # Names that branches of a condition give tensors, which have no meaning before it is read.
+        self.in_branches: dict[ast.AST, set[str]] = {}
         self.place = 0
         self.earlier: set[Variables] = set()  # those of graphs that were built before this one
         self.origins = Origins(graph, self.scope)
@@ -106,10 +108,18 @@ class Reading:
                     return True
             elif isinstance(part, ast.Name) and self._is_searched(part):
                 return True
+        inside = self._tensors_of_branches(node)
         return any(
-            isinstance(self.meanings.get(name.id), (Placeholder, Unit, Variables))
+            name.id in inside
+            or isinstance(self.meanings.get(name.id), (Placeholder, Unit, Variables))
             for name in mentions_of(self.names, node, self.home)
         )
+
+    def _tensors_of_branches(self, node: ast.AST) -> set[str]:
+        if not self.in_branches:
+            return set()
+        around = (self.in_branches.get(one, ()) for one in self.names.ancestors(node))
+        return {name for names in around for name in names}
 
     def _is_searched(self, name: ast.Name) -> bool:
         """Whether a name is what a search gives the lambda that it asks for scores."""

@@ -12,10 +12,11 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import position, walk
+from migrate_mgpu.analysis.scopes import names_in, position, walk
 from migrate_mgpu.api.graph import SETTINGS
 from migrate_mgpu.api.recurrent import ATTENDED_PARTS, DECODED, PAIR_PARTS, is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.cell_states import PAIR, attends, structure
@@ -242,6 +243,7 @@ class UnitReader(StatementReader):
         modules = self.graph.modules
         if self.is_graph(statement.test):
             return False
+        self.state.in_branches[statement] = self._tensors_in(statement)
         if not is_chosen(self.module, statement, modules):
             if not self._is_settled(statement):
                 return False
@@ -258,6 +260,16 @@ class UnitReader(StatementReader):
             if name_of(self.module, call) in (*PLACEHOLDERS, *VARIABLES.by_name):
                 return False
         return any(map(self.is_graph, expressions_of_branches(statement)))
+
+    def _tensors_in(self, statement: ast.If) -> set[str]:
+        """The names that branches give tensors."""
+        found: set[str] = set()
+        for one in statements_of([statement]):
+            if isinstance(one, (ast.Assign, ast.AugAssign)):
+                read = {name.id for name in names_in(one.value)}
+                if read & found or self.is_graph(one.value):
+                    found |= targets_of(one)
+        return found
 
     def _begin_numbers(self, names: Iterable[str], statement: ast.stmt) -> None:
         """Numbers that a statement is the first to add tensors to, `loss = 0.0`, as parts too."""
@@ -364,9 +376,8 @@ class UnitReader(StatementReader):
             if parts.averages and self._reads_averages(name):
                 continue
             self._name(name, after, feeds, reads)
-        if isinstance(node, (ast.For, ast.If)) and (
-            parts.layers or parts.applied or parts.schedules
-        ):
+        made = parts.applied or parts.schedules or not all(map(self._is_shared, parts.layers))
+        if isinstance(node, (ast.For, ast.If)) and made:
             what = "loop" if isinstance(node, ast.For) else "branch"
             text = f"a {what} makes a layer, or a schedule, anew each time"
             raise Refused(self.module, node, text, "write out what it makes")
@@ -409,6 +420,22 @@ class UnitReader(StatementReader):
         if isinstance(node, ast.stmt):
             self.found.units[place] = unit
         return unit
+
+    def _is_shared(self, call: ast.Call) -> bool:
+        """Whether a layer is that of a call above, which has made its variables, or has none."""
+        found = self.layers.of(call)
+        if found is None or found.helper is None:
+            return found is not None and found.shares in self.found.layers
+        function = found.helper.function
+        calls = [part for part in walk(function.node) if isinstance(part, ast.Call)]
+        rows = (LAYERS.by_name.get(name_of(function.module, one)) for one in calls)
+        plain = all(
+            name_of(function.module, one) not in VARIABLES.by_name
+            and self.graph.target(function.module, one.func) is None
+            for one in calls
+        )
+        has_none = plain and all(row is None or row.variables == () for row in rows)
+        return has_none or found.shares in self.found.layers
 
     def parts(self, value: ast.expr | ast.For | ast.If) -> Parts:
         """What a unit is made of."""

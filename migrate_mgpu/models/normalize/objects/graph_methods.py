@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, statement_value, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import is_of_another, is_of_class
@@ -40,7 +41,35 @@ def in_place(
             edits = moved(module, graph, owner, constructor, statement)
             if edits:
                 return edits
+    for statement in _in_branches(constructor.body):
+        # A method that applies a network of the object's is part of the branch that calls it.
+        if isinstance(statement, (ast.Expr, ast.Assign)) and _applies_again(owner, statement):
+            edits = moved(module, graph, owner, constructor, statement)
+            if edits:
+                return edits
     return []
+
+
+def _in_branches(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of conditions, each of which runs once, or not at all."""
+    for statement in in_line(body):
+        if isinstance(statement, ast.If):
+            for block in (statement.body, statement.orelse):
+                yield from (*in_line(block), *_in_branches(block))
+
+
+def _applies_again(owner: ast.ClassDef, statement: ast.Expr | ast.Assign) -> bool:
+    """Whether a statement calls a method that has `self.critic(between, reuse=True)`."""
+    func = statement.value.func if isinstance(statement.value, ast.Call) else None
+    name = func.attr if isinstance(func, ast.Attribute) else ""
+    methods = (one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name == name)
+    return any(
+        keyword.arg == "reuse" and constant(keyword.value) is True
+        for method in methods
+        for call in walk(method)
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+    )
 
 
 def as_function(

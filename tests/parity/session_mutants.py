@@ -67,6 +67,13 @@ _APPLY = r"^( *)(\w*optimizer|adam)\.apply_gradients\(zip\(gradients, (\w+)\)\)\
 _AGAIN = r"\g<0>\1\2.apply_gradients(zip(gradients, \3))\n"
 
 MUTANTS: dict[str, Mutant] = {
+    # What a network's class tells of its loops.
+    "slots by the names of other variables": Mutant(
+        "told_names", r"(id\(variable\)\] for variable in variables)\]", r"\1[::-1]]"
+    ),
+    "a setting that a loop changes too often": Mutant(
+        "told_names", r"(?<=dense_2\(x\)\n)( *)units = units \+ 2", r"\1units = units + 3"
+    ),
     # What hooks do around a step.
     "a step more than its hook allows": Mutant(
         "monitored_training", r"should_stop = step >= STEPS", "should_stop = step > STEPS"

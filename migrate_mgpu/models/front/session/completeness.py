@@ -8,7 +8,7 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Use
+from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, position, walk

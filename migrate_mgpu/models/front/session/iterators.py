@@ -165,10 +165,13 @@ class IteratorReader(StatementReader):
         made = self.names.only_value(node.value)
         graph = self.expressions.graph
         owner = graph.class_of(self.module, made.func) if isinstance(made, ast.Call) else None
-        for one in owner[1].body if owner is not None else ():
-            if isinstance(one, ast.FunctionDef) and one.name == node.attr:
-                return Function(owner[0], one) if not one.decorator_list else None
-        return None
+        if owner is None:
+            return None
+        module, body = owner[0], owner[1].body
+        functions = (one for one in body if isinstance(one, ast.FunctionDef))
+        methods = [one for one in functions if one.name == node.attr]
+        plain = len(methods) == 1 and not methods[0].decorator_list
+        return Function(module, methods[0]) if plain else None
 
     def _uses(self, functions: dict[ast.AST, Function]) -> None:
         """Functions that a dataset is made by, or that make its elements."""

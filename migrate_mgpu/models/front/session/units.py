@@ -14,9 +14,9 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import names_in, position, walk
 from migrate_mgpu.api.graph import SETTINGS
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.recurrent import ATTENDED_PARTS, DECODED, PAIR_PARTS, is_recurrent
 from migrate_mgpu.api.schedules import SCHEDULES
-from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.cell_states import PAIR, attends, structure
@@ -376,8 +376,8 @@ class UnitReader(StatementReader):
             if parts.averages and self._reads_averages(name):
                 continue
             self._name(name, after, feeds, reads)
-        made = parts.applied or parts.schedules or not all(map(self._is_shared, parts.layers))
-        if isinstance(node, (ast.For, ast.If)) and made:
+        anew = parts.applied or parts.schedules or not all(map(self._is_shared, parts.layers))
+        if isinstance(node, (ast.For, ast.If)) and anew:
             what = "loop" if isinstance(node, ast.For) else "branch"
             text = f"a {what} makes a layer, or a schedule, anew each time"
             raise Refused(self.module, node, text, "write out what it makes")

@@ -267,7 +267,7 @@ class Network:
 
     def _unread_settings(self, replaced: dict[ast.AST, Replacement]) -> set[ast.stmt]:
         """Settings that loops change for the layers of `__init__` alone: `call` does without."""
-        candidates = {
+        candidates: dict[ast.stmt, set[str]] = {
             statement: {name.id for name in names_in(statement)}
             for statement in self.plan.kept
             if isinstance(statement, (ast.Assign, ast.AugAssign))

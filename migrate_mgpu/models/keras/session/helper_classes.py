@@ -63,7 +63,7 @@ class HelperClassWriter:
             for made in self.program.layers.values()
             if made.variables in told and made.found.helper is not None
         ]
-        found = {one.node for one in waiting}
+        found: set[ast.AST] = {one.node for one in waiting}
         for function in waiting:  # grows
             for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
                 inner = self.helpers.target(function.module, call)

@@ -69,7 +69,9 @@ class StepNames:
             self._trained[update] = self._fresh(name, "trained_variables")
         self._names_of = {
             update: (
-                self._fresh(*([f"{update.name}_names"] if several else ["names"]), "variable_names"),
+                self._fresh(
+                    *([f"{update.name}_names"] if several else ["names"]), "variable_names"
+                ),
                 self._fresh("scopes", "name_scopes"),
                 self._fresh("names_by_id"),
             )

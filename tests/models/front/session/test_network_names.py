@@ -81,7 +81,7 @@ def test_what_call_reads_begins_there_too() -> None:
     [
         (
             "loss = ",
-            'with tf.variable_scope("net"):\n    out = tf.layers.dense(out, 2, name="more")\nloss = ',
+            'with tf.variable_scope("net"):\n    out = tf.layers.dense(out, 2)\nloss = ',
             "several networks have variables in the scope `net`",
         ),
         (

@@ -69,6 +69,27 @@ def test_other_layer_normalization_stays(arguments: str, why: str) -> None:
     stays(normalized(arguments), why)
 
 
+def of_instances(arguments: str) -> str:
+    return normalized(arguments).replace("layers.layer_norm", "layers.instance_norm")
+
+
+def test_instance_normalization_has_a_group_for_each_channel() -> None:
+    after, said = migrated(of_instances("scope='norm'"))
+    assert "GroupNormalization(name='norm', epsilon=1e-06, groups=-1)" in after, said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("activation_fn=tf.nn.relu", "instance normalization with an activation"),
+        ("data_format='NCHW'", "instance normalization with its channels in front"),
+        ("param_initializers={}", "`param_initializers` is TF1's own"),
+    ],
+)
+def test_other_instance_normalization_stays(arguments: str, why: str) -> None:
+    stays(of_instances(arguments), why)
+
+
 SIZES = """\
 import numpy as np
 import tensorflow as tf

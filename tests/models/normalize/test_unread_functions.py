@@ -271,3 +271,20 @@ def test_what_another_program_calls_stays() -> None:
     assert {one.state for one in result.programs} == {"bridge"}, said(result)
     assert "`__init__`, which builds the graph, may run more than once" in str(said(result))
     assert not told(result)
+
+
+def test_several_go_from_the_end_of_a_file() -> None:
+    """Their edits took away each other's blank lines, and none went."""
+    ops = (
+        "import tensorflow as tf\n\n\ndef dense(x, size):\n    return tf.layers.dense(x, size)\n\n\n"
+        "def flat(x):\n    return tf.layers.flatten(x)\n\n\n"
+        "# Twice as wide.\ndef wide(x, size):\n    return dense(dense(x, size), 2 * size)\n"
+    )
+    main = PROGRAM.format(imports="from ops import dense\n", unread="", last="").replace(
+        "net(x)", "net(dense(x, 3))"
+    )
+    result = run(("main.py", main), ("ops.py", ops), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    text = after(result, ("ops.py", ""))
+    assert "flat" not in text and "wide" not in text and text.endswith("(x)\n"), text
+    assert len(told(result)) == 2

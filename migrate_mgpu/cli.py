@@ -34,8 +34,10 @@ WORDS = (
     b"session_config",
     b"enable_eager_execution",
     b"stimator",
-    b"learn.DNN",
-    b"learn.Linear",
+    b"DNNClassifier",
+    b"DNNRegressor",
+    b"LinearClassifier",
+    b"LinearRegressor",
     b"multi_gpu_model",
 )
 # In a file without any of the words above: graph code of TF1 that has no session of its own.

@@ -17,7 +17,7 @@ _PARAMETERS = (
 _OF_LEARN = tuple(Parameter("shuffle", "True") if p.name == "shuffle" else p for p in _PARAMETERS)
 
 ARRAY_INPUTS = Table(
-    Row(("contrib.learn.io.numpy_input_fn",), "arrays", _OF_LEARN),
+    Row(("contrib.learn.io.numpy_input_fn",), "arrays of learn", _OF_LEARN),
     Row(
         (
             "estimator.inputs.numpy_input_fn",

@@ -49,6 +49,12 @@ class LayerRow(Row):
         """The name of Keras's class."""
         return self.target.rpartition(".")[2]
 
+    @property
+    def made(self) -> tuple[LayerVariable, ...]:
+        """The variables in the order in which Keras makes them: `gamma` before `beta`."""
+        every = self.variables or ()
+        return tuple(sorted(every, key=lambda one: (one.is_statistic, one.name == "beta")))
+
 
 MOMENTS = "MovingMoments"
 MOMENTS_CALL = "layers.moving_moments"
@@ -238,8 +244,8 @@ _CONTRIB_SCOPES: dict[str, tuple[str, tuple[LayerVariable, ...]]] = {
     "Conv1D": ("Conv", _CONTRIB_KERNEL),
     "Conv2D": ("Conv", _CONTRIB_KERNEL),
     "BatchNormalization": ("BatchNorm", _STATISTICS),
-    "LayerNormalization": ("LayerNorm", _STATISTICS[:2]),  # in Keras's order, as all of them
-    "GroupNormalization": ("InstanceNorm", _STATISTICS[:2]),
+    "LayerNormalization": ("LayerNorm", _STATISTICS[1::-1]),
+    "GroupNormalization": ("InstanceNorm", _STATISTICS[1::-1]),
     "MaxPooling2D": ("MaxPool2D", ()),
     "MaxPooling3D": ("MaxPool3D", ()),
     "AveragePooling2D": ("AvgPool2D", ()),

@@ -15,7 +15,7 @@ from typing import TypeVar
 HIT = re.compile(
     rb"ConfigProto|GPUOptions|Session\b|Supervisor\b|session_config|enable_eager_execution"
     rb"|[Ee]stimator\b|multi_gpu_model|learning.train\b"
-    rb"|learn(?:\.| import )(?:DNN|Linear)\w*(?:Classifier|Regressor)\b"
+    rb"|DNNClassifier\b|DNNRegressor\b|LinearClassifier\b|LinearRegressor\b"
 )
 # What follows the first word of an import; a list in parentheses may go over several lines.
 # (A notebook's line of code begins with a quotation mark.)

@@ -34,7 +34,7 @@ def test_one_becomes_tf2_code() -> None:
         ("print(optimizer.get_slot(w, 'm'))", "`get_slot`"),
         ("optimizer.apply_gradients([], global_step=steps)", "global step"),
         ("print(tf.layers.dense(tf.ones([1, 2]), 3))", "tf.layers.dense"),
-        ("print(tf.train.ProximalAdagradOptimizer(0.1))", "ProximalAdagradOptimizer"),
+        ("print(tf.train.AdagradDAOptimizer(0.1, steps))", "AdagradDAOptimizer"),
     ],
 )
 def test_what_keeps_one_on_the_bridge(rest: str, told: str) -> None:

@@ -276,7 +276,8 @@ def test_what_another_program_calls_stays() -> None:
 def test_several_go_from_the_end_of_a_file() -> None:
     """Their edits took away each other's blank lines, and none went."""
     ops = (
-        "import tensorflow as tf\n\n\ndef dense(x, size):\n    return tf.layers.dense(x, size)\n\n\n"
+        "import tensorflow as tf\n\n\n"
+        "def dense(x, size):\n    return tf.layers.dense(x, size)\n\n\n"
         "def flat(x):\n    return tf.layers.flatten(x)\n\n\n"
         "# Twice as wide.\ndef wide(x, size):\n    return dense(dense(x, size), 2 * size)\n"
     )

@@ -94,14 +94,14 @@ def expressions_of_branches(statement: ast.If) -> Iterator[ast.expr]:
             yield one.value
 
 
-def _surely_made(block: list[ast.stmt]) -> set[str]:
+def surely_made(block: list[ast.stmt]) -> set[str]:
     """The names that statements give a value, whichever branches of theirs are taken."""
     made: set[str] = set()
     for one in block:
         if isinstance(one, ast.Assign):
             made |= {n.id for n in walk(one) if isinstance(n, ast.Name) and _is_stored(n)}
         elif isinstance(one, ast.If):
-            made |= _surely_made(one.body) & _surely_made(one.orelse)
+            made |= surely_made(one.body) & surely_made(one.orelse)
     return made
 
 
@@ -119,7 +119,7 @@ def names_made_before(statement: ast.If) -> set[ast.Name]:
                 found |= names_made_before(one)
             names = [node for node in walk(one) if isinstance(node, ast.Name)]
             found |= {n for n in names if isinstance(n.ctx, ast.Load) and n.id in made}
-            made |= _surely_made([one])
+            made |= surely_made([one])
     return found
 
 

@@ -180,18 +180,27 @@ class GraphNames:
         except Refused as refused:
             if refused.diagnostic.key != UNKNOWN_NUMBER:
                 raise
-            return [self._told(helper, prefix, layers)]
+            told = self._told(helper, prefix, layers)
+            if told is None:
+                raise
+            return [told]
         self._of_helpers |= own
         for one in found:
             if one.rounds is None:
                 self._taken.setdefault(one.name.lower(), 1)
         return found
 
-    def _told(self, helper: HelperCall, prefix: str, layers: set[str]) -> HelperNamed:
-        """All variables of a function that becomes a class of layers, which tells their names."""
+    def _told(self, helper: HelperCall, prefix: str, layers: set[str]) -> HelperNamed | None:
+        """All variables of a function that becomes a class of layers, which tells their names.
+
+        None where these cannot be determined but for their numbers.
+        """
         assert self.found.layer_helpers is not None
         names = HelperNames(self.found.layer_helpers, layers, two_rounds=True)
-        found = names.of(self.module, helper.call, helper.function, prefix)
+        try:
+            found = names.of(self.module, helper.call, helper.function, prefix)
+        except Refused:
+            return None
         self._of_helpers |= layers
         for one in found:
             self._taken.setdefault(one.name.lower(), 1)

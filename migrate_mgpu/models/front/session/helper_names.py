@@ -103,7 +103,7 @@ def variables_of(
     given = NamedArguments(module, call, row.signature)
     check_named(given)
     defaults = {one.name: one.default for one in row.parameters}
-    for variable in row.variables or ():
+    for variable in row.made:
         told = given.get(variable.setting)
         known: object = defaults.get(variable.setting) != "False"
         if told is not None:

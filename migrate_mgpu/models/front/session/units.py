@@ -26,6 +26,7 @@ from migrate_mgpu.models.front.session.constant_branches import (
     is_chosen,
     is_settled,
     names_made_before,
+    surely_made,
 )
 from migrate_mgpu.models.front.session.distributions import method_of
 from migrate_mgpu.models.front.session.expressions import (
@@ -376,7 +377,9 @@ class UnitReader(StatementReader):
             if parts.averages and self._reads_averages(name):
                 continue
             self._name(name, after, feeds, reads)
-        anew = parts.applied or parts.schedules or not all(map(self._is_shared, parts.layers))
+        shared = all(map(self._is_shared, parts.layers))
+        whole = not parts.layers or not isinstance(node, ast.If) or self._is_whole(node)
+        anew = bool(parts.applied or parts.schedules) or not (shared and whole)
         if isinstance(node, (ast.For, ast.If)) and anew:
             what = "loop" if isinstance(node, ast.For) else "branch"
             text = f"a {what} makes a layer, or a schedule, anew each time"
@@ -420,6 +423,17 @@ class UnitReader(StatementReader):
         if isinstance(node, ast.stmt):
             self.found.units[place] = unit
         return unit
+
+    def _is_whole(self, statement: ast.If) -> bool:
+        """Whether all that branches leave behind are tensors, which each branch gives a value."""
+        inside = {*names_in(statement)}
+        left = {
+            name
+            for name in targets_of(statement)
+            for mention in self.names.mentions(name, self.home)
+            if mention not in inside and isinstance(mention.ctx, ast.Load)
+        }
+        return left <= surely_made([statement]) & self.state.in_branches.get(statement, set())
 
     def _is_shared(self, call: ast.Call) -> bool:
         """Whether a layer is that of a call above, which has made its variables, or has none."""

@@ -1216,7 +1216,7 @@ REFUSED = {
     # savers
     "a saver of what a function makes in a loop": (
         saved("    for i in range(len(rows)):\n        x = tf.layers.dense(x, 2, name='layer')\n"),
-        "several variables have one name",
+        "whether a variable is made, or how often",
     ),
     "a saver of a scope whose name is computed": (
         saved(

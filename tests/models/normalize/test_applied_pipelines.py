@@ -49,6 +49,7 @@ def test_a_method_stands_there(applied: str, written: str) -> None:
         ("tf.data.experimental.shuffle_and_repeat(8, 2)", "data = data.shuffle(8).repeat(2)\n"),
         ('tf.contrib.data.prefetch_to_device("/gpu:0", 2)', "data = data.prefetch(2)\n"),
         ('tf.data.experimental.prefetch_to_device("/gpu:0")', "data = data.prefetch(1)\n"),
+        ('tf.contrib.data.prefetch_to_device("/gpu:0", None)', "data = data.prefetch(1)\n"),
     ],
 )
 def test_of_batches(applied: str, written: str) -> None:

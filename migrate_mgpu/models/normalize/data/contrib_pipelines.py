@@ -15,6 +15,7 @@ import ast
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of
+from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.source.source import Edit
@@ -48,7 +49,7 @@ def normalize(module: Module) -> list[Edit]:
 def _prefetched(module: Module, apply: ast.Call, call: ast.Call) -> list[Edit]:
     given = arguments_of(module, call, ("device", "buffer_size"))
     size = given.get("buffer_size")
-    text = module.source.code(size) if size is not None else "1"
+    text = "1" if size is None or is_none(size) else module.source.code(size)
     assert isinstance(apply.func, ast.Attribute)
     end = module.source.span(apply.func)[1]
     return [Edit(end - len("apply"), module.source.span(apply)[1], f"prefetch({text})")]

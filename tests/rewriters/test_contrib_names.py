@@ -209,11 +209,13 @@ def difference(old: Found, new: Found) -> str | None:
         return str(new if isinstance(new, str) else old)[-600:]
     if [name for name, _ in old] != [name for name, _ in new]:
         return f"{[name for name, _ in old]} became {[name for name, _ in new]}"
-    # One gradient that is zero but for rounding stands beside others: theirs is its scale.
     slopes = [abs(one) for name, was in old if name.startswith("gradient of ") for one in was]
+    steepest = max(slopes, default=0.0)
     for (name, was), (_, now) in zip(old, new):
-        beside = slopes if name.startswith("gradient of ") else []
-        scale = max([1.0, *beside, *map(abs, was)])
+        scale = max([1.0, *map(abs, was)])
+        # A sum whose terms cancel each other out but for rounding: the others tell its scale.
+        if name.startswith("gradient of ") and max(map(abs, was), default=1.0) < 1e-7 * steepest:
+            scale = steepest
         if len(was) != len(now) or any(abs(a - b) > TOLERANCE * scale for a, b in zip(was, now)):
             return f"{name}: {was[:4]} became {now[:4]}"
     return None

@@ -68,11 +68,16 @@ def function(module: Module, node: ast.AST, style: FileStyle) -> tuple[Edit, ...
         name = found.name  # as its author calls it
     if isinstance(node, ast.Call) and (edits := _call(module, node, style, name)) is not None:
         return edits
-    if isinstance(node, ast.Call) and name in _FLATTEN and len(node.args) == 1 - len(node.keywords):
+    if isinstance(node, ast.Call) and name in _FLATTEN and _is_of_one(node):
         # A layer without variables, in a function that stays one.
         new = f"{style.tensorflow}.keras.layers.Flatten()"
         return (Edit(*module.source.span(spelled), new),)
     return _renamed(module, spelled, style, name, isinstance(node, ast.Call))
+
+
+def _is_of_one(call: ast.Call) -> bool:
+    """Whether a call is given a tensor alone."""
+    return len(call.args) == 1 and not call.keywords
 
 
 _FLATTEN = ("layers.flatten", "contrib.layers.flatten", "contrib.slim.flatten")

@@ -377,9 +377,10 @@ class UnitReader(StatementReader):
             if parts.averages and self._reads_averages(name):
                 continue
             self._name(name, after, feeds, reads)
-        shared = all(map(self._is_shared, parts.layers))
-        whole = not parts.layers or not isinstance(node, ast.If) or self._is_whole(node)
-        anew = bool(parts.applied or parts.schedules) or not (shared and whole)
+        # A branch may apply what was made above it; what it leaves behind is a step's then.
+        again = isinstance(node, ast.If) and self._is_whole(node)
+        again = again and all(map(self._is_shared, parts.layers))
+        anew = bool(parts.applied or parts.schedules or (parts.layers and not again))
         if isinstance(node, (ast.For, ast.If)) and anew:
             what = "loop" if isinstance(node, ast.For) else "branch"
             text = f"a {what} makes a layer, or a schedule, anew each time"

@@ -23,7 +23,8 @@ def loop_names(
     items: list[str] = []
     for one in program.loop_names[update]:
         if one.told is not None:
-            number = sum("[id(" in item for item in items) + 1
+            networks = [each for each in program.loop_names[update] if each.told is not None]
+            number = networks.index(one) + 1
             by_id = names.by_id(update) + (f"_{number}" if number > 1 else "")
             lines.append(_by_id(one.told, by_id, names.variables(one.variables), context))
             each = f"{by_id}[id({_EACH})] for {_EACH} in"

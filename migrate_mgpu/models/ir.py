@@ -1182,7 +1182,8 @@ class Run:
 class Fetch:
     """One thing that a run asks for; ``moves``: that averages move, which gives nothing.
 
-    ``copies``: that variables get the values of others, which is read nowhere.
+    ``copies``: that variables get the values of others, which is read nowhere. ``also`` are
+    updates that one operation runs with ``update``.
     ``variable``: it is read behind the step, as is what a metric is so far (``of_metric``),
     or a value that TF2 computes there, of Python's own ones (``computed``). ``nested``: its value
     is a list of tensors, or another structure of them. ``sparse``: it is a sparse tensor.
@@ -1194,6 +1195,7 @@ class Fetch:
     of_metric: bool = False
     computed: bool = False
     update: Update | None = None
+    also: tuple[Update, ...] = ()
     moves: bool = False
     copies: bool = False
     nested: bool = False

@@ -14,6 +14,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.project import Program
+from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
@@ -36,7 +37,8 @@ from migrate_mgpu.models.front.session.names_in_functions import (
 )
 from migrate_mgpu.models.front.session.program import MadeLayer, SessionProgram
 from migrate_mgpu.models.front.session.scope import given_once
-from migrate_mgpu.models.ir import Collected, Operation, Variables
+from migrate_mgpu.models.front.towers.summary_names import may_be_in_a_tower
+from migrate_mgpu.models.ir import Collected, Operation, Towers, Variables
 
 
 class GraphNames:
@@ -343,6 +345,11 @@ class GraphNames:
         """What variable scopes put before an optimizer's slots."""
         return self._prefix(statement)
 
+    def scope_around(self, statement: ast.stmt) -> str:
+        """The names of the scopes around a statement, as TF1 has them: `net/`."""
+        self._come_to(statement)
+        return self._scopes[statement]
+
     def inside(self, statement: ast.stmt, call: ast.Call) -> dict[ast.Call, str | None]:
         """The tags of the summaries that a function makes, which a statement calls.
 
@@ -434,11 +441,18 @@ class GraphNames:
                 owns = name in VARIABLES.by_name or name in LAYERS.by_name
                 owns = owns or name == "variable_scope"
                 owns = owns or self.graph.target(module, call.func) is not None
-                if owns or not self._apart:
+                if owns or (not self._apart and self._may_be_in_a_tower(module, call, towers)):
                     values = [*call.args, *(keyword.value for keyword in call.keywords)]
                     texts = (constant(value) for value in values)
                     found.update(p for t in texts if isinstance(t, str) for p in t.split("/"))
         return {part.lower() for part in found}
+
+    def _may_be_in_a_tower(self, module: Module, call: ast.Call, towers: Towers) -> bool:
+        """Whether a tower may make what a call makes: those beside the loop get names in order."""
+        home = self.module.names.scopes[self.scope.node]
+        if module is self.module and module.names.scope_at(call) is home:
+            return is_inside(module, call, {towers.loop})
+        return may_be_in_a_tower(self.modules, module, call, towers.loop)
 
     @cached_property
     def _operations(self) -> set[str]:

@@ -147,12 +147,16 @@ class TowerSummary:
     ``each`` are the values of all towers; without it, it is the last one that is told of.
     ``first``: only the first tower makes it, whose scope is a part of the summary's tag.
     ``again``: it is called by the scope as well, which TF1 puts before the name once more.
+    ``around`` are the scopes around the loop. ``label``: ``scope`` is a text that begins the
+    summary's own name, and no scope that it stands in.
     """
 
     scope: ast.expr
     each: Gathered | None = None
     first: bool = False
     again: bool = False
+    around: str = ""
+    label: bool = False
 
 
 @record(frozen=True, eq=False)

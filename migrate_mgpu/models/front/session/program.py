@@ -222,6 +222,13 @@ class PartOfStep:
 
 
 @record(frozen=True, eq=False)
+class UpdateGroup:
+    """`tf.group(first_op, second_op)`: several updates that run together."""
+
+    updates: tuple[Update, ...]
+
+
+@record(frozen=True, eq=False)
 class RunningMetric:
     """`value, update = tf.metrics.accuracy(labels, predictions)`, by both names.
 
@@ -272,6 +279,7 @@ GraphMeaning = Union[
     AverageStep,
     AveragedNames,
     PartOfStep,
+    UpdateGroup,
     MetricValue,
     Cells,
     Init,

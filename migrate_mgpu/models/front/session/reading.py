@@ -862,6 +862,8 @@ class _Reader(StatementReader):
         averages = self.variable_averages.read(statement, target, call)
         if averages is not None:
             return averages
+        if name == "no_op" and not self._is_read(target):
+            return Role.GONE
         dataset = self.iterators.made(statement, target)
         if dataset is not None:
             self.meanings[target.id] = dataset
@@ -877,6 +879,10 @@ class _Reader(StatementReader):
             self.meanings[target.id] = made
             return Role.HOST_OBJECT
         return None
+
+    def _is_read(self, target: ast.Name) -> bool:
+        mentions = self.names.mentions(target.id, self.home)
+        return any(isinstance(one.ctx, ast.Load) for one in mentions)
 
     def _is_like_before(self, target: ast.Name) -> bool:
         """Whether all that a name is given are writers, or savers in statements of the scope."""

@@ -33,6 +33,7 @@ from migrate_mgpu.models.front.session.program import (
     MetricValue,
     Role,
     SessionProgram,
+    UpdateGroup,
     closure,
     is_late,
     reads_others,
@@ -573,7 +574,7 @@ class RunReader:
         Raises:
             Refused: what may be missing has a value of its own, which TF1 takes.
         """
-        updates = [fetch.update for fetch in fetches if fetch.update is not None]
+        updates = _updates(fetches)
         needed = self._needed(closure([*units, *(u for o in updates for u in o.made_of)]), updates)
         for one in told:
             if not one.certain and one.placeholder.default is not None:
@@ -643,7 +644,7 @@ class RunReader:
             Refused: TF1 does not define what it does, or TF2 has no form for it.
         """
         placeholders = tuple(p for p in self.found.placeholders if any(p is one for one in feeds))
-        updates = tuple(dict.fromkeys(f.update for f in fetches if f.update is not None))
+        updates = tuple(_updates(fetches))
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
         clips = [clip for update in updates for clip in update.clips]
         for fetch in fetches:
@@ -694,6 +695,8 @@ class RunReader:
                 units.append(meaning.unit)
                 return Fetch(node, update=meaning, value=meaning.loss)
             return Fetch(node, update=meaning)
+        if isinstance(meaning, UpdateGroup):
+            return Fetch(node, update=meaning.updates[0], also=meaning.updates[1:])
         if isinstance(meaning, AverageUpdates):
             self.moved(meaning)
             return Fetch(node, moves=True)
@@ -868,7 +871,9 @@ class RunReader:
         text = "two optimizers run in one step, in no defined order"
         every = [v for one in updates for some in one.variables for v in (some.listed or (some,))]
         twice = len({*every}) != len(every) or any(one.item_of in every for one in every)
-        if twice or self.scope.towers is not None:
+        # Of one loss: the gradients of one may read what another one changes, which is told.
+        one_loss = len({(one.unit, ast.dump(one.loss)) for one in updates}) == 1
+        if twice or (self.scope.towers is not None and not one_loss):
             raise Refused(self.module, call, text, "run the two one after the other")
         if len({one.optimizer for one in updates}) != len(updates):
             raise Refused(self.module, call, f"{text}: they are one", "run them one by one")
@@ -877,7 +882,9 @@ class RunReader:
             raise Refused(self.module, call, text, "give it one")
         if any(self.scope.entries[one.place].device is not None for one in updates):
             raise Refused(self.module, call, f"{text}, on devices that are told")
-        if any(one.rate_of is not None or one.averages is not None for one in updates):
+        counted = any(one.averages is not None and one.averages.counted for one in updates)
+        read = any(one.averages is not None and one.averages.maker for one in updates)
+        if counted or read or any(one.rate_of is not None for one in updates):
             text = "two optimizers run in one step, with rates that change or averages"
             raise Refused(self.module, call, text, "run the two one after the other")
 
@@ -926,3 +933,9 @@ def _keys(statement: ast.stmt) -> list[ast.expr]:
 def _same(node: ast.expr) -> object:
     """What is equal for expressions that mean the same: a name's text, else the node."""
     return node.id if isinstance(node, ast.Name) else node
+
+
+def _updates(fetches: Iterable[Fetch]) -> list[Update]:
+    """All that the operations which are fetched train, each once."""
+    every = (one for fetch in fetches for one in (fetch.update, *fetch.also))
+    return [one for one in dict.fromkeys(every) if one is not None]

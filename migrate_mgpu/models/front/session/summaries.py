@@ -50,6 +50,8 @@ from migrate_mgpu.models.front.towers.loop import scope_of_towers
 from migrate_mgpu.models.front.towers.summary_names import (
     TowerScope,
     check_free,
+    check_label,
+    is_label,
     is_plain_text,
     scope_of,
 )
@@ -231,20 +233,28 @@ class SummaryReader:
         if told is None:
             raise Refused(self.module, call, "this summary has no name")
         behind = self._behind_scope(statement, told) if in_tower else ""
-        name = behind or self._name(told, variable)
+        label = self._label(statement, told) if in_tower and not behind else None
         tower: TowerSummary | None = None
-        if in_tower:
+        if label is not None:
+            own, tag = label
+            tower = TowerSummary(own, around=self._around_towers(), label=True)
+            name = tag
+        elif in_tower:
+            name = behind or self._name(told, variable)
             scope, towers = self._tower_scope(statement), self.found.scope.towers
             assert towers is not None
-            if behind and (scope.path or not is_plain_text(scope.own)):
+            around = self._around_towers()
+            if behind and (around or scope.path or not is_plain_text(scope.own)):
                 raise Refused(self.module, told, *_NO_TAG)
-            tower = TowerSummary(scope.own, first=bool(scope.first), again=bool(behind))
-            tag = scope.path + clean_tag(name)
+            first = bool(scope.first)
+            tower = TowerSummary(scope.own, first=first, again=bool(behind), around=around)
+            tag = (around if first else "") + scope.path + clean_tag(name)
             check_free(
                 self.names.modules, self.module, towers, scope, told, clean_tag(name),
                 self.names.may_run,
             )  # fmt: skip
         else:
+            name = self._name(told, variable)
             tag = self.names.fresh(statement, clean_tag(name), variable is not None)
         self._check_tag(tag, self.module, told)
         values = {key: value for key, value in given.items() if key != first}
@@ -272,6 +282,33 @@ class SummaryReader:
         assert scope.towers is not None
         first = any(one.first and one.statement is statement for one in scope.entries)
         return scope_of(self.module, scope.towers, statement, first)
+
+    def _around_towers(self) -> str:
+        """The names of the scopes around the loop that builds towers."""
+        towers = self.found.scope.towers
+        return self.names.scope_around(towers.loop) if towers is not None else ""
+
+    def _label(self, statement: ast.stmt, told: ast.expr) -> tuple[ast.expr, str] | None:
+        """The text that begins a summary's name and tells its tower by the number, and the rest.
+
+        `label + '_loss'`, where `label = 'gpu_%d' % i` stands in the loop; None for another.
+
+        Raises:
+            Refused: something else may have the name.
+        """
+        towers = self.found.scope.towers
+        assert towers is not None
+        rest: object = ""
+        own = told
+        if isinstance(told, ast.BinOp) and isinstance(told.op, ast.Add):
+            own, rest = told.left, constant(told.right)
+        if isinstance(own, ast.Name):
+            own = self.module.names.only_value(own) or own
+        first = any(one.first and one.statement is statement for one in self.found.scope.entries)
+        if first or not isinstance(rest, str) or not is_label(self.module, towers, own):
+            return None
+        check_label(self.names.modules, self.module, towers, own, statement, told)
+        return own, clean_tag(rest)
 
     def _of_all(self, summary: Summary) -> Summary:
         """A summary of each tower, with the list of their values.

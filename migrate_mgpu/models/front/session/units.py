@@ -55,6 +55,7 @@ from migrate_mgpu.models.front.session.program import (
     PartOfStep,
     Role,
     SummaryList,
+    UpdateGroup,
     closure,
     targets_of,
     tells_shape,
@@ -79,7 +80,7 @@ _T = TypeVar("_T")
 # What a name may stand for that nothing is computed with.
 _NO_VALUES = (
     Update, OptimizerChoice, Gradients, AllVariables, Init, NamedInitializer, Cells, Averager,
-    AverageStep, GradientNorm, PartOfStep, MetricValue, GlobalVariables, SummaryList,
+    AverageStep, GradientNorm, PartOfStep, UpdateGroup, MetricValue, GlobalVariables, SummaryList,
 )  # fmt: skip
 
 

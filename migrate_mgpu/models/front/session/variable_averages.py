@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import NamedArguments
@@ -21,6 +22,7 @@ from migrate_mgpu.models.front.session.program import (
     Meaning,
     PartOfStep,
     Role,
+    UpdateGroup,
 )
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.updates import UpdateReader
@@ -75,6 +77,9 @@ class VariableAverageReader(StatementReader):
             if len(moved) != 1 or len(parts) != 1:
                 return None
             self.meanings[target.id] = moved[0]
+            return Role.GONE
+        if len(updates) > 1 and len(updates) + len(steps) == len(meanings) and len(steps) < 2:
+            self._group(target, updates, steps[0] if steps else None, made is not None)
             return Role.GONE
         if len(updates) != 1 or len(steps) > 1 or len(meanings) != len(parts):
             raise Refused(self.module, call, "no operation trains here, or several", _ADVICE)
@@ -177,6 +182,40 @@ class VariableAverageReader(StatementReader):
             raise Refused(self.module, given, text)
         return AverageStep(averager, every.variables)
 
+    def _group(
+        self, target: ast.Name, updates: list[Update], step: AverageStep | None, ordered: bool
+    ) -> None:
+        """Updates that are run together, with averages of all that they train perhaps.
+
+        Raises:
+            Refused: the averages are not of what they train, or move by what one of them counts.
+        """
+        self.state.only_binding(target)
+        trained = [one for update in updates for one in _each(update.variables)]
+        if len(set(trained)) != len(trained):
+            text = "several operations train the same variables at once"
+            raise Refused(self.module, target, text, "run them one after the other")
+        if step is None:
+            self.meanings[target.id] = UpdateGroup(tuple(updates))
+            return
+        if self.found.runs or self.found.savers:
+            raise Refused(self.module, target, "something is run or saved before what trains")
+        averager = step.averager
+        if {*_each(step.variables)} != {*trained}:
+            text = "averages of variables that the step does not train"
+            raise Refused(self.module, averager.call, text)
+        if averager.counter is not None or averager.kept:
+            text = "averages of what several operations train, which are read or count the steps"
+            raise Refused(self.module, averager.call, text, _ADVICE)
+        made: list[Update] = []
+        for update in updates:
+            averages = VariableAverages(averager.call, averager.decay, False, ordered)
+            new = replaced(update, averages=averages)
+            self.found.updates[self.found.updates.index(update)] = new
+            self.meanings[update.name] = PartOfStep()
+            made.append(new)
+        self.meanings[target.id] = UpdateGroup(tuple(made))
+
     def _together(
         self,
         target: ast.Name,
@@ -219,6 +258,11 @@ class VariableAverageReader(StatementReader):
 def _has_name(variables: Variables) -> bool:
     """Whether variables are one of TensorFlow's, and not of a layer of Keras's."""
     return variables.collected is Collected.ONE
+
+
+def _each(variables: Iterable[Variables]) -> list[Variables]:
+    """Variables, and those that lists only have, each by itself."""
+    return [one for some in variables for one in (some.listed or (some,))]
 
 
 def _parts(node: ast.expr) -> list[ast.expr]:

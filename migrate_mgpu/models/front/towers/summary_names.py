@@ -85,6 +85,76 @@ def is_plain_text(node: ast.expr) -> bool:
     return isinstance(left, str) and clean_tag(left.replace("%", "")) == left.replace("%", "")
 
 
+def is_label(module: Module, towers: Towers, node: ast.expr) -> bool:
+    """Whether a text names a tower by its number: `'gpu_%d' % i`, as TF1 leaves it in a tag."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
+        return False
+    left = constant(node.left)
+    if not isinstance(left, str) or not is_plain_text(node) or "/" in left or left[:1] in "%_":
+        return False
+    given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+    for one in given:
+        number = isinstance(one, ast.Name) and one.id == towers.index
+        text = module.names.only_value(one) if isinstance(one, ast.Name) else one
+        known = constant(text)
+        if not number and not (isinstance(known, str) and clean_tag(known) == known):
+            return False
+    return _is_of_number(towers, node)
+
+
+def check_label(
+    modules: Iterable[Module],
+    module: Module,
+    towers: Towers,
+    own: ast.expr,
+    statement: ast.stmt,
+    told: ast.expr,
+) -> None:
+    """Nothing else has the name that begins with a tower's label, and no scope is around it.
+
+    Raises:
+        Refused: something may have it.
+    """
+    for block in module.names.ancestors(statement):
+        if not isinstance(block, ast.With) or not is_inside(module, block, {towers.loop}):
+            continue
+        for item in block.items:
+            call = item.context_expr
+            named = call.args[0] if isinstance(call, ast.Call) and call.args else None
+            if name_of(module, call) in _SCOPES and name_of(module, named) != "get_variable_scope":
+                raise Refused(module, call, "a summary in a scope whose name is not known", _ADVICE)
+    assert isinstance(own, ast.BinOp)
+    begins = str(constant(own.left)).partition("%")[0].lower()
+    texts = (one.text for one in _told(modules, module, towers))
+    same = [
+        one
+        for one in walk(towers.loop)
+        if isinstance(one, ast.expr) and one is not told and ast.dump(one) == ast.dump(told)
+    ]
+    # The label itself, as the argument of something else, may name that.
+    shown = {id(part) for call in _summaries(module, towers) for part in walk(call)}
+    name = told.left if isinstance(told, ast.BinOp) else told
+    others = [
+        one
+        for one in walk(towers.loop)
+        if isinstance(name, ast.Name)
+        and isinstance(one, ast.Name)
+        and one.id == name.id
+        and isinstance(one.ctx, ast.Load)
+        and id(one) not in shown
+    ]
+    if same or others or any(begins and part.startswith(begins) for text in texts
+                             for part in text.split("/")):  # fmt: skip
+        text = "TF1's tag of a summary cannot be determined: something in a tower may have its name"
+        raise Refused(module, told, text, "give the summary another name")
+
+
+def _summaries(module: Module, towers: Towers) -> Iterator[ast.Call]:
+    for node in walk(towers.loop):
+        if isinstance(node, ast.Call) and name_of(module, node).startswith("summary."):
+            yield node
+
+
 def check_free(
     modules: Iterable[Module], module: Module, towers: Towers, scope: TowerScope, told: ast.expr,
     name: str, runs: Callable[[Module, ast.AST], bool],

@@ -126,16 +126,20 @@ class SummaryWriter:
         shown = f"({index})" if isinstance(alone, ast.Name) and " " in index else index
         names = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == self._index]
         replaced: dict[ast.AST, Replacement] = {n: lambda context: shown for n in names}
+        end = tag if tower.label else f"/{tag}"
         if tower.again:
             text, between = self._rendered(scope, context, replaced), self.style.string("/")
             return f"{text} + {between} + {text} + {self.style.string('/' + tag)}"
         if isinstance(scope, ast.BinOp) and isinstance(scope.op, ast.Mod):
             left = constant(scope.left)
             if isinstance(left, str):
-                text = self.style.string(f"{left}/{tag.replace('%', '%%')}")
+                whole = f"{tower.around.replace('%', '%%')}{left}{end.replace('%', '%%')}"
+                text = self.style.string(whole)
                 replaced[scope.left] = lambda context: text
                 return self._rendered(scope, context, replaced)
-        return f"{self._rendered(scope, context, replaced)} + {self.style.string('/' + tag)}"
+        before = f"{self.style.string(tower.around)} + " if tower.around else ""
+        behind = f" + {self.style.string(end)}" if end else ""
+        return f"{before}{self._rendered(scope, context, replaced)}{behind}"
 
     def _rendered(
         self, node: ast.expr, context: Context, replaced: dict[ast.AST, Replacement]

@@ -311,7 +311,10 @@ class TowerStepWriter(StepWriter):
             loss = f"{self.style.tensorflow}.reduce_mean({loss})"
         if update.combined is not Combined.MEAN:
             return loss
-        self.block.line(f"{self.names.scaled} = {loss} / {self._count}", 2)
+        line = f"{self.names.scaled} = {loss} / {self._count}"
+        if self.block.lines[-1:] and self.block.lines[-1].strip() == line:
+            return self.names.scaled  # two optimizers have one loss
+        self.block.line(line, 2)
         return self.names.scaled
 
     def _computing(self) -> None:
@@ -371,18 +374,17 @@ class TowerStepWriter(StepWriter):
         arguments = [self.names.replica(step), *([f"args={given}"] if given else [])]
         head = f"{', '.join(plan.give)} = " if plan.give else ""
         indent = block.indent + block.source.indent_unit
-        update = step.updates[0] if step.updates else None
-        if update is not None:
+        for update in step.updates:
             self._rated(update)
         call = self.style.call(f"{strategy}.run", arguments, indent, len(indent + head))
         block.line(f"{head}{call}", 1)
         results = f"{strategy}.experimental_local_results"
-        counts = update is not None and (update.counts, update.averages) != (None, None)
+        counts = any((one.counts, one.averages) != (None, None) for one in step.updates)
         waits = counts and bool(plan.give) and self._may_end(step)
         if waits:
             ends = f"{results}({plan.give[0]})"
             block.line(f"with {self.style.tensorflow}.control_dependencies({ends}):", 1)
-        if update is not None:
+        for update in step.updates:
             self._counted(update, 1 + waits)
         for unit in plan.combined:
             if isinstance(unit, Gathered) and unit.value is not None:

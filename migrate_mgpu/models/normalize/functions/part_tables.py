@@ -30,8 +30,8 @@ def spread(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edi
     for module in modules:
         for statement, table in _tables(module):
             edits = _Table(module, graph, statement, table).edits()
-            if edits:
-                return {module: edits}
+            if edits and edits.keys() <= {*modules}:
+                return edits
     return {}
 
 
@@ -113,41 +113,46 @@ class _Table:
             if isinstance(known, str) and isinstance(value, ast.Name):
                 self.values[known] = value.id
         self.plain = len(self.values) == len(table.keys) > 0
-        self.found: list[Edit] = []
+        self.found: dict[Module, list[Edit]] = {module: []}
         self.done: set[ast.AST] = set()
 
-    def edits(self) -> list[Edit]:
+    def edits(self) -> dict[Module, list[Edit]]:
         target = self.statement.targets[0]
         layout = Layout(self.source, self.statement)
         if not self.plain or len(self.statement.targets) != 1 or not layout.owns_lines:
-            return []
+            return {}
         if not isinstance(target, ast.Name) or self.names.only_binding(target) is None:
-            return []
+            return {}
         home = self.names.scope_of_name[target]
         for name in self.values.values():
             bindings = home.bindings.get(name, ())
             after = [one for one in bindings if _line(one.node) > self.statement.lineno]
             if not bindings or after:
-                return []
+                return {}
         mentions = [one for one in self.names.mentions(target.id, home) if one is not target]
         handed = False
         for mention in mentions:
             call = self.names.parents.get(mention)
-            key = self._key(mention)
+            key = self._key(self.module, mention)
             if key is not None:
                 assert isinstance(call, ast.Subscript)
                 if self.names.scope_of_name[mention] is not home:
-                    return []
-                self.found.append(Edit(*self.source.span(call), self.values[key]))
+                    return {}
+                self._add(self.module, call, self.values[key])
             elif isinstance(call, ast.Call) and mention in call.args:
                 if not self._given(mention, call, target.id):
-                    return []
+                    return {}
                 handed = True
             else:
-                return []
-        if not handed and not (self.found and (self._is_fed(home) or self._is_in_towers(mentions))):
-            return []
-        return [Edit(layout.line_start, layout.next_line, ""), *self.found]
+                return {}
+        asked = bool(self.found[self.module])
+        if not handed and not (asked and (self._is_fed(home) or self._is_in_towers(mentions))):
+            return {}
+        self.found[self.module].insert(0, Edit(layout.line_start, layout.next_line, ""))
+        return self.found
+
+    def _add(self, module: Module, node: ast.AST, text: str) -> None:
+        self.found.setdefault(module, []).append(Edit(*module.source.span(node), text))
 
     def _is_fed(self, home: Scope) -> bool:
         """Whether a table has a placeholder: what is fed needs a name, `ae['x']` is none."""
@@ -170,9 +175,9 @@ class _Table:
         }
         return bool(loops) and not loops & {*self.names.ancestors(self.statement)}
 
-    def _key(self, mention: ast.Name) -> str | None:
+    def _key(self, module: Module, mention: ast.Name) -> str | None:
         """The key of `ops['loss']`, which is read."""
-        parent = self.names.parents.get(mention)
+        parent = module.names.parents.get(mention)
         if not isinstance(parent, ast.Subscript) or parent.value is not mention:
             return None
         key = constant(parent.slice)
@@ -182,7 +187,7 @@ class _Table:
     def _given(self, mention: ast.Name, call: ast.Call, name: str) -> bool:
         """A call that is given the table, and its function."""
         target = self.graph.target(self.module, call.func)
-        if target is None or target.module is not self.module or target.owner is not None:
+        if target is None or target.owner is not None:
             return False
         node = target.node
         bound = bind(call, target)
@@ -197,18 +202,21 @@ class _Table:
                 return False
             if value.id != name or other is None or value not in other.args:
                 return False
-        parts = self._parts(node, parameter)
+        parts = self._parts(target.module, node, parameter)
         if parts is None:
             return False
         text = ", ".join(self.values[key] for key in parts)
-        self.found.append(Edit(*self.source.span(mention), text))
+        self._add(self.module, mention, text)
         return True
 
-    def _parts(self, node: ast.FunctionDef, parameter: str) -> list[str] | None:
+    def _parts(
+        self, module: Module, node: ast.FunctionDef, parameter: str
+    ) -> list[str] | None:
         """The keys that a function asks for, which become parameters of it."""
-        scope = self.names.scopes[node]
-        mentions = self.names.mentions(parameter, scope)
-        keys = [self._key(one) for one in mentions]
+        names = module.names
+        scope = names.scopes[node]
+        mentions = names.mentions(parameter, scope)
+        keys = [self._key(module, one) for one in mentions]
         own = [one for one in node.args.args if one.arg == parameter]
         if not keys or None in keys or len(scope.bindings[parameter]) != 1 or not own:
             return None
@@ -216,16 +224,15 @@ class _Table:
         if node not in self.done:
             self.done.add(node)
             own_names = {
-                key: self.names.fresh(scope, self.values[key], f"{self.values[key]}_part")
+                key: names.fresh(scope, self.values[key], f"{self.values[key]}_part")
                 for key in wanted
             }
             if len({*own_names.values()}) < len(wanted):
                 return None
             text = ", ".join(own_names.values())
-            self.found.append(Edit(*self.source.span(own[0]), text))
+            self._add(module, own[0], text)
             for mention, key in zip(mentions, keys):
-                whole = self.names.parents[mention]
-                self.found.append(Edit(*self.source.span(whole), own_names[key or ""]))
+                self._add(module, names.parents[mention], own_names[key or ""])
         return wanted
 
 

@@ -10,6 +10,9 @@ given, or a session runs: that of each device becomes `tower_loss`. So does one 
 
 `y = tf.Variable(...)`, and below it `y = x * w + y`: the variable gets a name of its own, the one
 that `tf.Variable(..., name="bias")` says where it can.
+
+`tf.summary.scalar("loss", loss)`, and below it `loss *= 0.1`: what the summary shows becomes
+`shown_loss`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, position, walk
 from migrate_mgpu.api.recurrent import cell_of, is_recurrent
+from migrate_mgpu.api.summaries import SUMMARIES
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.network.cell_states import TENSOR, is_sequence, structure
@@ -35,6 +39,7 @@ from migrate_mgpu.source.source import Edit
 _BY_TEXT = tuple(f"builtins.{name}" for name in ("globals", "locals", "vars", "exec", "eval"))
 _GRADIENTS = ("compute_gradients", "gradients")
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
 def renamed(module: Module) -> list[Edit]:
@@ -206,6 +211,79 @@ def cells_apart(module: Module) -> list[Edit]:
             new = names.fresh(home, f"{target.id}_above", f"earlier_{target.id}")
             return [Edit(*module.source.span(one), new) for one in own]
     return []
+
+
+@fact_of_text
+def shown_apart(module: Module) -> list[Edit]:
+    """The edits for one value that a summary shows, whose name has another below; none without."""
+    names = module.names
+    known = calls_of_names(module)
+    fed = (call for name in PLACEHOLDERS for call in known.get(name, ()))
+    builds = {names.scope_at(call) for call in (*session_calls(module), *fed)}
+    builds |= {names.scope_at(loop) for loop in loops_on_devices(module)}
+    for call in (call for name in SUMMARIES.by_name for call in known.get(name, ())):
+        home = names.scope_at(call)
+        if home not in builds or asks_for_names(module, home):
+            continue
+        for mention in (one for one in walk(call) if isinstance(one, ast.Name)):
+            if names.scope_of_name[mention] is home and (edits := _shown(module, home, mention)):
+                return edits
+    return []
+
+
+def _shown(module: Module, home: Scope, shown: ast.Name) -> list[Edit]:
+    """The edits for what a summary shows, from where it is made to where its name gets another."""
+    names, source = module.names, module.source
+    mentions = names.mentions(shown.id, home)
+    stored = [one for one in mentions if not isinstance(one.ctx, ast.Load)]
+    if len(stored) != len(home.bindings.get(shown.id, ())) or len(stored) < 2:
+        return []
+    above = [one for one in stored if position(one) < position(shown)]
+    below = [one for one in stored if position(one) > position(shown)]
+    if not above or not below:
+        return []
+    made, again = (names.statement(one) for one in (above[-1], below[0]))
+    if not isinstance(made, ast.Assign) or not isinstance(again, (ast.Assign, ast.AugAssign)):
+        return []
+    if _kind(module, above[-1]) == "value" or _kind(module, below[0]) == "value":
+        return []  # of Python's own, which the passes above rename
+    # One after the other, in one line of statements: nothing decides which of them it has.
+    if _block_around(module, made) is not _block_around(module, again):
+        return []
+    # As it is made, the value may be computed of what the name had before.
+    inside = {*walk(again)}
+    first, last = position(above[-1]), position(below[0])
+    own = [
+        one
+        for one in mentions
+        if one is above[-1]
+        or (isinstance(one.ctx, ast.Load) and one in inside)
+        or (isinstance(one.ctx, ast.Load) and first < position(one) < last
+            and one not in walk(made))
+    ]  # fmt: skip
+    if not all(is_written(module, one) and names.scope_of_name[one] is home for one in own):
+        return []
+    new = names.fresh(home, f"shown_{shown.id}", f"{shown.id}_shown")
+    edits = [Edit(*source.span(one), new) for one in own]
+    if isinstance(again, ast.AugAssign):
+        target, value = again.target, again.value
+        sign = _SIGNS.get(type(again.op))
+        if sign is None or target is not below[0]:
+            return []
+        start, end = source.span(value)[0], source.span(value)[1]
+        between = source.text[source.span(target)[1] : start]
+        if between.split() != [f"{sign}="]:
+            return []
+        edits.append(Edit(source.span(target)[1], start, f" = {new} {sign} "))
+        if not isinstance(value, (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript)):
+            edits += [Edit(start, start, "("), Edit(end, end, ")")]
+    return edits
+
+
+def _block_around(module: Module, statement: ast.stmt) -> ast.AST:
+    """What decides whether a statement is executed, and how often: a loop, a function."""
+    parents = module.names.ancestors(statement)
+    return next(one for one in parents if not isinstance(one, ast.With))
 
 
 def _is_straight(module: Module, name: ast.Name, home: Scope) -> bool:

@@ -47,8 +47,8 @@ def variables_from_first(modules: Sequence[Module], graph: CallGraph) -> dict[Mo
 def settings_before(module: Module, graph: CallGraph, modules: Sequence[Module]) -> list[Edit]:
     """The edits for one setting that each tower makes; none where there is none.
 
-    A list of constants, a number, or what is computed of settings that nothing changes.
-    ``modules`` are all that the program has.
+    A list of constants, a number, or what is computed of settings that nothing changes; a list
+    of what is made above. ``modules`` are all that the program has.
     """
     for loop in loops_on_devices(module):
         if read_towers(module, loop, graph) is None:
@@ -59,12 +59,32 @@ def settings_before(module: Module, graph: CallGraph, modules: Sequence[Module])
                 continue
             assert isinstance(statement, ast.Assign)
             layout, above = Layout(module.source, statement), Layout(module.source, loop)
-            known = is_setting(module, statement.value, modules, loop, graph)
+            known = is_setting(module, statement.value, modules, loop, graph) or (
+                _is_list_of_above(module, statement.value, loop) and _is_kept(module, target)
+            )
             if known and layout.owns_lines:
                 line = module.source.code(statement)
                 gone = Edit(layout.line_start, layout.next_line, "")
                 return [above.insert_paragraph([line]), gone] if "\n" not in line else []
     return []
+
+
+def _is_list_of_above(module: Module, node: ast.expr, loop: ast.For) -> bool:
+    """Whether a list has what is made once above a loop: variables that towers share, say."""
+    if not isinstance(node, ast.List) or not node.elts:
+        return False
+    for one in node.elts:
+        binding = module.names.only_binding(one) if isinstance(one, ast.Name) else None
+        if binding is None or position(binding.node) > position(loop):
+            return False
+    return True
+
+
+def _is_kept(module: Module, target: ast.Name) -> bool:
+    """Whether nothing adds to a list, or takes from it, by its name."""
+    mentions = module.names.mentions(target.id, module.names.scope_of_name[target])
+    parents = (module.names.parents.get(one) for one in mentions)
+    return not any(isinstance(one, (ast.Attribute, ast.Subscript, ast.AugAssign)) for one in parents)
 
 
 def unpacked_before(module: Module, graph: CallGraph) -> list[Edit]:

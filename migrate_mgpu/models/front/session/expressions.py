@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
@@ -67,7 +68,7 @@ _MUTATE = {
 }  # fmt: skip
 _MUTATE_GIVEN = {"shuffle", "put", "place", "putmask", "copyto", "fill_diagonal"}
 _STATEMENTS = (
-    ast.Assign, ast.Return, ast.If, ast.For, ast.With, ast.Expr, ast.AugAssign, ast.Pass
+    ast.Assign, ast.Return, ast.If, ast.For, ast.With, ast.Expr, ast.AugAssign, ast.Pass, ast.Raise
 )  # fmt: skip
 _DEEP = 6  # functions that return what others do
 _ADVICE = "take it out of the code that builds the graph"
@@ -473,7 +474,7 @@ class Expressions:
         for statement in statements_of(node.body):
             if self._is_named(statement) or statement in described or statement in records:
                 continue
-            if not isinstance(statement, _STATEMENTS):
+            if not isinstance(statement, _STATEMENTS) or not _is_plain_error(module, statement):
                 text = f"`{function.name}` does more than compute a value"
                 raise Refused(module, statement, text, _ADVICE)
             if isinstance(statement, ast.With) and scope_of(module, statement) is None:
@@ -569,7 +570,7 @@ class Expressions:
                 name_scopes(module, statement, modes)
                 if any(scope_kind(module, item.context_expr) is None for item in statement.items):
                     raise Refused(module, statement, text, _ADVICE)
-            elif not isinstance(statement, _STATEMENTS):
+            elif not isinstance(statement, _STATEMENTS) or not _is_plain_error(module, statement):
                 raise Refused(module, statement, text, _ADVICE)
             if isinstance(statement, ast.Expr):
                 if not isinstance(statement.value, ast.Constant) and not _appends(statement.value):
@@ -909,6 +910,25 @@ def is_all_variables(module: Module, node: ast.expr | None) -> bool:
     return name_of(module, node) == "trainable_variables"
 
 
+def _is_plain_error(module: Module, statement: ast.stmt) -> bool:
+    """Whether a statement raises one of Python's own errors, if it raises any.
+
+    TF1 raises it as the graph is built, TF2 as the step is traced: the program ends either way.
+    """
+    if not isinstance(statement, ast.Raise):
+        return True
+    error = statement.exc
+    if statement.cause is not None or error is None:
+        return False
+    if isinstance(error, ast.Call):
+        if error.keywords:
+            return False
+        error = error.func
+    qualname = module.names.qualname(error) or ""
+    kind = getattr(builtins, qualname.partition("builtins.")[2], None)
+    return isinstance(kind, type) and issubclass(kind, Exception)
+
+
 def expressions_of(statement: ast.stmt) -> Iterator[ast.expr]:
     """The expressions of a statement itself, not those of statements in it."""
     if isinstance(statement, ast.Assign):
@@ -923,6 +943,8 @@ def expressions_of(statement: ast.stmt) -> Iterator[ast.expr]:
         yield statement.test
     elif isinstance(statement, ast.For):
         yield statement.iter
+    elif isinstance(statement, ast.Raise) and isinstance(statement.exc, ast.Call):
+        yield from statement.exc.args
     elif isinstance(statement, ast.Expr) and _appends(statement.value):
         assert isinstance(statement.value, ast.Call)
         yield from statement.value.args

@@ -246,9 +246,10 @@ class SummaryReader:
             around = self._around_towers()
             if behind and (around or scope.path or not is_plain_text(scope.own)):
                 raise Refused(self.module, told, *_NO_TAG)
-            first = bool(scope.first)
-            tower = TowerSummary(scope.own, first=first, again=bool(behind), around=around)
-            tag = (around if first else "") + scope.path + clean_tag(name)
+            tower = TowerSummary(
+                scope.own, first=bool(scope.first), again=bool(behind), around=around
+            )
+            tag = (around if scope.first else "") + scope.path + clean_tag(name)
             check_free(
                 self.names.modules, self.module, towers, scope, told, clean_tag(name),
                 self.names.may_run,

@@ -209,9 +209,7 @@ class _Table:
         self._add(self.module, mention, text)
         return True
 
-    def _parts(
-        self, module: Module, node: ast.FunctionDef, parameter: str
-    ) -> list[str] | None:
+    def _parts(self, module: Module, node: ast.FunctionDef, parameter: str) -> list[str] | None:
         """The keys that a function asks for, which become parameters of it."""
         names = module.names
         scope = names.scopes[node]

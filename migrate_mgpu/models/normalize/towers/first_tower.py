@@ -157,4 +157,3 @@ def _as_number(module: Module, mention: ast.Name, index: str, none: bool) -> Edi
     if isinstance(parent, ast.If) and parent.test is mention:
         return Edit(*source.span(mention), f"{index} > 0")
     return None
-

@@ -84,7 +84,9 @@ def _is_kept(module: Module, target: ast.Name) -> bool:
     """Whether nothing adds to a list, or takes from it, by its name."""
     mentions = module.names.mentions(target.id, module.names.scope_of_name[target])
     parents = (module.names.parents.get(one) for one in mentions)
-    return not any(isinstance(one, (ast.Attribute, ast.Subscript, ast.AugAssign)) for one in parents)
+    return not any(
+        isinstance(one, (ast.Attribute, ast.Subscript, ast.AugAssign)) for one in parents
+    )
 
 
 def unpacked_before(module: Module, graph: CallGraph) -> list[Edit]:

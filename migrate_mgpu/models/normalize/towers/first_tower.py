@@ -22,6 +22,8 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position
+from migrate_mgpu.api.summaries import SUMMARIES
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.models.front.towers.loop import COUNTS, loops_on_devices, read_towers
 from migrate_mgpu.models.normalize.objects.graph_methods import in_line
 from migrate_mgpu.source.source import Edit
@@ -49,9 +51,12 @@ def counted_items(module: Module, graph: CallGraph, modules: Sequence[Module]) -
     ``modules`` are all that the program has.
     """
     names = module.names
+    if SUMMARIES.by_name.keys().isdisjoint(calls_of_names(module)):
+        return []
     for loop in loops_on_devices(module):
         if read_towers(module, loop, graph) is None:
             continue
+        home = names.scope_at(loop)
         over, target, index = loop.iter, loop.target, ""
         counts = isinstance(over, ast.Call) and names.qualname(over.func) == "builtins.enumerate"
         if counts and isinstance(over, ast.Call) and isinstance(target, ast.Tuple):
@@ -65,6 +70,8 @@ def counted_items(module: Module, graph: CallGraph, modules: Sequence[Module]) -
             continue
         if not _counts_up(module, over, modules) or names.only_binding(target) is None:
             continue
+        if not any(_names_scope(module, one) for one in names.mentions(target.id, home)):
+            continue  # devices alone are told by it
         found = [Edit(*module.source.span(loop.iter), f"range(len({over.id}))")]
         if index:
             found.append(Edit(*module.source.span(loop.target), index))
@@ -73,6 +80,12 @@ def counted_items(module: Module, graph: CallGraph, modules: Sequence[Module]) -
                     found.append(Edit(*module.source.span(mention), index))
         return found
     return []
+
+
+def _names_scope(module: Module, mention: ast.Name) -> bool:
+    """Whether a mention is in the name of a scope, by which summaries are called."""
+    calls = (one for one in module.names.ancestors(mention) if isinstance(one, ast.Call))
+    return any(name_of(module, call) in ("name_scope", "variable_scope") for call in calls)
 
 
 def _counts_up(module: Module, node: ast.Name, modules: Sequence[Module]) -> bool:

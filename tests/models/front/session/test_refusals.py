@@ -908,11 +908,12 @@ REFUSED = {
         program(before="tf.summary.scalar('a', loss, family='b')\n"),
         "`family` of a summary",
     ),
-    "a summary of a name that changes": (
+    "a summary of a name that changes in a branch": (
         program(
-            before="tf.summary.scalar('a', out)\nout = out * 2.0\nall = tf.summary.merge_all()\n"
+            before="tf.summary.scalar('a', out)\nif rows is not None:\n    out = out * 2.0\n"
+            "all = tf.summary.merge_all()\n"
         ),
-        "has a different name where summaries are merged",
+        "",
     ),
     "a writer that is asked for its folder": (
         program(

@@ -347,6 +347,22 @@ def summarized(told: str) -> str:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (summarized("tf.summary.histogram('told', x_splits[i])"), "values=shown_told"),
+        (
+            summarized("part = x_splits[i]\n            tf.summary.histogram('told', part)"),
+            "values=shown_part",
+        ),
+        (summarized("tf.summary.scalar('told', loss + output[0, 0])"), "values=told"),
+    ],
+    ids=["a part of the batch", "what a tower takes", "two values"],
+)
+def test_what_a_summary_of_each_tower_shows_gets_a_name(text: str, value: str) -> None:
+    assert value in native(text)
+
+
 STAYS = {
     "rows of the whole batch in a network": (
         program(
@@ -498,17 +514,9 @@ STAYS = {
         summarized("told = tf.summary.scalar('told', loss)"),
         "each tower has a summary of its own here, by a name",
     ),
-    "a summary of a part of the batch": (
-        summarized("tf.summary.histogram('told', x_splits[i])"),
-        "`i` differs from tower to tower",
-    ),
-    "a summary of what a tower takes": (
-        summarized("part = x_splits[i]\n            tf.summary.histogram('told', part)"),
-        "a summary in a tower is not of one value that the tower computes",
-    ),
     "a summary that the number of its tower is in the name of": (
         summarized("tf.summary.scalar('told%d' % i, loss)"),
-        "TF1's tag of a summary cannot be determined",
+        "a summary in a scope whose name is not known",
     ),
     "a summary of the first tower, without a scope": (
         program(body=BODY + "        if i == 0:\n            tf.summary.scalar('told', loss)\n"),
@@ -518,10 +526,6 @@ STAYS = {
         summarized("if i == 0:\n                tf.summary.scalar('told', loss)\n"
                    "            summaries = tf.get_collection(tf.GraphKeys.SUMMARIES, scope)"),
         "the last tower's summaries are asked for, and one is made by the first alone",
-    ),
-    "a summary of two values of each tower": (
-        summarized("tf.summary.scalar('told', loss + output[0, 0])"),
-        "a summary in a tower is not of one value that the tower computes",
     ),
     "a tower that merges": (
         summarized("tf.summary.scalar('told', loss)\n            merged = tf.summary.merge_all()"),
@@ -742,10 +746,7 @@ def test_a_queue_that_others_know_stays(part: str, old: str, new: str) -> None:
     parts = {**QUEUED, part: QUEUED[part].replace(old, new)}
     if "ummar" not in new:
         parts["split"] = parts["split"].replace(shown, "")
-    reason = (
-        "something in a tower may have it" if "ummar" in new else "prefetch_queue` is not among"
-    )
-    stays(program(**parts), reason)
+    stays(program(**parts), "prefetch_queue` is not among")
 
 
 COUNT = "count = tf.Variable(0, trainable=False)\n"

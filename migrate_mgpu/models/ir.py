@@ -872,7 +872,7 @@ class Placeholder(Operation):
 
     ``place`` is where that stands among the statements of the scope. ``default`` is what it is
     where nothing is fed. ``count`` is how many there are, where it is a list of them, one for each
-    tower.
+    tower. ``computed`` is the part of the graph that it takes the place of where that is fed.
     """
 
     name: str
@@ -880,6 +880,7 @@ class Placeholder(Operation):
     place: int
     default: ast.expr | None = None
     count: ast.expr | None = None
+    computed: Unit | None = None
 
     @property
     def sparse(self) -> bool:
@@ -996,7 +997,8 @@ class Update:
     of a tower's ``loss``, which may have a value for each of its rows. ``computed`` is the call
     that computes the gradients, where that is one of its own. ``is_loss``: where it is fetched, it
     gives its loss. ``own_rows`` are the optimizers that change only the rows of a table whose
-    gradients they get, where Keras's would change all.
+    gradients they get, where Keras's would change all. ``upstream`` are the gradients that the loss
+    is said to have itself, instead of ones, and the unit that computes them.
     """
 
     name: str
@@ -1022,12 +1024,13 @@ class Update:
     own_rows: tuple[Optimizer, ...] = ()
     double_rate: bool = False
     counts_alone: bool = False
+    upstream: tuple[ast.expr, Unit] | None = None
 
     @property
     def made_of(self) -> tuple[Unit, ...]:
-        """What computes its loss, and its learning rate."""
+        """What computes its loss, what that is differentiated with, and its learning rate."""
         rates = (self.rate_of,) if isinstance(self.rate_of, Unit) else ()
-        return (self.unit, *rates)
+        return (self.unit, *(() if self.upstream is None else self.upstream[1:]), *rates)
 
 
 @record(frozen=True, eq=False)

@@ -140,6 +140,14 @@ MUTANTS: dict[str, Mutant] = {
         r"^(first_b1 = .*\n)((?s:.*?))^(b1\.assign)",
         r"\2\1\3",
     ),
+    "a critic that is told what the actor would do": Mutant(
+        "fed_actions",
+        r"(value, next_value = get_value_and_next_value\(.*), action_tensor\)",
+        r"\1, get_action_tensor(state_tensor))",
+    ),
+    "a layer that was fixed, and learns": Mutant(
+        "frozen_layers", r"trainable=False, name='told'", "name='told'"
+    ),
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),

@@ -113,6 +113,8 @@ class Recorder:
         self._published: set[int] = set()  # models
         # What a graph could train and does not, with the values: the target begins with them.
         self.untrained: list[tuple[dict[str, Any], Any]] = []
+        # The same of what is never trained, where chance may have chosen it.
+        self.frozen: list[tuple[dict[str, Any], Any]] = []
         self.seconds_waited = 0.0
         self.first_step_at: float | None = None
 
@@ -291,8 +293,41 @@ class Recorder:
             variables = json.loads(bytes(bytearray(stored["variables"])).decode("utf-8"))
             values = [stored[f"initial/{i}"] for i in range(len(variables))]
             series = int(stored["series"]) if "series" in stored.files else 0  # not in old records
+            text = stored["frozen"] if "frozen" in stored.files else b"[]"  # nor is this
+            entries = json.loads(bytes(bytearray(text)).decode("utf-8"))
+            frozen = [(entry, stored[f"frozen/{i}"]) for i, entry in enumerate(entries)]
         carrier = self._matching.Carrier(variables)
-        return {"variables": variables, "values": values, "series": series, "carrier": carrier}
+        return {
+            "variables": variables,
+            "values": values,
+            "series": series,
+            "carrier": carrier,
+            "frozen": frozen,
+        }
+
+    def frozen_values(self, own: list[tuple[dict[str, Any], Any]]) -> list[tuple[int, Any]]:
+        """What variables that are never trained begin with: (index, value) to assign.
+
+        None where it is not seen which variable is which.
+
+        Args:
+          own: those that are not all of one number (``name``, ``shape``), with their values.
+        """
+        import numpy
+
+        left = list(self.reference()["frozen"])
+        found = []
+        for j, (_, value) in enumerate(own):
+            same = [i for i, (_, other) in enumerate(left) if numpy.array_equal(other, value)]
+            if same:
+                left.pop(same[0])
+            else:
+                found.append(j)
+        shapes = sorted(entry["shape"] for entry, _ in left)
+        if shapes != sorted(own[j][0]["shape"] for j in found):
+            return []
+        pairs, _, _ = self._matching.pair([one for one, _ in left], [own[j][0] for j in found])
+        return [(found[j], left[i][1]) for i, j in pairs]
 
     def carry(self, variables: list[dict[str, Any]]) -> list[tuple[int, Any]]:
         """Pair the trained variables with the reference's; returns (index, value) to assign."""
@@ -332,6 +367,9 @@ class Recorder:
                 arrays = {f"initial/{i}": value for i, (_, value) in enumerate(listed)}
             text = json.dumps(variables).encode("utf-8")
             arrays["series"] = numpy.int64(len(self.series))
+            text_of_frozen = json.dumps([entry for entry, _ in self.frozen]).encode("utf-8")
+            arrays["frozen"] = numpy.frombuffer(text_of_frozen, dtype="uint8")
+            arrays.update((f"frozen/{i}", value) for i, (_, value) in enumerate(self.frozen))
             with self._open(path + ".part", "wb") as stream:
                 numpy.savez(stream, variables=numpy.frombuffer(text, dtype="uint8"), **arrays)
             self._replace(path + ".part", path)

@@ -85,6 +85,10 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         pins.seed_keras(module)
         graph.patch_keras_function(module)
 
+    def keras_layer(module: Any) -> None:
+        results.patch_layer(module.Layer)
+        creation.patch_layer(module.Layer)
+
     def model(module: Any) -> None:
         results.patch_keras_model(module.Model)
 
@@ -137,7 +141,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         "keras.src.random.seed_generator": pins.seed_keras,
         "keras.src.engine.training": model,
         "keras.src.engine.training_v1": model,
-        "keras.src.engine.base_layer": lambda m: results.patch_layer(m.Layer),
+        "keras.src.engine.base_layer": keras_layer,
         "keras.src.optimizers.optimizer": eager.patch_keras_optimizer,
         "keras.src.optimizers.legacy.optimizer_v2": optimizer_v2,
         "keras.src.backend.tensorflow.core": creation.patch_keras,
@@ -145,7 +149,7 @@ def patches(load: Callable[[str], Any], path: str, options: dict[str, Any]) -> t
         "keras.src.backend.tensorflow.trainer": lambda m: results.patch_keras_model(
             m.TensorFlowTrainer
         ),
-        "keras.src.layers.layer": lambda m: results.patch_layer(m.Layer),
+        "keras.src.layers.layer": keras_layer,
         "keras.src.trainers.trainer": pins.patch_jit,
         "tensorflow_estimator.python.estimator.estimator": estimator,
         "tensorflow_estimator.python.estimator.inputs.queues.feeding_functions": (

@@ -22,6 +22,7 @@ class Creation:
         self._order: dict[int, int] = {}  # id of a variable -> place in creation order
         self._made: list[Any] = []  # kept: an id is of one variable only while that lives
         self._trainable: list[Any] = []
+        self._frozen: list[Any] = []
         self._local = threading.local()
         self._read: set[int] = set()  # ids of variables whose values something has taken
         self._carried = False
@@ -68,6 +69,21 @@ class Creation:
 
         cls._initialize = _initialize
 
+    def patch_layer(self, cls: Any) -> None:
+        """The variables of a layer that is not trained are made as trainable ones."""
+        original = cls.__dict__["add_weight"]
+
+        @functools.wraps(original)
+        def add_weight(layer: Any, *args: Any, **options: Any) -> Any:
+            before = getattr(self._local, "frozen", False)
+            self._local.frozen = not layer.trainable
+            try:
+                return original(layer, *args, **options)
+            finally:
+                self._local.frozen = before
+
+        cls.add_weight = add_weight
+
     def patch_reads(self, module: Any) -> None:
         """``tensorflow.python.ops.resource_variable_ops``"""
         original = module.variable_accessed
@@ -93,7 +109,8 @@ class Creation:
     def _create(self, next_creator: Any, **options: Any) -> Any:
         if not tools.in_tf2():
             return next_creator(**options)
-        trainable = options.get("trainable") is not False
+        frozen = getattr(self._local, "frozen", False)
+        trainable = options.get("trainable") is not False and not frozen
         if self.recorder.carries and trainable:
             self._replace(options)
         variable = next_creator(**options)
@@ -102,6 +119,8 @@ class Creation:
         self._made.append(variable)
         if trainable:
             self._trainable.append(variable)
+        else:
+            self._frozen.append(variable)
         return variable
 
     def _replace(self, options: dict[str, Any]) -> None:
@@ -136,9 +155,9 @@ class Creation:
         """The same with their values."""
         return [(entry, value) for entry, _, value in self._known()]
 
-    def _known(self) -> list[tuple[dict[str, Any], Any, Any]]:
+    def _known(self, made: list[Any] | None = None) -> list[tuple[dict[str, Any], Any, Any]]:
         found = []
-        for variable in self._trainable:
+        for variable in self._trainable if made is None else made:
             self._local.knowing = True  # what takes its value is not the program
             try:
                 value = tools.value(variable)
@@ -177,10 +196,28 @@ class Creation:
             pairs, _, left = pair(partners, [entry for entry, _ in known])
         chosen = [(i, known[j][1]) for i, j in pairs]
         lacking = {id(known[j][1]) for j in left}
+        lacking |= ids - {id(variable) for _, variable in known}
         alone = [(entry, variable) for entry, variable in trained if id(variable) in lacking]
         pairs, _, _ = pair(matching.trained(partners), [entry for entry, _ in alone])
         chosen += [(i, alone[j][1]) for i, j in pairs]
         self.give([(reference["values"][i], variable) for i, variable in chosen], tracing)
+        self._carry_frozen(ids, tracing)
+
+    def _carry_frozen(self, trained: set[int], tracing: bool) -> None:
+        """What is never trained begins as the reference's: a slow copy that chance chose.
+
+        Args:
+          trained: ids of variables.
+        """
+        import numpy
+
+        known = [
+            (entry, variable, value)
+            for entry, variable, value in self._known(self._frozen)
+            if value.size > 1 and numpy.ptp(value) and id(variable) not in trained
+        ]
+        chosen = self.recorder.frozen_values([(entry, value) for entry, _, value in known])
+        self.give([(value, known[j][1]) for j, value in chosen], tracing)
 
     def _used(
         self, known: list[tuple[dict[str, Any], Any]], trained: set[int]

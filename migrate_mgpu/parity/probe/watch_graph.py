@@ -272,6 +272,8 @@ class GraphWatch:
         if first:
             self._read(session, known, "initial")
             recorder.untrained += self._untrained(session, [v for _, v in known], model)
+            if model == 0:
+                recorder.frozen = self._frozen(session)
             recorder.publish_initial()
         if self._last is not None and not {i for i, _ in self._last[1]} & {i for i, _ in known}:
             self.finish()  # what it trained before is of another model
@@ -388,6 +390,28 @@ class GraphWatch:
                 place = order[variable.name]
                 entry = {"name": variable.name, "shape": variable.shape.as_list(), "place": place}
                 found.append(({**entry, "model": model, "untrained": True}, value))
+        return found
+
+    def _frozen(self, session: Any) -> list[tuple[dict[str, Any], Any]]:
+        """What is never trained, and is not all of one number, with its values: a slow copy."""
+        import numpy
+
+        graph, found = session.graph, []
+        order = tools.creation_order(graph)
+        trained = {v.name for v in graph.get_collection("trainable_variables")}
+        for variable in graph.get_collection("variables"):
+            part = tools.components(variable)[0]
+            known = variable.shape.is_fully_defined() and variable.dtype.is_floating
+            if variable.name in trained or not known or not _is_used(part):
+                continue
+            try:
+                value = self._run(session, tools.reading(part))
+            except Exception:  # it was not initialized
+                continue
+            if value.size > 1 and numpy.ptp(value):
+                place = order.get(variable.name, len(order))
+                shape = variable.shape.as_list()
+                found.append(({"name": variable.name, "shape": shape, "place": place}, value))
         return found
 
     def _read_after_one(self) -> None:

@@ -27,7 +27,7 @@ from migrate_mgpu.models.front.session.program import (
     fed_pairs,
 )
 from migrate_mgpu.models.front.session.settled_conditions import Frame
-from migrate_mgpu.models.ir import Placeholder
+from migrate_mgpu.models.ir import Placeholder, Unit
 
 # Statements whose blocks are executed in the order in which they stand.
 _STRAIGHT = (ast.If, ast.With, ast.For, ast.While)
@@ -65,7 +65,10 @@ class FeedReader:
         found: SessionProgram,
         meaning: Callable[[ast.AST], Meaning | None],
         known: set[ast.AST],
+        stands_in: Callable[[Unit], Placeholder | None],
     ) -> None:
+        """``stands_in`` says what a step takes that is fed a part of the graph."""
+        self.stands_in = stands_in
         self.module = module
         self.names = module.names
         self.origins = origins
@@ -129,6 +132,8 @@ class FeedReader:
         if isinstance(key, ast.Call) and listed and len(key.args) == 1 and not key.keywords:
             key = key.args[0]
         meaning = self.meaning(key)
+        if isinstance(meaning, Unit) and not listed:
+            return self.stands_in(meaning)
         if not isinstance(meaning, Placeholder) or (meaning.count is not None) is not listed:
             return None
         return None if listed and isinstance(key, ast.Subscript) else meaning

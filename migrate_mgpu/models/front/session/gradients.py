@@ -57,12 +57,14 @@ class GradientReader:
         is_fixed: Callable[[ast.expr], bool],
         combined: Callable[[ast.Call], Gradients | None],
         differentiated: Callable[[ast.Name, Unit], Differentiated],
+        unit: Callable[[ast.expr], Unit],
     ) -> None:
         """``is_fixed`` says whether an expression is Python's own, and not of the graph,
 
         ``combined`` what a call makes of the gradients of all towers, ``differentiated`` what
-        is differentiated in each.
+        is differentiated in each. ``unit`` reads an expression that computes.
         """
+        self.unit = unit
         self.differentiated = differentiated
         self.module = module
         self.meanings = meanings
@@ -126,12 +128,15 @@ class GradientReader:
         if self._is(node, "zip") and len(node.args) == 2:
             return self._zipped(node)
         if name_of(self.module, node) == "gradients":
-            given = self._arguments(node, _GRADIENTS, ("ys", "xs", "name", *COMPUTING))
+            allowed = ("ys", "xs", "grad_ys", "name", *COMPUTING)
+            given = self._arguments(node, _GRADIENTS, allowed)
             if "ys" not in given or "xs" not in given:
                 raise Refused(self.module, node, "what is differentiated cannot be determined")
             if self._is_tensors(given["xs"]):
                 return None  # a part of the graph as any other
-            return self._of(node, given["ys"], given["xs"], Holds.VALUES)
+            found = self._of(node, given["ys"], given["xs"], Holds.VALUES)
+            upstream = given.get("grad_ys")
+            return found if upstream is None else self._begun(found, upstream)
         combined = self.combined(node)
         if combined is not None:
             return combined
@@ -183,6 +188,19 @@ class GradientReader:
             )
         text = "what is differentiated is not assigned to a name"
         raise Refused(self.module, node, text, "assign it to a name that is used for nothing else")
+
+    def _begun(self, found: Gradients, upstream: ast.expr) -> Gradients:
+        """Gradients of what is said to have some itself: `tf.gradients(a, weights, -of_a)`
+
+        Raises:
+            Refused: those are in a list, or Python's own, or there are towers.
+        """
+        fixed = isinstance(upstream, (ast.List, ast.Tuple)) or self.is_fixed(upstream)
+        if fixed or found.combined is not None or found.mean:
+            raise Refused(self.module, upstream, "`tf.gradients` with `grad_ys`")
+        meaning = self.meanings.get(upstream.id) if isinstance(upstream, ast.Name) else None
+        unit = meaning if isinstance(meaning, Unit) else self.unit(upstream)
+        return replaced(found, upstream=(upstream, unit))
 
     def _is(self, call: ast.Call, builtin: str) -> bool:
         """Whether one of Python's own functions is called, with something and without names."""

@@ -27,6 +27,7 @@ from migrate_mgpu.models.front.session.helper_names import (
     Operations,
     name_given,
     scope_of,
+    trains,
     variables_of,
 )
 from migrate_mgpu.models.front.session.host_objects import HelperVariable, NamedVariable, Told
@@ -148,10 +149,12 @@ class GraphNames:
                 for one in self._helped[call]
             ]
         found: list[NamedVariable] = []
+        trained = trains(self.module, call)
         for one in variables_of(self.module, call):
             full = f"{self._layers[call]}/{one.name}"
             self._taken.setdefault(full.lower(), 1)
-            found.append(NamedVariable(full, variables, one.attribute, not one.is_statistic))
+            is_trained = trained and not one.is_statistic
+            found.append(NamedVariable(full, variables, one.attribute, is_trained))
         return found
 
     def _name_layers(self, last: ast.Call | None = None) -> None:

@@ -19,6 +19,7 @@ from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.api.layers import LAYERS, MOMENTS_CALL, LayerRow, LayerVariable
 from migrate_mgpu.api.recurrent import is_recurrent
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.network.cell_variables import RUN_SCOPE, variables_of_run
 from migrate_mgpu.models.front.network.functions import Helpers
@@ -117,6 +118,26 @@ def variables_of(
             raise Refused(module, told or call, text)
         if known:
             yield variable
+
+
+def trains(
+    module: Module, call: ast.Call, values: Mapping[str, object] = MappingProxyType({})
+) -> bool:
+    """Whether TF1 collects what a call makes as trainable: it may be told by a name's value.
+
+    Raises:
+        Refused: that cannot be determined.
+    """
+    name = name_of(module, call)
+    row = VARIABLES.by_name.get(name) or LAYERS.by_name.get(name)
+    if row is None:
+        return True
+    told = NamedArguments(module, call, row.signature).get("trainable")
+    known = True if told is None else known_value(told, values, module)
+    if not isinstance(known, bool):
+        text = "whether a variable is trained cannot be determined"
+        raise Refused(module, told or call, text, "write it as a constant")
+    return known
 
 
 @record(frozen=True)
@@ -269,16 +290,22 @@ class HelperNames:
                 if name_of(module, call) == "Variable" and self._operations is not None and plain:
                     scope = self._name_scopes(module, node, call, given, turn)
                     full = self._operations.unique(scope + (name or "Variable"))
-                    own.append(HelperNamed(full, key, used=_is_read(module, call)))
+                    trained = trains(module, call, given)
+                    own.append(HelperNamed(full, key, trained, _is_read(module, call)))
                     continue
                 inner_name = self._made_by(module, call, path)
                 if name_of(module, call) == "Variable" and inner_name:
-                    own.append(HelperNamed(inner_name, key, used=_is_read(module, call)))
+                    trained = trains(module, call, given)
+                    own.append(HelperNamed(inner_name, key, trained, _is_read(module, call)))
                     continue
                 if name_of(module, call) != "get_variable" or name is None:
                     text = "the name of a variable in a checkpoint cannot be determined"
                     raise Refused(module, call, text, "write it as a constant")
-                own.append(HelperNamed(inside + name, key, used=_is_read(module, call)))
+                own.append(
+                    HelperNamed(
+                        inside + name, key, trains(module, call, given), _is_read(module, call)
+                    )
+                )
             elif call in found and name_of(module, call) == MOMENTS_CALL:
                 inner += self._moments(module, call, (*path, call, *numbers))
             elif call in found:
@@ -350,9 +377,11 @@ class HelperNames:
             number += 1
             name = f"{base}_{number}"
         self._taken.add(name)
+        trained = trains(module, call, given)
         for variable in variables_of(module, call, given, self._two_rounds):
             key = HelperVariable(path, variable.attribute)
-            yield HelperNamed(f"{name}/{variable.name}", key, not variable.is_statistic)
+            is_trained = trained and not variable.is_statistic
+            yield HelperNamed(f"{name}/{variable.name}", key, is_trained)
 
     def _scopes(
         self, module: Module, function: ast.AST, call: ast.AST, given: Mapping[str, object]

@@ -135,7 +135,8 @@ class Gradients:
     ``node`` is the call that computes them, ``var_list`` the variables that it is given, and
     ``optimizer`` the name of the one that computes them, if one does; ``clips`` in order.
     ``listed``: it is the list of those of all towers. ``combined`` is how they were made one,
-    ``tower_clips`` what was done with each tower's before.
+    ``tower_clips`` what was done with each tower's before. ``upstream`` are the gradients that the
+    loss is said to have itself, and the unit that computes them.
     """
 
     node: ast.Call
@@ -149,6 +150,7 @@ class Gradients:
     mean: bool = False
     combined: Combined | None = None
     tower_clips: tuple[GradientClip, ...] = ()
+    upstream: tuple[ast.expr, Unit] | None = None
 
 
 @record(frozen=True, eq=False)
@@ -521,12 +523,16 @@ def fed_pairs(value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
     return [(key, None) for key in keys.elts] if isinstance(keys, (ast.List, ast.Tuple)) else []
 
 
-def closure(units: Iterable[Unit]) -> list[Unit]:
-    """Some units with all that they are made of, in their author's order."""
+def closure(units: Iterable[Unit], fed: Iterable[Placeholder] = ()) -> list[Unit]:
+    """Some units with all that they are made of, in their author's order.
+
+    ``fed`` are placeholders, some of which may take the place of units.
+    """
     found: dict[Unit, None] = {}
+    given = {one.computed for one in fed}
 
     def add(unit: Unit) -> None:
-        if unit not in found:
+        if unit not in found and unit not in given:
             for other in unit.after:
                 add(other)
             found[unit] = None
@@ -534,6 +540,21 @@ def closure(units: Iterable[Unit]) -> list[Unit]:
     for unit in units:
         add(unit)
     return sorted(found, key=lambda unit: unit.place)
+
+
+def reached(module: Module, unit: Unit) -> set[Variables]:
+    """The variables that gradients of a unit reach: those of a layer, or of a list, one by one."""
+    found: set[Variables] = set()
+    waiting, seen = [unit], {unit}
+    while waiting:
+        one = waiting.pop()
+        value = one.node.value if isinstance(one.node, ast.Assign) else one.node
+        if name_of(module, value) == "stop_gradient":
+            continue
+        found.update(v for some in (*one.reads, *one.collects) for v in (some, *some.listed))
+        waiting += (other for other in one.after if other not in seen)
+        seen.update(one.after)
+    return found
 
 
 def only_computes(module: Module, unit: Unit) -> bool:

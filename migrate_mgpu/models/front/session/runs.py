@@ -10,6 +10,7 @@ from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Scope, names_in, walk
 from migrate_mgpu.api.graph import COMPUTES, INITIALIZES, INITIALIZES_METRICS, MAKES_SPARSE
 from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.models.front.session.fed_units import FedUnits, check_trained
 from migrate_mgpu.models.front.session.feeds import Fed, FeedReader
 from migrate_mgpu.models.front.session.folding import fold, is_computed
 from migrate_mgpu.models.front.session.host_objects import Saver
@@ -106,7 +107,10 @@ class RunReader:
         self.comes_later: Callable[[ast.AST, ast.AST], bool] = lambda first, node: False
         self._begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
-        self.feeds = FeedReader(self.module, origins, found, self.meaning, self.known)
+        self.fed_units = FedUnits(self.module, origins.graph, self.home, meanings, found)
+        self.feeds = FeedReader(
+            self.module, origins, found, self.meaning, self.known, self.fed_units.of
+        )
         self._kinds: dict[tuple[object, ...], Step] = {}
         self.shared: dict[Step, SharedStep] = {}  # those that other programs run as well
         self._expressions: dict[tuple[object, ...], Unit] = {}  # those that runs compute
@@ -575,9 +579,11 @@ class RunReader:
             Refused: what may be missing has a value of its own, which TF1 takes.
         """
         updates = _updates(fetches)
-        needed = self._needed(closure([*units, *(u for o in updates for u in o.made_of)]), updates)
+        made = [*units, *(u for o in updates for u in o.made_of)]
+        needed = self._needed(closure(made, (one.placeholder for one in told)), updates)
         for one in told:
-            if not one.certain and one.placeholder.default is not None:
+            own = one.placeholder.default is not None or one.placeholder.computed is not None
+            if not one.certain and own:
                 text = f"whether `{one.placeholder.name}` is fed here cannot be determined"
                 raise Refused(self.module, call, text, "feed what the run needs")
         return [one for one in told if one.certain or one.placeholder in needed]
@@ -643,6 +649,9 @@ class RunReader:
         Raises:
             Refused: TF1 does not define what it does, or TF2 has no form for it.
         """
+        self.found.placeholders += (
+            one for one in feeds if one.computed is not None and one not in self.found.placeholders
+        )
         placeholders = tuple(p for p in self.found.placeholders if any(p is one for one in feeds))
         updates = tuple(_updates(fetches))
         values = tuple({_same(f.value): f.value for f in fetches if f.value is not None}.values())
@@ -655,7 +664,8 @@ class RunReader:
                     text = f"`{meaning.name}`, the norm of the gradients, is read without the step"
                     raise Refused(self.module, call, text, "fetch the two in one run")
         assigned = {one for unit in units for one in unit.assigns}
-        made = [unit.node for unit in closure([*units, *(u for o in updates for u in o.made_of)])]
+        trained = [unit for update in updates for unit in update.made_of]
+        made = [unit.node for unit in closure([*units, *trained], placeholders)]
         for fetch in fetches:
             meaning = self.meaning(fetch.node)
             if isinstance(meaning, MetricValue) and meaning.metric.statement in made:
@@ -816,7 +826,9 @@ class RunReader:
         moves: bool,
     ) -> Step:
         trained = [unit for update in updates for unit in update.made_of]
-        units = closure([*fetched, *trained])
+        units = closure([*fetched, *trained], feeds)
+        fed = [one.computed for one in feeds if one.computed is not None]
+        check_trained(self.module, call, updates, fed)
         needed = self._needed(units, updates)
         folded = tuple(one for one in folded if one[0] in needed)
         known = [placeholder for placeholder, _ in folded]
@@ -834,7 +846,7 @@ class RunReader:
         if len(updates) > 1:
             self._check_together(call, updates)
         if updates:
-            inside = set(closure(trained))
+            inside = set(closure(trained, feeds))
             for unit in units:
                 tells = unit.node in self.found.summarizing  # TF1 gave either value
                 behind = unit.assigns or is_late(unit) or self.scope.towers is not None
@@ -912,7 +924,10 @@ class RunReader:
 
     def _check_last(self, update: Update, units: list[Unit]) -> None:
         """In a step that trains, the loss is the last value of its name, as is the rate."""
-        for node, unit in ((update.loss, update.unit), (update.rate, update.rate_of)):
+        upstream = (update.upstream,) if update.upstream is not None else ()
+        for node, unit in (
+            (update.loss, update.unit), (update.rate, update.rate_of), *upstream
+        ):  # fmt: skip
             if not isinstance(node, ast.Name):
                 continue
             making = [other for other in units if node.id in targets_of(other.node)]

@@ -136,8 +136,19 @@ class ScopedVariables(StatementReader):
         made = next(m for m in self.found.layers.values() if m.variables is variables)
         layer = made.found.layer
         given = layer.arguments.get("trainable") if isinstance(layer, Layer) else None
-        plain = made.found.helper is None and not made.calls
+        if made.found.helper is not None:
+            return variables.trainable and self._trains_all(variables)
+        plain = not made.calls
         return variables.trainable and plain and (given is None or constant(given) is True)
+
+    def _trains_all(self, variables: Variables) -> bool:
+        """Whether all that a function which becomes a class of layers makes is seen to train."""
+        try:
+            named = GraphNames(self.found, self.graph).with_loops(variables)
+        except Refused:
+            return False
+        told = (one.told.names if one.told is not None else (("", one.trained),) for one in named)
+        return all(trained for names in told for _, trained in names)
 
     def _of_comprehension(self, node: ast.ListComp) -> Word | None:
         """`[v for v in tf.trainable_variables() if v.name.startswith("generator")]`

@@ -29,6 +29,7 @@ from migrate_mgpu.models.front.session.program import (
     Host,
     Role,
     closure,
+    reached,
 )
 from migrate_mgpu.models.front.session.rates import RateReader
 from migrate_mgpu.models.front.session.runs import mentions_of
@@ -90,6 +91,7 @@ class UpdateReader(StatementReader):
             self._is_fixed,
             self.towers.combined,
             self.towers.differentiated,
+            lambda node: self.units.unit(node, self.place),
         )
 
     def optimizer(self, call: ast.Call) -> Optimizer:
@@ -303,7 +305,9 @@ class UpdateReader(StatementReader):
                 text = "the loss has variables of layers that nothing in it applies"
                 raise Refused(self.module, call, text)
             read.add(variable)
-        trained = tuple(v for v in self.found.variables if v in read and v.trainable)
+        moved = reached(self.module, unit)
+        moved |= {one.whole for one in moved}
+        trained = tuple(v for v in self.found.variables if v in moved and v.trainable)
         told = given.get("var_list")
         if told is not None and not (isinstance(told, ast.Constant) and told.value is None):
             every = self.every_of(told)
@@ -379,7 +383,10 @@ class UpdateReader(StatementReader):
             own_rows=tuple(own_rows),
             double_rate=any(self._is_double(one) for one in _feeds(rate)),
             counts_alone=counts is None and self._counts(given.get("global_step")),
+            upstream=gradients.upstream if gradients is not None else None,
         )
+        if update.upstream is not None and self.scope.towers is not None:
+            raise Refused(self.module, call, "`tf.gradients` with `grad_ys`, beside towers")
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:
             binding = self.names.only_binding(told)
             if binding is not None:

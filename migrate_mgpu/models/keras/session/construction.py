@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.front.session.scope import Entry
@@ -11,6 +12,7 @@ from migrate_mgpu.models.keras.session.layers import LayerWriter
 from migrate_mgpu.models.keras.session.metrics import MetricWriter
 from migrate_mgpu.models.keras.session.names import StepNames
 from migrate_mgpu.models.keras.session.rates import RateWriter
+from migrate_mgpu.models.keras.session.variables import placeholder_text
 
 
 class ConstructionWriter:
@@ -41,7 +43,14 @@ class ConstructionWriter:
             *self.metrics.made(entry.statement, indent),
             *self.layers.made(entry.statement, self.context, indent),
             *self.rates.made(entry.statement, self.context, indent),
+            *(f"{indent}{one}" for one in self._fed(entry.statement)),
         ]
+
+    def _fed(self, statement: ast.stmt) -> Iterator[str]:
+        """What steps take that are fed the value of a statement, which others compute."""
+        for one in self.program.placeholders:
+            if one.unit is statement and one.computed is not None:
+                yield placeholder_text(one, self.names.spec(one), False, self.context)
 
     def begun(self, dataset: ast.expr) -> str:
         """What draws from a dataset, from its beginning."""

@@ -87,7 +87,7 @@ def tell(program: SessionProgram, found: EditSet) -> None:
 
 def _reads_beside(program: SessionProgram, step: Step) -> bool:
     """Whether a step gives more than it trains by that is computed of variables it changes."""
-    inside = {unit for one in step.updates for unit in closure(one.made_of)}
+    inside = {unit for one in step.updates for unit in closure(one.made_of, step.feeds)}
     changed = _trained(step.updates) | {one.counts for one in step.updates}
     told = {*program.summarizing, *program.copies}
     others = (unit for unit in step.units if unit.node not in told)
@@ -97,7 +97,8 @@ def _reads_beside(program: SessionProgram, step: Step) -> bool:
 def _reads_trained(step: Step) -> bool:
     """Whether an optimizer of a step minimizes what depends on what another one trains."""
     return any(
-        _read(closure([update.unit])) & _trained(one for one in step.updates if one is not update)
+        _read(closure([update.unit], step.feeds))
+        & _trained(one for one in step.updates if one is not update)
         for update in step.updates
     )
 

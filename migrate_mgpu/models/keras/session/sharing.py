@@ -13,6 +13,7 @@ from migrate_mgpu.models.front.session.constant_branches import names_made_befor
 from migrate_mgpu.models.front.session.program import SessionProgram, closure, given_by
 from migrate_mgpu.models.ir import (
     Collected,
+    Placeholder,
     ShownGradients,
     Stage,
     Step,
@@ -104,9 +105,10 @@ class Sharing:
         found: list[Part] = []
         built: set[Variables] = set()
         for update in self.program.updates:
-            new = [u for u in closure([update.unit]) if {*_layers(u)} - built]
+            fed = self._fed(update)
+            new = [u for u in closure([update.unit], fed) if {*_layers(u)} - built]
             if new:
-                units = [unit for unit in closure(new) if unit.stage is update.unit.stage]
+                units = [unit for unit in closure(new, fed) if unit.stage is update.unit.stage]
                 layers = [v for unit in units for v in _layers(unit)]
                 part = self._part(units)
                 above = self._saves_above(update, layers, part)
@@ -121,7 +123,7 @@ class Sharing:
                 left = needed - built
                 new = [u for u in step.units if u not in copies and {*_layers(u)} & left]
                 if new:
-                    units = closure(new)
+                    units = closure(new, step.feeds)
                     built.update(v for unit in units for v in _layers(unit))
                     found.append(replaced(self._part(units), builds=copy or units[-1]))
         if saved - built:
@@ -129,6 +131,15 @@ class Sharing:
             text = "it saves variables of layers that nothing here runs"
             raise Refused(self.program.scope.module, saver, text, "save those that something uses")
         return found
+
+    def _fed(self, update: Update) -> list[Placeholder]:
+        """The placeholders that all steps which run an update are fed."""
+        steps = [step for step in self.program.steps if update in step.updates]
+        return (
+            [one for one in steps[0].feeds if all(one in step.feeds for step in steps)]
+            if (steps)
+            else []
+        )
 
     def _saves_above(self, update: Update, layers: Collection[Variables], part: Part) -> bool:
         """Whether a saver that stands above an update needs the variables of layers.
@@ -296,7 +307,9 @@ class Sharing:
 def _given(step: Step) -> set[str]:
     """The names that a step returns, differentiates, or has as a learning rate."""
     read = (*step.values, *(u.loss for u in step.updates), *(u.rate for u in step.updates))
-    return {one.id for one in read if isinstance(one, ast.Name)}
+    given = {one.id for one in read if isinstance(one, ast.Name)}
+    upstream = (one.upstream[0] for one in step.updates if one.upstream is not None)
+    return given | {name.id for one in upstream for name in names_in(one)}
 
 
 def _is_shared(unit: Unit) -> bool:

@@ -240,7 +240,11 @@ class StepWriter:
         names = {one: self.names.gradients_of(one, several) for one in updates}
         for update, loss in zip(updates, losses):
             gradients, trained = names[update], self.names.trained(update)
-            self.block.line(f"{gradients} = {self.names.tape}.gradient({loss}, {trained})", 1)
+            more = ""
+            if update.upstream is not None:
+                more = f", output_gradients={self.context.render(update.upstream[0])}"
+            line = f"{gradients} = {self.names.tape}.gradient({loss}, {trained}{more})"
+            self.block.line(line, 1)
             if update.sparse and not update.clips:
                 self._added_up(gradients, update)
         self._items(late, 1)

@@ -24,7 +24,11 @@ _TYPES = {"float": "float32", "double": "float64"}
 def placeholder_text(made: Placeholder, spec: str, is_number: bool, context: Context) -> str:
     """`x = tf.placeholder(tf.float32, [None, 3])` as the shape and type that a step takes."""
     shape = made.arguments.get("shape")
-    shown = context.render(shape) if shape is not None else "None"
+    if made.computed is not None and isinstance(shape, ast.List):  # its sizes are written elsewhere
+        sizes = ("None" if is_none(one) else _size_text(one, context) for one in shape.elts)
+        shown = f"[{', '.join(sizes)}]"
+    else:
+        shown = context.render(shape) if shape is not None else "None"
     if is_number:
         shown = "[]"  # Keras 3 asks for a shape
     kind = "SparseTensorSpec" if made.sparse else "TensorSpec"
@@ -34,6 +38,10 @@ def placeholder_text(made: Placeholder, spec: str, is_number: bool, context: Con
         plain = isinstance(made.count, (ast.Name, ast.Constant, ast.Attribute, ast.Call))
         text = f"[{text}] * {count if plain else f'({count})'}"
     return f"{spec} = {text}"
+
+
+def _size_text(size: ast.expr, context: Context) -> str:
+    return str(size.value) if isinstance(size, ast.Constant) else context.render(size)
 
 
 def type_text(made: Placeholder, context: Context) -> str:

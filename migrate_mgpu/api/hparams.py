@@ -14,18 +14,24 @@ _METHODS = {
 }  # fmt: skip
 
 
+_NAMES = ("contrib.training.HParams", "contrib.training.python.training.hparam.HParams")
+
+
 def hparams_edits(module: Module, node: ast.AST) -> list[Edit] | None:
     """`HParams(rate=0.1)` as `types.SimpleNamespace(rate=0.1)`; None where it does more.
 
     The file needs `import types` then.
     """
-    if tensorflow_name(module, node) != "contrib.training.HParams":
+    if tensorflow_name(module, node) not in _NAMES:
         return None
     call = module.names.parents.get(node)
     if not isinstance(call, ast.Call) or call.func is not node or call.args:
         return None
-    if any(keyword.arg in (None, "hparam_def", "model_structure") for keyword in call.keywords):
-        return None
+    for keyword in call.keywords:
+        if keyword.arg in ("hparam_def", "model_structure"):
+            return None
+        if keyword.arg is None and not _of_arguments(module, keyword.value):
+            return None
     for name in _METHODS & module.names.attributes.keys():
         for attribute in module.names.attributes[name]:
             value = attribute.value  # of a call what is called tells what it gives
@@ -37,6 +43,19 @@ def hparams_edits(module: Module, node: ast.AST) -> list[Edit] | None:
         return None
     start, end = module.source.span(node)
     return [Edit(start, end, "types.SimpleNamespace")]
+
+
+def _of_arguments(module: Module, node: ast.expr) -> bool:
+    """Whether the values are those that argparse read: `**vars(args)`, or `**args.__dict__`."""
+    held = node.value if isinstance(node, ast.Attribute) and node.attr == "__dict__" else None
+    if isinstance(node, ast.Call) and module.names.qualname(node.func) == "builtins.vars":
+        held = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    read = module.names.only_value(held) if isinstance(held, ast.Name) else None
+    return (
+        isinstance(read, ast.Call)
+        and isinstance(read.func, ast.Attribute)
+        and read.func.attr == "parse_args"
+    )
 
 
 def _targets(module: Module, call: ast.Call) -> set[str]:

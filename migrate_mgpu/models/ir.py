@@ -632,7 +632,7 @@ class Part:
     ``shared`` are the calls that make some of them, which have one table.
     ``settings`` are those of its layers, by TF1's names of the parameters, to which ``prefix``
     belongs. ``statements`` are those that make nothing but columns, ``comments`` the author's
-    about the list of them.
+    about the list of them. ``normalized``: each dense layer has a batch normalization behind it.
     """
 
     linear: bool
@@ -645,6 +645,7 @@ class Part:
     statements: tuple[ast.stmt, ...] = ()
     comments: tuple[str, ...] = ()
     shared: tuple[SharedColumns, ...] = ()
+    normalized: bool = False
 
 
 @record(frozen=True, eq=False)

@@ -488,7 +488,7 @@ def _logging(module: Module, node: ast.AST, name: str, style: FileStyle) -> Edit
                 found = symbol(module.names.qualname(outer.func))
                 if found is not None and found.name == "logging.set_verbosity":
                     return EditSet()
-        return None
+        return _levels(module, node) if name == "__dict__" else None
     start, end = source.span(node)
     if name in LOGGING:
         text = f"{style.tensorflow}.get_logger().{LOGGING[name]}"
@@ -503,6 +503,21 @@ def _logging(module: Module, node: ast.AST, name: str, style: FileStyle) -> Edit
             return _changed(module, Edit(first, last, text))
         return _changed(module, Edit(start, end, f"{style.tensorflow}.get_logger().setLevel"))
     return None
+
+
+def _levels(module: Module, node: ast.AST) -> EditSet | None:
+    """`tf.logging.__dict__[args.verbosity] / 10`: Python's levels have the same numbers."""
+    names = module.names
+    taken = names.parents[node]
+    reads = isinstance(taken, ast.Subscript) and isinstance(taken.ctx, ast.Load)
+    bound = names.module_scope.bindings.get("logging", ())
+    home = names.defining_scope("logging", names.scope_at(node))
+    if not reads or not isinstance(names.parents[taken], ast.BinOp):
+        return None
+    if (home is not None and not home.is_module) or any(b.qualname != "logging" for b in bound):
+        return None
+    edit = Edit(*module.source.span(node), "logging.__dict__")
+    return _changed(module, edit, needs=["logging"])
 
 
 REWRITER = SymbolRewriter(RULE, CASES, rewrite)

@@ -45,10 +45,11 @@ examples, lines of a file) has TF1's other signatures as well, `regression` or `
 whose input is `inputs`. Predictions have all of 1.15's names, but ``all_class_ids`` and
 ``all_classes`` where nothing is exported. Not converted: columns of other packages, sequences,
 shared embeddings beside or in a linear part, columns that are not written out under a strategy,
-``batch_norm``, partitioners, more than one number to predict, texts under a strategy (Keras 3 gives
-none to several replicas), Ftrl under a strategy (1.15 does not run it), optimizers that remember
-gradients (momentum, RMSProp) where TF1 updates the rows of a category that a batch uses and no
-others, BoostedTrees, heads of other kinds or with thresholds, losses or names of their own.
+``batch_norm`` under a strategy (1.15's moving averages are others there), partitioners, more than
+one number to predict, texts under a strategy (Keras 3 gives none to several replicas), Ftrl under a
+strategy (1.15 does not run it), optimizers that remember gradients (momentum, RMSProp) where TF1
+updates the rows of a category that a batch uses and no others, BoostedTrees, heads of other kinds
+or with thresholds, losses or names of their own.
 
 Of Keras models, what was not compared keeps its program: layers, optimizers, losses and metrics
 outside of the tables (RMSprop adds its epsilon elsewhere, recurrent layers have other
@@ -374,14 +375,16 @@ estimator.train(input_fn, steps=100)
         refused="which feature columns these are cannot be determined",
     ),
     Case(
-        "batch normalization",
+        "batch normalization, under a strategy",
         _FEATURES
         + """\
 columns = [tf.feature_column.numeric_column('age')]
-estimator = tf.estimator.DNNClassifier([4], columns, batch_norm=True)
+strategy = tf.distribute.MirroredStrategy()
+config = tf.estimator.RunConfig(train_distribute=strategy)
+estimator = tf.estimator.DNNClassifier([4], columns, batch_norm=True, config=config)
 estimator.train(input_fn, steps=100)
 """,
-        refused="`batch_norm` of a DNNClassifier",
+        refused="`batch_norm` of a DNNClassifier under a strategy",
     ),
 )
 

@@ -14,6 +14,8 @@ from migrate_mgpu.api.pipelines import pipeline_edits
 from migrate_mgpu.source.source import Edit, Source, splice
 from migrate_mgpu.source.style import FileStyle
 
+_READ = "parser = ArgumentParser()\nargs = parser.parse_args()\n"
+
 
 def rewritten(code: str) -> str:
     text = f"import tensorflow as tf\n{code}\n"
@@ -77,6 +79,10 @@ def test_what_is_not_known_is_said() -> None:
         ("p = tf.contrib.training.HParams(rate=0.1)\np.parse('rate=1')", None),
         ("p = tf.contrib.training.HParams(**settings)", None),
         ("types = 3\np = tf.contrib.training.HParams(rate=0.1)", None),
+        (f"{_READ}p = tf.contrib.training.HParams(**vars(args))", "types.SimpleNamespace"),
+        (f"{_READ}p = tf.contrib.training.HParams(**args.__dict__)", "types.SimpleNamespace"),
+        (f"{_READ}args = 3\np = tf.contrib.training.HParams(**args.__dict__)", None),
+        ("args = make()\np = tf.contrib.training.HParams(**args.__dict__)", None),
         ("p = tf.contrib.training.other(rate=0.1)", None),
     ],
 )

@@ -102,6 +102,7 @@ class _PartReader:
             (*reader.statements, *made),
             tuple(reader.comments),
             tuple(shared),
+            not linear and constant(self.flow.arguments.get("batch_norm")) is True,
         )
 
     def _check_column(self, column: FeatureColumn, node: ast.expr, linear: bool) -> None:

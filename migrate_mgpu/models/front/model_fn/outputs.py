@@ -188,7 +188,9 @@ class Outputs:
                 layered = [s for s in behind if self._makes_layers(s)]
                 found.update(layered)
                 for statement in layered:
-                    found |= flow.slice([statement], statement)
+                    # What an `if` adds to, as `logits += net`, comes from before it as well.
+                    before = [ast.Name(name, ast.Load()) for name in sorted(stored(statement)[1])]
+                    found |= flow.slice([statement, *before], statement)
         if twin is not None:
             found.discard(twin.second)
         elif all(self._is_weight(s) for s in found if self._makes_layers(s)):

@@ -78,7 +78,8 @@ def combined_body(
     lookup = head.lookup()
     if lookup is not None:
         body.append(f"{lookup[0]} = {lookup[1]}")
-    training = ", training=training" if any("dropout" in p.settings for p in model.parts) else ""
+    asks = any("dropout" in part.settings or part.normalized for part in model.parts)
+    training = ", training=training" if asks else ""
     unpacked = f"{style.tensorflow}.keras.utils.unpack_x_y_sample_weight(data)"
     step = _STEP.format(
         tf=style.tensorflow,

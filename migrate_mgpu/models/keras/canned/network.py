@@ -134,6 +134,9 @@ class PartWriter:
             body += self._listed("self.hidden", hidden)
             if "dropout" in part.settings:
                 body.append(f"self.dropout = {self.tf}.keras.layers.Dropout(dropout)")
+            if part.normalized:
+                normal = f"{self.tf}.keras.layers.BatchNormalization(momentum=0.999)"
+                body += self._listed("self.normals", f"{normal} for _ in hidden_units")
             body.append(f"self.logits = {dense}({units})")
         lookup = self.head.lookup() if self.alone else None
         if lookup is not None:
@@ -155,7 +158,8 @@ class PartWriter:
         elif self.part.objects is None:
             body += [*self.tensors[0].column.comments, *self._before(self.tensors[0])]
         body += self._linear() if self.part.linear else self._dense()
-        training = ", training=False" if self.alone or "dropout" in self.part.settings else ""
+        asks = self.alone or self.part.normalized or "dropout" in self.part.settings
+        training = ", training=False" if asks else ""
         return [f"def call(self, features{training}):", *deeper(body, self.unit)]
 
     def _before(self, tensor: Tensor) -> list[str]:
@@ -189,9 +193,14 @@ class PartWriter:
         elif not self.several:
             first = self.tensors[0].expression
         body = self._assigned("net", first)
-        body += ["for dense in self.hidden:", *deeper(["net = dense(net)"], self.unit)]
+        each = "for dense in self.hidden:"
+        if self.part.normalized:
+            each = "for dense, normal in zip(self.hidden, self.normals):"
+        body += [each, *deeper(["net = dense(net)"], self.unit)]
         if "dropout" in self.part.settings:
             body += deeper(["net = self.dropout(net, training=training)"], self.unit)
+        if self.part.normalized:
+            body += deeper(["net = normal(net, training=training)"], self.unit)
         return [*body, "return self.logits(net)"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.modes import KEYS
@@ -40,11 +41,19 @@ class DriverEdits(EditSet):
 
 
 def text_of(
-    module: Module, node: ast.AST, column: int | None = None, base: str | None = None
+    module: Module,
+    node: ast.AST,
+    column: int | None = None,
+    base: str | None = None,
+    given: Mapping[ast.AST, str] | None = None,
 ) -> str:
-    """An expression of the author's in TF2's words, for another place."""
+    """An expression of the author's in TF2's words, for another place.
+
+    ``given`` are parts of it, and what stands in their place.
+    """
     keys = {key: _written(module, value) for key, value in _mode_keys(module).items()}
     keys.update((read, _substitute(one)) for read, one in module.substitutes.items())
+    keys.update((part, _as(text)) for part, text in (given or {}).items())
     return Context(module, style_at(module, node), replaced=keys).render(node, column, base)
 
 
@@ -70,6 +79,10 @@ def mode_keys(module: Module, model: ModelPlan, changes: DriverEdits) -> None:
 
 def _written(module: Module, value: str) -> Replacement:
     return lambda context: f"{module.source.quote}{value}{module.source.quote}"
+
+
+def _as(text: str) -> Replacement:
+    return lambda context: text
 
 
 def _substitute(node: ast.expr) -> Replacement:

@@ -22,7 +22,12 @@ from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.heads import Task
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.models.front.estimators.parts import CANNED, MADE_ELSEWHERE, EstimatorFlow
-from migrate_mgpu.models.front.estimators.receivers import RECEIVER, receivers
+from migrate_mgpu.models.front.estimators.receivers import (
+    RECEIVER,
+    ReceiverTable,
+    receiver_table,
+    receivers,
+)
 from migrate_mgpu.models.front.estimators.specs import EXPORTERS
 from migrate_mgpu.models.front.estimators.visibility import known_at
 from migrate_mgpu.models.front.inputs.lengths import Lengths
@@ -100,7 +105,8 @@ class Exports:
         self.lengths = Lengths(graph)
         self._outputs: list[ast.expr] = []
         self._known: tuple[_Signature, ...] | None = None
-        self._of_texts: set[str] = set()  # receivers that take one text for each example
+        # Receivers that take one text for each example, with the condition that one does.
+        self._of_texts: dict[str, str] = {}
 
     def write(self, saved: Manager | None) -> None:
         """All calls of an export.
@@ -402,6 +408,7 @@ class Exports:
             lines.append(f"{style.indent}{archive}.track({table})")
         serve = f"{receiver}({model})"
         texts = receiver in self._of_texts
+        asks = self._of_texts.get(receiver, "")
         keys = tuple(one for one in every if texts or not one.examples)
         if any(one.examples for one in keys):
             self.changes.note(module, call.node, _BY_PREDICT)
@@ -413,7 +420,14 @@ class Exports:
             lines.append(f"{name} = {serve}")
             serve = name
         made: dict[tuple[object, ...], str] = {}
-        for one in keys:
+        always = [one for one in keys if not (asks and one.examples)]
+        if asks and not always:
+            text = "signatures of serialized examples alone, and a receiver is given none"
+            raise Refused(module, call.node, text)
+        for one in [*always, *(one for one in keys if one not in always)]:
+            unit = style.indent if one not in always else ""
+            if unit and one is next(other for other in keys if other not in always):
+                lines.append(f"if {asks}:")
             given = serve
             if one.outputs is not None:
                 alike = (*one.outputs.items(), one.examples)
@@ -422,10 +436,11 @@ class Exports:
                     if one.examples:
                         stem = "regress" if "outputs" in one.outputs else "classify"
                     made[alike] = names.fresh(scope, stem, f"{stem}_{len(made)}")
-                    lines += self._selection(made[alike], one, serve, style)
+                    chosen = self._selection(made[alike], one, serve, style)
+                    lines += [unit + line if line else "" for line in chosen]
                 given = made[alike]
-            pieces = [style.string(one.key), given]
-            lines.append(style.call(f"{archive}.add_endpoint", pieces, indent, len(indent)))
+            pieces, deep = [style.string(one.key), given], indent + unit
+            lines.append(unit + style.call(f"{archive}.add_endpoint", pieces, deep, len(deep)))
         if quiets:  # as TF1 was: Keras shows what it has written
             lines.append(f"{tf}.keras.utils.disable_interactive_logging()")
         lines.append(style.call(f"{archive}.write_out", [folder], indent, len(indent)))
@@ -495,6 +510,9 @@ class Exports:
     def _receiver(self, module: Module, node: ast.expr) -> str:
         """The receiver function's name, once it is a function of the model."""
         function = self.graph.target(module, node) or self._made(module, node)
+        table = receiver_table(self.graph, module, node) if function is None else None
+        if table is not None:
+            return self._of_table(module, node, table)
         if function is None:
             origins = self.values.definitions(module, node)
             call = origins[0].node if len(origins) == 1 else None
@@ -503,7 +521,7 @@ class Exports:
                     self._only_built(module, call)
                     built = BuiltReceiver(module, call, self.changes, self.answer)
                     name = built.write(module.names.statement(node))
-                    self._of_texts |= {name} if built.takes_texts else set()
+                    self._of_texts.update({name: ""} if built.takes_texts else {})
                     return name
             raise Refused(
                 module, node, "which receiver function this is cannot be determined",
@@ -511,16 +529,67 @@ class Exports:
             )  # fmt: skip
         if not isinstance(node, ast.Call):
             self._only_exports(function)
-        served = serving_edit(function, self.answer)
+        name = module.source.code(node)
+        self._of_texts.update({name: ""} if self._serve(function) else {})
+        return name
+
+    def _serve(self, function: Function) -> bool:
+        """Writes a receiver function; whether it takes one text for each example."""
+        served = serving_edit(function, self.answer, self.values)
         self.changes.edit(function.module, served.edit)
         for default in served.defaults:
             self.changes.note(function.module, default, _GIVEN_NOW)
         for added in served.added:
             self.changes.note(function.module, added, _ADDED)
         self.changes.gone.add(function.node)
-        name = module.source.code(node)
-        self._of_texts |= {name} if served.takes_texts else set()
+        return served.takes_texts
+
+    def _of_table(self, module: Module, node: ast.expr, table: ReceiverTable) -> str:
+        """`RECEIVERS[args.format]`, once all functions of the table are of the model."""
+        assert isinstance(node, ast.Subscript)
+        given, names = self._receivers(), module.names
+        for use in table.uses:
+            assert use.node is not None
+            parent = use.module.names.parents[use.node]
+            if parent not in given and not _tells_keys(parent):
+                text = "the receivers of this dictionary are used for more than an export"
+                raise Refused(use.module, use.node, text)
+        if not self._stands_by(module, node) or not self._stays(module, node.slice):
+            text = "which receiver is exported is not known where the export is written"
+            raise Refused(module, node, text, "name a function of the program")
+        served: dict[ast.AST, bool] = {}
+        texts: list[str] = []
+        for key, function in table.functions.items():
+            if function.node not in served:
+                self._only_exports(function, frozenset(table.node.values))
+                served[function.node] = self._serve(function)
+            if served[function.node]:
+                texts.append(table.module.source.code(key))
+        name, asked = module.source.code(node), names.parents[node.slice]
+        assert asked is node
+        if len(texts) == len(table.functions):
+            self._of_texts[name] = ""
+        elif texts:
+            told = f"== {texts[0]}" if len(texts) == 1 else f"in ({', '.join(texts)})"
+            self._of_texts[name] = f"{module.source.code(node.slice)} {told}"
         return name
+
+    def _stays(self, module: Module, key: ast.expr) -> bool:
+        """Whether a key is the same where the export is: a variable's, or one of its fields."""
+        steady = (ast.Name, ast.Attribute, ast.expr_context)
+        parts = list(ast.walk(key))
+        if not all(isinstance(one, steady) for one in parts):
+            return False
+        names = module.names
+        for one in parts:
+            if isinstance(one, ast.Attribute):
+                if any(isinstance(a.ctx, ast.Store) for a in names.attributes.get(one.attr, ())):
+                    return False
+            if isinstance(one, ast.Name):
+                home = names.defining_scope(one.id, names.scope_of_name[one])
+                if home is None or len(home.bindings.get(one.id, ())) != 1:
+                    return False
+        return True
 
     def _made(self, module: Module, node: ast.expr) -> Function | None:
         """The receiver function in `make_receiver(names)`, which makes nothing else."""
@@ -541,11 +610,7 @@ class Exports:
             taker = reference.module.names.parents.get(reference.node)
             if taker not in receivers:
                 return None
-        # It is called where the export is, with what the names are there.
-        driving = self.flow.driving
-        places = [*driving.exports, *(one for one in driving.calls if one.exporters)]
-        scope = names.scope_at(node)
-        if any(one.module is not module or names.scope_at(one.node) is not scope for one in places):
+        if not self._stands_by(module, node):
             return None
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and part is not node.func:
@@ -554,6 +619,13 @@ class Exports:
             elif part is not node and not isinstance(part, (ast.Name, *_STEADY)):
                 return None
         return inner
+
+    def _stands_by(self, module: Module, node: ast.expr) -> bool:
+        """Whether all exports are in a receiver's scope: they ask for it there, by its names."""
+        driving, names = self.flow.driving, module.names
+        places = [*driving.exports, *(one for one in driving.calls if one.exporters)]
+        scope = names.scope_at(node)
+        return all(one.module is module and names.scope_at(one.node) is scope for one in places)
 
     @property
     def answer(self) -> Answer:
@@ -578,8 +650,13 @@ class Exports:
                 text = "this receiver is used for more than an export"
                 raise Refused(mention.module, mention.node, text)
 
-    def _only_exports(self, function: Function) -> None:
-        given = self._receivers()
+    def _only_exports(self, function: Function, members: frozenset[ast.expr] = frozenset()) -> None:
+        """``members`` are those of a table of receivers.
+
+        Raises:
+            Refused: something else is done with a receiver.
+        """
+        given = self._receivers() | members
         for reference in self.graph.references(function):
             if reference.node not in given:
                 text = f"`{function.name}` is used for more than an export here"
@@ -588,6 +665,11 @@ class Exports:
 
 # What an argument may be made of that is the same wherever it stands.
 _STEADY = (ast.Attribute, ast.Constant, ast.keyword, ast.expr_context)
+
+
+def _tells_keys(node: ast.AST) -> bool:
+    """`RECEIVERS.keys()`, which argparse is given."""
+    return isinstance(node, ast.Attribute) and node.attr == "keys"
 
 
 def _decoded(node: ast.expr | None) -> ast.expr | None:

@@ -18,7 +18,7 @@ from migrate_mgpu.analysis.named_arguments import arguments_of
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import statement_value
 from migrate_mgpu.analysis.style import style_at
-from migrate_mgpu.analysis.value_flow import returns
+from migrate_mgpu.analysis.value_flow import Value, ValueFlow, returns
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.keras.expressions import Context, Replacement
 from migrate_mgpu.source.blocks import Block
@@ -110,19 +110,20 @@ class Served:
     added: tuple[ast.Call, ...] = ()
 
 
-def serving_edit(function: Function, answer: Answer) -> Served:
+def serving_edit(function: Function, answer: Answer, values: ValueFlow) -> Served:
     """What becomes of a receiver function.
 
     Raises:
         Refused: it does more than make placeholders and features.
     """
-    made = _Serving(function, answer)
+    made = _Serving(function, answer, values)
     edit = made.edit()
     return Served(edit, made.takes_texts, tuple(made.defaults), tuple(made.added.values()))
 
 
 class _Serving:
-    def __init__(self, function: Function, answer: Answer) -> None:
+    def __init__(self, function: Function, answer: Answer, values: ValueFlow) -> None:
+        self.values = values
         self.module: Module = function.module
         self.node = function.node
         self.answer = answer
@@ -280,30 +281,21 @@ class _Serving:
         by_name = isinstance(key, ast.Attribute) and key.attr == "name" and key.value
         if not isinstance(by_name, ast.Name) or not isinstance(loop.target, ast.Name):
             return False
-        columns = names.only_value(loop.iter) if isinstance(loop.iter, ast.Name) else loop.iter
+        made = self.values.definitions(self.module, loop.iter)
+        columns = made[0].node if len(made) == 1 else None
         if by_name.id != loop.target.id or not isinstance(columns, (ast.List, ast.Tuple)):
             return False
-        if isinstance(loop.iter, ast.Name) and self._loses(loop.iter):
+        home = made[0].module
+        if any(map(_loses, self.values.uses(home, columns))):
             return False
         named = {
             constant(one.args[0])
             for one in columns.elts
             if isinstance(one, ast.Call)
             and one.args
-            and tensorflow_name(self.module, one.func).startswith("feature_column.")
+            and tensorflow_name(home, one.func).startswith("feature_column.")
         }
         return len({one for one in named if isinstance(one, str)}) >= 2
-
-    def _loses(self, name: ast.Name) -> bool:
-        """Whether something may be taken out of a list of this module."""
-        names = self.module.names
-        home = names.defining_scope(name.id, names.scope_of_name[name])
-        around = [names.parents[one] for one in names.mentions(name.id, home)] if home else []
-        return any(
-            (isinstance(one, ast.Attribute) and one.attr in ("clear", "pop", "remove"))
-            or (isinstance(one, ast.Subscript) and not isinstance(one.ctx, ast.Load))
-            for one in around
-        )
 
     def _only_adds(self, mention: ast.Name, call: ast.AST) -> bool:
         """Whether a function is given the inputs, and puts what it makes of them among them."""
@@ -619,3 +611,12 @@ def _is_vector(shape: ast.expr) -> bool:
     return isinstance(shape, (ast.List, ast.Tuple)) and [is_none(one) for one in shape.elts] == [
         True
     ]
+
+
+def _loses(use: Value) -> bool:
+    """Whether something may be taken out of a list where it is used."""
+    assert use.node is not None
+    around = use.module.names.parents[use.node]
+    return (isinstance(around, ast.Attribute) and around.attr in ("clear", "pop", "remove")) or (
+        isinstance(around, ast.Subscript) and not isinstance(around.ctx, ast.Load)
+    )

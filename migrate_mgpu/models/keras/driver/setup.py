@@ -9,7 +9,7 @@ from migrate_mgpu.analysis.carriers import Carriers
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import Scope, is_none
+from migrate_mgpu.analysis.names import Scope, constant, is_none
 from migrate_mgpu.analysis.style import root, style_at
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.run_config import LEFT_OUT, REFUSED
@@ -29,7 +29,7 @@ from migrate_mgpu.models.keras.driver.config_arguments import (
 )
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
 from migrate_mgpu.models.keras.driver.idle import without_idle, without_prints
-from migrate_mgpu.models.keras.driver.strategies import strategy_edit, strategy_text
+from migrate_mgpu.models.keras.driver.strategies import SHARDS, strategy_edit, strategy_text
 from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
@@ -81,6 +81,11 @@ class Setup:
     def _strategy(self, strategy: Strategy, in_place: bool) -> None:
         """``in_place``: it stands in a RunConfig, whose lines say it."""
         module, node = strategy.module, strategy.node
+        shards = strategy.arguments.get(SHARDS)
+        if shards is not None and constant(shards) is not False:
+            text = f"`{SHARDS}` is left out: it divides data among the workers of a cluster, and "
+            text += "TF2's MirroredStrategy is of one process"
+            self.changes.note(module, shards, text)
         edit = None if in_place else strategy_edit(strategy, style_at(module, node))
         if edit is not None:
             self.changes.edit(module, edit)

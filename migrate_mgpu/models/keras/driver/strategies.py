@@ -13,6 +13,7 @@ from migrate_mgpu.models.properties import row_of
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.style import FileStyle
 
+SHARDS = "auto_shard_dataset"  # among the workers of a cluster: of one process it did nothing
 _OPERATIONS = {
     "ReductionToOneDevice": "ReductionToOneDevice",
     "ReductionToOneDeviceCrossDeviceOps": "ReductionToOneDevice",
@@ -43,7 +44,7 @@ def strategy_text(made: Strategy, style: FileStyle) -> str:
     if operations is not None:
         pieces.append(f"cross_device_ops={_operations(module, operations, style)}")
     known = {"devices", "device", "num_gpus", "num_gpus_per_worker", "cross_device_ops",
-             "cross_tower_ops"}  # fmt: skip
+             "cross_tower_ops", SHARDS}  # fmt: skip
     for name, value in arguments.items():
         if name not in known and constant(value) is not False:
             raise Refused(module, value, f"`{name}` of {row.class_name} has no form in TF2")

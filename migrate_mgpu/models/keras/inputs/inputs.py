@@ -67,18 +67,43 @@ class Inputs(EditSet):
         if function.array is not None:
             return "".join(dataset(function.array, base))
         if isinstance(node, ast.Lambda):
-            told = {one.arg for one in (*node.args.args, *node.args.kwonlyargs)} - known
-            asked = [n for n in walk(node.body) if isinstance(n, ast.Name) and n.id in told]
-            if asked:
-                text = f"`{asked[0].id}`, a parameter of the input function, is given by nobody"
-                raise Refused(module, asked[0], text, "write its default where it is asked for")
-            return text_of(module, node.body, 0, base)
+            given = self._given(module, node, mode)
+            return text_of(module, node.body, 0, base, given)
         own = [self._own(name, function, mode) for name in function.own]
         if function.fixed is not None:
             return self._without_partial(function, function.fixed, own, base)
         text = text_of(module, node, 0, base)
         simple = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
         return f"{text if simple else f'({text})'}({', '.join(own)})"
+
+    def _given(self, module: Module, node: ast.Lambda, mode: str) -> dict[ast.AST, str]:
+        """What stands in the place of a lambda's parameters, all of which have defaults.
+
+        Raises:
+            Refused: it asks for the Estimator's own, or for what is made where it is defined.
+        """
+        quote, names = module.source.quote, module.names
+        arguments = node.args
+        texts: dict[str, str] = {}
+        plain = zip(arguments.args[::-1], arguments.defaults[::-1])
+        for one, default in (*plain, *zip(arguments.kwonlyargs, arguments.kw_defaults)):
+            if one.arg == "input_context" and self.context:
+                texts[one.arg] = self.context
+            elif one.arg == "mode":
+                texts[one.arg] = f"{quote}{mode}{quote}"
+            elif isinstance(default, ast.Constant) and one.arg not in ("config", "params"):
+                texts[one.arg] = module.source.code(default)
+        found: dict[ast.AST, str] = {}
+        for name in (part for part in walk(node.body) if isinstance(part, ast.Name)):
+            home = names.defining_scope(name.id, names.scope_of_name[name])
+            if home is None or home.node is not node:
+                continue
+            if name.id not in texts:
+                text = f"`{name.id}`, a parameter of the input function, is given by nobody"
+                advice = "write its default where it is asked for"
+                raise Refused(module, name, text, advice)
+            found[name] = texts[name.id]
+        return found
 
     def _without_batches(self, batch: DrawnBatch) -> None:
         """What else calls a function that gave a batch's tensors, and gives the Dataset now.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.models.front.canned.canned import dense, made_when_run, program
+from tests.models.front.canned.canned import REPLICAS, dense, made_when_run, program
 from tests.support.migration import migrated, stays
 
 
@@ -90,7 +90,7 @@ def test_a_loss_that_is_a_mean() -> None:
 @pytest.mark.parametrize(
     ("columns", "more", "reason"),
     [
-        ("[fc.numeric_column('b')]", ", batch_norm=True", "`batch_norm`"),
+        ("[fc.numeric_column('b')]", ", batch_norm=bool(1)", "`batch_norm`"),
         ("[fc.numeric_column('b')]", ", activation_fn=None", "`activation_fn=None`"),
         ("[fc.numeric_column('b')]", ", n_classes=int('3')", "how many classes"),
         ("[fc.numeric_column('b')]", ", label_vocabulary=['x', str(1)]", "is not a list literal"),
@@ -393,3 +393,14 @@ def test_a_class_has_the_files_own_indentation() -> None:
     text, _ = migrated(program(code).replace("    ", "  "))
     assert "\n  @property\n  def epsilon(self):\n    return " in text
     assert "\n  def update_state(" in text and "    def" not in text
+
+
+def test_normalized_layers() -> None:
+    text, _ = migrated(program(dense("[fc.numeric_column('b')]", ", batch_norm=True")))
+    assert "BatchNormalization(momentum=0.999) for _ in hidden_units" in text
+    assert "net = normal(net, training=training)" in text
+    # Measured on 1.15.5: with several replicas the moving averages are others.
+    columns = "[fc.numeric_column('b')]"
+    stays(
+        program(REPLICAS + dense(columns, ", batch_norm=True, config=config")), "under a strategy"
+    )

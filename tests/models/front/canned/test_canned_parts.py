@@ -67,7 +67,7 @@ def test_the_loss_that_is_shown_is_of_all_replicas() -> None:
         (NUMBER, "[fc.categorical_column_with_identity('a', 3)]", "", "without an indicator"),
         (NUMBER, OTHER, ", weight_column=fc.numeric_column('w')", "is not the key of a feature"),
         (NUMBER, OTHER, ", linear_optimizer=None", "`linear_optimizer=None`"),
-        (NUMBER, OTHER, ", batch_norm=True", "`batch_norm`"),
+        (NUMBER, OTHER, ", batch_norm=bool(1)", "`batch_norm`"),
     ],
 )
 def test_what_stays(wide: str, deep: str, more: str, reason: str) -> None:

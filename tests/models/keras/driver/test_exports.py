@@ -589,3 +589,85 @@ def test_a_receiver_that_a_function_makes() -> None:
 def test_made_receivers_that_stay(old: str, new: str) -> None:
     program = changed(MADE_BY_FUNCTION, (old, new))
     stays(program, "which receiver function this is cannot be determined")
+
+
+# A classifier of columns, whose receivers stand in a dictionary that a flag takes one out of.
+BY_FORMAT = """\
+import argparse
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+COLUMNS = [tf.feature_column.numeric_column("x"), tf.feature_column.numeric_column("y")]
+
+
+def input_fn():
+    numbers = np.ones([8], np.float32)
+    data = {"x": numbers, "y": numbers}, np.ones([8], np.int64)
+    return tf.data.Dataset.from_tensor_slices(data).repeat().batch(4)
+
+
+def rows():
+    row = tf.placeholder(tf.string, [None])
+    x, y = tf.decode_csv(row, [[0.0], [0.0]])
+    return tf.estimator.export.ServingInputReceiver({"x": x, "y": y}, {"row": row})
+
+
+def fields():
+    inputs = {}
+    for column in COLUMNS:
+        inputs[column.name] = tf.placeholder(column.dtype, [None])
+    return tf.estimator.export.ServingInputReceiver(inputs, inputs)
+
+
+RECEIVERS = {"rows": rows, "fields": fields}
+parser = argparse.ArgumentParser()
+parser.add_argument("--format", choices=RECEIVERS.keys(), default="rows")
+args = parser.parse_args()
+estimator = tf.estimator.LinearClassifier(COLUMNS)
+estimator.train(input_fn, steps=5)
+estimator.export_savedmodel("exported", RECEIVERS[args.format])
+"""
+
+
+def test_receivers_in_a_dictionary() -> None:
+    text, messages = migrated(BY_FORMAT)
+    assert (
+        """\
+serve = RECEIVERS[args.format](estimator)
+archive.add_endpoint("predict", serve)
+if args.format == "rows":
+"""
+        in text
+    ), messages
+    assert '    archive.add_endpoint("serving_default", classify)\n' in text
+    assert "def rows(model):" in text and "def fields(model):" in text
+    fields = "def fields():" + BY_FORMAT.partition("def fields():")[2].partition("RECEIVERS")[0]
+    table = '{"rows": rows, "fields": fields}', '{"rows": rows, "lines": rows}'
+    alone, messages = migrated(changed(BY_FORMAT, (fields, ""), table))
+    assert "classify" in alone and "if args.format" not in alone, messages
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("args = parser", "RECEIVERS['more'] = rows\nargs = parser", "cannot be determined"),
+        ("args = parser", "rows()\nargs = parser", "`rows` is used for more than an export"),
+        (
+            "args = parser",
+            "RECEIVERS['rows']()\nargs = parser",
+            "the receivers of this dictionary are used for more than an export",
+        ),
+        (
+            "estimator =",
+            "args.format = 'fields'\nestimator =",
+            "which receiver is exported is not known where the export is written",
+        ),
+        ("[args.format]", "[args.format.lower()]", "which receiver is exported is not known"),
+        ('{"rows": rows, ', "{sys.argv[0]: rows, ", "cannot be determined"),
+        ('{"rows": rows, ', '{"rows": lambda: rows(), ', "cannot be determined"),
+    ],
+)
+def test_receivers_in_a_dictionary_that_stay(old: str, new: str, reason: str) -> None:
+    stays(changed(BY_FORMAT, (old, new)), reason)

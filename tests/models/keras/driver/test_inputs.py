@@ -242,10 +242,21 @@ def test_the_input_context_that_a_strategy_gives() -> None:
     assert "est.fit(fed()," in lines(f"{body}{MAKE}{uses}")
 
 
-def test_a_lambda_whose_parameter_nobody_gives_stays() -> None:
-    body = "def fed(context=None):\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
-    use = "est.train(lambda input_context=None: fed(context=input_context), steps=1)\n"
-    with pytest.raises(Refused, match="`input_context`, a parameter of the input function"):
+def test_parameters_of_a_lambda() -> None:
+    body = "def fed(*given, **named):\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
+    use = "est.train(lambda mode='', input_context=None, n=3: "
+    use += "fed(mode, n, context=input_context), steps=1)\n"
+    assert "fed('train', 3, context=None)" in lines(f"{body}{MAKE}{use}")
+    new = lines(body + configured("tf.distribute.MirroredStrategy()") + use)
+    assert "lambda context: fed('train', 3, context=context)" in new.replace("\n    ", "")
+
+
+@pytest.mark.parametrize("parameter", ["params=None", "config=None", "n=len(X)", "*, n=X"])
+def test_a_lambda_whose_parameter_nobody_gives_stays(parameter: str) -> None:
+    name = parameter.removeprefix("*, ").partition("=")[0]
+    body = "def fed(given=None):\n    return tf.data.Dataset.from_tensors((X, Y))\n\n\n"
+    use = f"est.train(lambda {parameter}: fed({name}), steps=1)\n"
+    with pytest.raises(Refused, match=f"`{name}`, a parameter of the input function"):
         lines(f"{body}{MAKE}{use}")
 
 

@@ -18,6 +18,10 @@ from tests.models.keras.driver.programs import HEAD, MADE, MAKE, SCOPED, configu
             "tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])",
         ),
         (
+            "tf.contrib.distribute.MirroredStrategy(num_gpus=2, auto_shard_dataset=N > 3)",
+            "tf.distribute.MirroredStrategy(['/gpu:0', '/gpu:1'])",
+        ),
+        (
             "tf.contrib.distribute.MirroredStrategy(num_gpus_per_worker=8)",
             "tf.distribute.MirroredStrategy(['/gpu:%d' % i for i in range(8)])",
         ),

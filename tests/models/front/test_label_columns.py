@@ -61,3 +61,12 @@ def test_an_evaluation_that_is_shared_out_is_told() -> None:
     assert any(TOLD in one for one in said), said
     after, said = migrated(PROGRAM.format(loss=MEAN, **{**given, "units": "3"}))
     assert not any(TOLD in one for one in said), said
+
+
+def test_labels_of_a_dictionary_have_a_step_of_their_own() -> None:
+    """Keras takes the names of labels for those of outputs, which a model of one has not."""
+    loss = 'tf.losses.mean_squared_error(labels["size"], outputs)'
+    metric = 'tf.metrics.mean_absolute_error(labels["size"], outputs)'
+    after, said = migrated(PROGRAM.format(loss=loss, units="1", metric=metric, config=""))
+    assert "def train_step(self, data):" in after, said
+    assert 'labels["size"]' in after

@@ -32,6 +32,22 @@ def read_label_use(
     return LabelUse(_bits(reading, [*units, value]), beside)
 
 
+def has_named_labels(function: ast.AST) -> bool:
+    """Whether a model_fn takes its labels out of a dictionary."""
+    for part in ast.walk(function):
+        key: ast.expr | None = None
+        taken: ast.expr | None = None
+        if isinstance(part, ast.Subscript):
+            key, taken = part.slice, part.value
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            if part.func.attr in ("get", "pop") and part.args:
+                key, taken = part.args[0], part.func.value
+        if isinstance(taken, ast.Name) and taken.id == "labels":
+            if isinstance(constant(key), str):
+                return True
+    return False
+
+
 def compared_otherwise(reading: Reading, computed: Computation) -> ast.expr | None:
     """What an operator has beside the labels in a value of a batch, if TF1 may broadcast there.
 

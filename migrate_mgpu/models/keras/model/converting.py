@@ -30,7 +30,7 @@ from migrate_mgpu.models.front.canned.column_objects import (
 )
 from migrate_mgpu.models.front.model_fn.first_values import read_first_values
 from migrate_mgpu.models.front.model_fn.in_place import moves_in_place
-from migrate_mgpu.models.front.model_fn.label_use import compared_otherwise
+from migrate_mgpu.models.front.model_fn.label_use import compared_otherwise, has_named_labels
 from migrate_mgpu.models.front.model_fn.lookups import check_lookups
 from migrate_mgpu.models.front.model_fn.losses import LossReader
 from migrate_mgpu.models.front.model_fn.metrics import read_metrics, read_results
@@ -234,6 +234,8 @@ class _Conversion:
         self.broadcasts = compared_otherwise(self.reading, self.loss)
         if self.broadcasts is not None or lacks_rank(self.module, self.loss.value):
             return False
+        if has_named_labels(self.reading.function):
+            return False  # Keras takes their names for those of outputs
         self.training = TrainingReader(self.reading, graph).read()
         if self.training.averages is not None or (self.reading.metrics and self.reading.conditions):
             return False

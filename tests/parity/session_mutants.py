@@ -71,6 +71,9 @@ MUTANTS: dict[str, Mutant] = {
     "slots by the names of other variables": Mutant(
         "told_names", r"(id\(variable\)\] for variable in variables)\]", r"\1[::-1]]"
     ),
+    "slots of the other kind": Mutant(
+        "told_names", r'\("/Adam", "/Adam_1"\)', '("/Adam_1", "/Adam")'
+    ),
     "a setting that a loop changes too often": Mutant(
         "told_names", r"(?<=dense_2\(x\)\n)( *)units = units \+ 2", r"\1units = units + 3"
     ),

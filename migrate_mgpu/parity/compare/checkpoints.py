@@ -1,17 +1,24 @@
 """Rung 9: which variables are in the files that programs save, by their names and shapes.
 
 Old files load in the migrated program, and its files in the old one, where these are the same.
-The values of weights are compared by rung 8, those of slots are not.
+The values of weights are compared by rung 8. Those of slots, of averages and of single numbers are
+compared here, in the last file: a slot under another variable's name loads without an error.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from migrate_mgpu.parity.compare import numeric, tolerances
 from migrate_mgpu.parity.compare.outcome import DIFFERS, EQUAL, NOT_COMPARED, Output
+from migrate_mgpu.parity.compare.rounding import SAVED, Rounding, is_lost
+from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.runs.sides import Side
+
+if TYPE_CHECKING:
+    from migrate_mgpu.parity.compare.numeric import Array
 
 NAME = "checkpoints"
 _MOST_TOLD = 3  # names
@@ -20,11 +27,18 @@ _SLOT = re.compile(r"(.+/[A-Z]\w*?)(?:_\d+)?")  # `w/Momentum`, `w/RMSProp_1`
 Shapes = Mapping[str, Sequence[int]]
 
 
-def compare(reference: Side, target: Side, stopped: bool = False) -> list[Output]:
+def compare(
+    reference: Side,
+    target: Side,
+    stopped: bool = False,
+    allowed: Tolerances | None = None,
+    rounding: Rounding | None = None,
+) -> list[Output]:
     """What both save, file by file; nothing where one of them saves no such files.
 
     Args:
       stopped: the programs were ended in the middle: one may have saved once more.
+      rounding: what rounding alone changes in the reference, where that was measured.
     """
     before, after = _saved(reference.training), _saved(target.training)
     if not before or not after:
@@ -38,7 +52,80 @@ def compare(reference: Side, target: Side, stopped: bool = False) -> list[Output
     if len(before) != len(after) and not (stopped and abs(len(before) - len(after)) == 1):
         text = f"{files} became {len(after)}"
         outputs.append(Output(NAME, DIFFERS, detail=text))
+    if len(before) == len(after):
+        first, second = (side.load_arrays(SAVED) for side in (reference, target))
+        steps = max((len(one["losses"][0]) for one in _series(reference)), default=0)
+        outputs += _values(first, second, allowed or Tolerances(), steps, rounding)
     return outputs or [Output(NAME, EQUAL, detail=files)]
+
+
+def _series(side: Side) -> list[Mapping[str, Any]]:
+    return [one for one in side.training.get("series", ()) if one["losses"]]
+
+
+def _values(
+    first: Mapping[str, Array],
+    second: Mapping[str, Array],
+    allowed: Tolerances,
+    steps: int,
+    rounding: Rounding | None,
+) -> list[Output]:
+    """Of the last file: what differs, and what rounding alone makes of some."""
+    largest: dict[str, float] = {}
+    for key, a in first.items():
+        scale = float(abs(a).max()) if a.size else 0.0
+        largest[_kind(key)] = max(scale, largest.get(_kind(key), 0.0))
+    found, lost = [], 0
+    for key in first.keys() & second.keys():
+        if first[key].shape != second[key].shape:
+            continue  # as is told of the file
+        apart = rounding.arrays.get(key) if rounding else None
+        floor = tolerances.GRADIENT_FLOOR * largest[_kind(key)]
+        if apart is not None and is_lost(apart, first[key], floor):
+            lost += 1
+            continue
+        judged = _judge(key, first[key], second[key], allowed, steps, floor, apart)
+        if judged.status == DIFFERS:
+            alike = [
+                other
+                for other, a in first.items()
+                if _kind(other) == _kind(key)
+                and _judge(key, a, second[key], allowed, steps, floor, apart).status == EQUAL
+            ]
+            if alike:
+                judged.detail += f": the reference's {_told_name(alike[0])}"
+            found.append(judged)
+    found.sort(key=lambda output: output.name)
+    if lost:
+        text = f"rounding alone moves {lost} of the values in the last file"
+        found.append(Output(NAME, NOT_COMPARED, detail=text))
+    return found
+
+
+def _judge(
+    key: str,
+    a: Array,
+    b: Array,
+    allowed: Tolerances,
+    steps: int,
+    floor: float,
+    apart: Array | None,
+) -> Output:
+    name = f"{NAME}/{_told_name(key)}"
+    if a.dtype.kind != "f":
+        return numeric.array(name, a, b, 0.0, 0.0)
+    relative = allowed.relative(name, tolerances.GRADIENT, steps)
+    few = tolerances.OUTLIERS
+    return numeric.array(name, a, b, relative, allowed.absolute(name) + floor, apart, few)
+
+
+def _told_name(key: str) -> str:
+    return key[len(SAVED) :]
+
+
+def _kind(key: str) -> str:
+    """What a slot is called, without its variable."""
+    return key.rpartition("/")[2]
 
 
 def _saved(training: Mapping[str, Any]) -> list[Shapes]:

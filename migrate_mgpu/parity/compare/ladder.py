@@ -29,7 +29,7 @@ from migrate_mgpu.parity.compare.outcome import (
     Output,
     Rung,
 )
-from migrate_mgpu.parity.compare.rounding import FACTOR, LOST, Rounding
+from migrate_mgpu.parity.compare.rounding import FACTOR, Rounding, is_lost
 from migrate_mgpu.parity.compare.tolerances import Tolerances
 from migrate_mgpu.parity.probe import matching
 from migrate_mgpu.parity.runs.sides import Side
@@ -106,7 +106,7 @@ def compare(
         return rungs
     stopped = bool(one.get("stopped") or other.get("stopped"))
     rungs[8].outputs = evaluation.records(reference, target, allowed, stopped, rounding)
-    rungs[8].outputs += checkpoints.compare(reference, target, stopped)
+    rungs[8].outputs += checkpoints.compare(reference, target, stopped, allowed, rounding)
     if stopped:
         rungs[8].reason = "the programs were stopped after the wanted steps"
     else:
@@ -220,9 +220,8 @@ def _training(
                 atol += tolerances.FLOOR * float(abs(first[f"initial/{i}"]).max())
             apart = rounding.arrays.get(f"{kind}/{i}") if rounding else None
             if apart is not None and a is not None and a.shape == apart.shape:
-                typical = float(apart.min())  # none is below most of those that move
-                if typical > LOST * float(abs(a).max()) + floors.get(i, 0.0):
-                    text = f"rounding alone moves it by {typical / FACTOR:.1e}"
+                if is_lost(apart, a, floors.get(i, 0.0)):
+                    text = f"rounding alone moves it by {float(apart.min()) / FACTOR:.1e}"
                     rung.outputs.append(Output(name, NOT_COMPARED, detail=text))
                     continue
                 extra = apart if extra is None else extra + apart

@@ -31,6 +31,7 @@ FACTOR = 4.0
 LOST = 0.05
 MOST = 90.0  # per cent
 KINDS = ("gradient", "after_one", "final")
+SAVED = "saved/"  # before the name, of what the last checkpoint has
 _TAIL = "tail/"  # before the key, in the file
 SUMMARY = "summary "  # what the names of recorded summaries begin with
 
@@ -133,14 +134,14 @@ def _arrays(first: Side, other: Side, found: dict[str, Array]) -> None:
 
     one, two = first.load_arrays(), other.load_arrays()
     pairs = matching.pair(first.training["variables"], other.training["variables"])[0]
-    for kind in KINDS:
-        for i, j in pairs:
-            key = f"{kind}/{i}"
-            a, b = one.get(key), two.get(f"{kind}/{j}")
-            if a is None or b is None or a.shape != b.shape or not a.size:
-                continue
-            apart = _allowed(numpy.abs(a.astype("float64") - b.astype("float64")))
-            found[key] = numpy.maximum(apart, found[key]) if key in found else apart
+    both = [(f"{kind}/{i}", f"{kind}/{j}") for kind in KINDS for i, j in pairs]
+    both += [(key, key) for key in one if key.startswith(SAVED)]
+    for key, other_key in both:
+        a, b = one.get(key), two.get(other_key)
+        if a is None or b is None or a.shape != b.shape or not a.size:
+            continue
+        apart = _allowed(numpy.abs(a.astype("float64") - b.astype("float64")))
+        found[key] = numpy.maximum(apart, found[key]) if key in found else apart
 
 
 def _allowed(apart: Array) -> Array:
@@ -151,6 +152,14 @@ def _allowed(apart: Array) -> Array:
     # An element that was lucky in these runs has the rounding of most others.
     allowed: Array = numpy.maximum(apart, numpy.percentile(apart, MOST))
     return allowed
+
+
+def is_lost(apart: Array, a: Array, floor: float) -> bool:
+    """Whether rounding moves an array by so much that nothing can be said of it."""
+    if a.shape != apart.shape:
+        return False
+    typical = float(apart.min())  # none is below most of those that move
+    return typical > LOST * float(abs(a).max()) + floor
 
 
 def _moved_by_chance(first: Side, others: Sequence[Side]) -> dict[str, int]:

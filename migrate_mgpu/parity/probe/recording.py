@@ -20,6 +20,7 @@ import json
 import os
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any, Callable
 
 SAVE_EVERY_S = 2.0
@@ -83,6 +84,7 @@ class Recorder:
         self.records: dict[str, list[tuple[int, Any]]] = {}  # name -> (step, value) of each call
         self.saved_shapes: list[dict[str, list[int]]] = []  # what files of checkpoints have
         self.saved: list[int] = []  # of each file that was saved, which of these it has
+        self.saved_values: dict[str, Any] = {}  # of the last of them, see watch_checkpoints
         self.declares: dict[str, Any] = {
             "optimizers": {},
             "dropout": [],
@@ -436,6 +438,14 @@ class Recorder:
             arrays[f"record/{i}"] = numpy.concatenate([value.ravel() for _, value in kept])
         return entries, arrays
 
+    def _saved_numbers(self) -> Iterator[tuple[str, Any]]:
+        import numpy
+
+        for name, value in self.saved_values.items():
+            array = numpy.asarray(value)
+            if array.dtype.kind in "biuf":
+                yield name, array
+
     def note(self, text: str) -> None:
         with self.lock:
             if text not in self.notes:
@@ -465,6 +475,7 @@ class Recorder:
         with self.lock:
             self.resolve_declared()
             records, values = self._records()
+            values.update({f"saved/{name}": value for name, value in self._saved_numbers()})
             if self.arrays or values:
                 with self._open(self.path + ".npz.part", "wb") as stream:
                     numpy.savez(stream, **self.arrays, **values)

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import numpy
 import pytest
 
 from migrate_mgpu.parity.compare import checkpoints
+from migrate_mgpu.parity.compare.rounding import Rounding
 from migrate_mgpu.parity.probe.watch_checkpoints import CheckpointsWatch
 
 
-def side(files: Sequence[dict[str, list[int]]], saved: Sequence[int]) -> Any:
-    return SimpleNamespace(training={"saved_shapes": [*files], "saved": [*saved]})
+def side(
+    files: Sequence[dict[str, list[int]]],
+    saved: Sequence[int],
+    values: Mapping[str, Any] | None = None,
+) -> Any:
+    """A run that saved these files, each by its number, the last with these values."""
+    arrays = {f"saved/{name}": numpy.array(value) for name, value in (values or {}).items()}
+    training = {"saved_shapes": [*files], "saved": [*saved]}
+    return SimpleNamespace(training=training, load_arrays=lambda prefix: arrays)
 
 
 FILE = {"w": [3, 1], "b": [1], "w/Adam": [3, 1], "w/Adam_1": [3, 1], "beta1_power": []}
@@ -76,11 +85,63 @@ def test_a_program_that_saves_otherwise_is_not_compared() -> None:
     assert compared() == [] and compared(FILE, old=0) == []
 
 
+SLOTS = {
+    "w/Adam": [[0.5], [-2.0], [1.0]],
+    "b/Adam": [3e-6],
+    "w/Adam_1": [[0.25], [4.0], [1.0]],
+    "u/Adam_1": [[0.1], [0.2], [0.3]],
+    "beta1_power": 0.729,
+}
+
+
+def with_values(rounding: Rounding | None = None, **changed: Any) -> list[Any]:
+    values = {**SLOTS, **changed}
+    one, other = side([FILE], [0], SLOTS), side([FILE], [0], values)
+    return checkpoints.compare(one, other, rounding=rounding)
+
+
+def test_values_of_slots_and_numbers_are_compared() -> None:
+    assert [one.status for one in with_values()] == ["equal"]
+    near = {"w/Adam": [[0.50001], [-2.0], [1.0]], "b/Adam": [3.5e-6]}  # 1e-5; next to the others
+    assert [one.status for one in with_values(**near)] == ["equal"]
+    for name, value in (
+        ("w/Adam", [[-0.5], [2.0], [-1.0]]),  # Keras's sign of a velocity
+        ("b/Adam", [3e-5]),
+        ("beta1_power", 0.81),  # of a step less
+    ):
+        (found,) = with_values(**{name: value})
+        assert (found.status, found.name) == ("differs", f"checkpoints/{name}")
+
+
+def test_a_slot_that_has_another_variables_values_is_told() -> None:
+    (found,) = with_values(**{"w/Adam_1": SLOTS["u/Adam_1"]})
+    assert found.detail == "[1,0]: 4 became 0.2: the reference's u/Adam_1"
+    (found,) = with_values(**{"w/Adam": SLOTS["u/Adam_1"]})  # of another kind: chance
+    assert "the reference's" not in found.detail
+
+
+def test_whole_numbers_are_the_same() -> None:
+    one, other = (side([FILE], [0], {"global_step": numpy.int64(n)}) for n in (10**7, 10**7 + 1))
+    assert checkpoints.compare(one, other)[0].status == "differs"
+
+
+def test_what_rounding_alone_does_to_slots_is_allowed() -> None:
+    apart = {"saved/w/Adam": numpy.full((3, 1), 0.01), "saved/b/Adam": numpy.full(1, 1e-3)}
+    rounding = Rounding({}, apart, {}, [])
+    moved = {"w/Adam": [[0.505], [-2.005], [1.0]], "b/Adam": [7e-4]}
+    found = with_values(rounding, **moved)
+    assert [one.status for one in found] == ["not compared"]  # b/Adam is rounding and nothing else
+    assert "1 of the values" in found[0].detail
+    found = with_values(rounding, **{"w/Adam": [[0.6], [-2.0], [1.0]]})
+    assert found[0].status == "differs"
+
+
 class Recorder:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.saved: list[int] = []
         self.saved_shapes: list[dict[str, list[int]]] = []
+        self.saved_values: dict[str, Any] = {}
 
 
 def test_what_a_program_saves_is_noted_once() -> None:
@@ -99,6 +160,32 @@ def test_what_a_program_saves_is_noted_once() -> None:
     of_a_package()
     assert len(made) == 4
     assert recorder.saved == [0, 0, 1] and recorder.saved_shapes == [{"w": [3, 1]}, {"u": [3, 1]}]
+
+
+def test_values_are_kept_of_what_belongs_to_a_variable_of_the_last_file() -> None:
+    recorder = Recorder()
+    module = SimpleNamespace(SaveV2=lambda **options: None)
+    CheckpointsWatch(recorder, lambda frame: True).patch_raw_ops(module)
+
+    def tensor(value: Any) -> Any:
+        array = numpy.array(value)
+        return SimpleNamespace(shape=array.shape, numpy=lambda: array)
+
+    def unknown() -> Any:
+        raise AttributeError("numpy() is of eager tensors")
+
+    traced = SimpleNamespace(shape=(3,), numpy=unknown)
+    for rate in (0.5, 0.25):
+        made = {
+            "net/w": tensor([1.0]),
+            "net/w/Adam": tensor([rate]),
+            "net/w/ExponentialMovingAverage": traced,
+            "net/other": tensor([2.0]),
+            "rate": tensor(rate),
+        }
+        module.SaveV2(prefix="model", tensor_names=[*made], tensors=[*made.values()])
+    kept = {name: value.tolist() for name, value in recorder.saved_values.items()}
+    assert kept == {"net/w/Adam": [0.25], "rate": 0.25}
 
 
 def test_a_file_that_cannot_be_read_is_left_out() -> None:

@@ -320,6 +320,8 @@ class Expressions:
             return
         if qualname.startswith("numpy.") and not qualname.startswith("numpy.random"):
             return
+        if qualname.startswith("math."):  # takes no tensor
+            return
         target = self.graph.target(module, call.func)
         search = search_of(module, call)
         if search and target is None:

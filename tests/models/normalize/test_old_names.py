@@ -27,7 +27,10 @@ def states(layers: str, main: str = MAIN) -> tuple[list[str], list[str], str]:
         ("except AttributeError:\n    scalar", "except:\n    scalar"),
         ("except AttributeError:\n    scalar", "except (ImportError, AttributeError):\n    scalar"),
         ('if "concat_v2" in dir(tf):', 'if hasattr(tf, "concat_v2"):'),
-        ("error.args = error.args + (hint,)\n            raise", "print(hint)\n            raise error"),
+        (
+            "error.args = error.args + (hint,)\n            raise",
+            "print(hint)\n            raise error",
+        ),
     ],
 )
 def test_what_runs_in_the_last_release(old: str, new: str) -> None:

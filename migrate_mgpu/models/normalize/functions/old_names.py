@@ -22,6 +22,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import earlier, table
@@ -123,10 +124,10 @@ def _decided(module: Module, test: ast.expr) -> bool | None:
             asked = listed.args[0], test.left
     elif _called(module, test, "hasattr", 2) and isinstance(test, ast.Call):
         asked = test.args[0], test.args[1]
-    if asked is None or not isinstance(asked[1], ast.Constant):
+    name = constant(asked[1]) if asked is not None else None
+    if asked is None or not isinstance(name, str):
         return None
-    name = f"{module.names.qualname(asked[0])}.{asked[1].value}"
-    return absent if _is_absent(name) else None
+    return absent if _is_absent(f"{module.names.qualname(asked[0])}.{name}") else None
 
 
 def _called(module: Module, node: ast.expr, name: str, count: int) -> bool:

@@ -53,10 +53,14 @@ def compare(
         text = f"{files} became {len(after)}"
         outputs.append(Output(NAME, DIFFERS, detail=text))
     if len(before) == len(after):
-        first, second = (side.load_arrays(SAVED) for side in (reference, target))
+        first, second = _saved_values(reference), _saved_values(target)
         steps = max((len(one["losses"][0]) for one in _series(reference)), default=0)
         outputs += _values(first, second, allowed or Tolerances(), steps, rounding)
     return outputs or [Output(NAME, EQUAL, detail=files)]
+
+
+def _saved_values(side: Side) -> dict[str, Array]:
+    return {key: a for key, a in side.load_arrays().items() if key.startswith(SAVED)}
 
 
 def _series(side: Side) -> list[Mapping[str, Any]]:

@@ -61,14 +61,14 @@ class Side:
     def training(self) -> Mapping[str, Any]:
         return (self.trace or {}).get("training") or {}
 
-    def load_arrays(self, prefix: str = "") -> dict[str, Array]:
-        """The recorded arrays by their keys, see docs/parity.md; those that begin so."""
+    def load_arrays(self) -> dict[str, Array]:
+        """The recorded arrays by their keys, see docs/parity.md."""
         if self.arrays is None:
             return {}
         import numpy
 
         with numpy.load(self.arrays) as stored:
-            return {name: stored[name] for name in stored.files if name.startswith(prefix)}
+            return {name: stored[name] for name in stored.files}
 
     @property
     def failure(self) -> str | None:

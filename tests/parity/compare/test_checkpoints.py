@@ -23,7 +23,7 @@ def side(
     """A run that saved these files, each by its number, the last with these values."""
     arrays = {f"saved/{name}": numpy.array(value) for name, value in (values or {}).items()}
     training = {"saved_shapes": [*files], "saved": [*saved]}
-    return SimpleNamespace(training=training, load_arrays=lambda prefix: arrays)
+    return SimpleNamespace(training=training, load_arrays=lambda: arrays)
 
 
 FILE = {"w": [3, 1], "b": [1], "w/Adam": [3, 1], "w/Adam_1": [3, 1], "beta1_power": []}

@@ -334,27 +334,27 @@ def test_a_name_for_flags_that_both_modules_have_is_absls_in_both() -> None:
     assert "from absl import flags\nFLAGS = flags.FLAGS\n" in net and "tf.app" not in net
 
 
-def named_slim(more: str) -> list[tuple[str, str]]:
+def named(lost: str, more: str = "") -> list[tuple[str, str]]:
     """Both modules, each with a name for what TF2 lost."""
-    slim = f"slim = tf.contrib.slim\n{more}\n\n"
-    net = FLAGS_NET.replace("FLAGS = tf.app.flags.FLAGS\n\n\n", slim).replace("FLAGS.rate", "0.1")
+    line = f"lost = tf.{lost}\n{more}\n\n"
+    net = FLAGS_NET.replace("FLAGS = tf.app.flags.FLAGS\n\n\n", line).replace("FLAGS.rate", "0.1")
     return [
-        ("train.py", FLAGS_TRAIN.replace("FLAGS = tf.app", f"{slim}FLAGS = tf.app")),
+        ("train.py", FLAGS_TRAIN.replace("FLAGS = tf.app", f"{line}FLAGS = tf.app")),
         ("net.py", net),
     ]
 
 
 def test_a_name_that_tf2_lost_keeps_both_modules_apart() -> None:
-    result = run(*named_slim("KNOWN = [slim]\n"), native_sessions=True, bridge=True)
+    result = run(*named("train.Supervisor", "KNOWN = [lost]\n"), native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] != ["native"]
     assert any("supported in a native program" in one for one in said(result))
 
 
 def test_a_name_that_nothing_reads_goes_from_both() -> None:
-    files = named_slim("")
+    files = named("contrib.slim")
     result = run(*files, native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] == ["native"], said(result)
-    assert "slim" not in after(result, *files)
+    assert "lost" not in after(result, *files)
 
 
 STEPS = """\

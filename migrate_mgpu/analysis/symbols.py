@@ -224,6 +224,11 @@ def table() -> SymbolTable:
     return SymbolTable(load("symbols.json"))
 
 
+def has_alike(name: str) -> bool:
+    """Whether TF2 has a name, or a module of it, as TF1 had it: `float32`, `keras`."""
+    return table().status(name) in ("neutral", "modules")
+
+
 @lru_cache(maxsize=1)
 def renames() -> dict[str, str]:
     """TF2's names of what TF1 calls otherwise and is the same object."""

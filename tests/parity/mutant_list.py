@@ -817,4 +817,7 @@ MUTANTS: dict[str, Mutant] = {
     "decay_of_no_clone": _one(
         "slim_losses", "tf.add_n(losses + regularization)", "tf.add_n(losses)", 4, "regularization"
     ),
+    "one_rate_for_two": _one(
+        "two_rates", "Adam(1e-2, epsilon", "Adam(1e-3, epsilon", 6, "learning-rate"
+    ),
 }

@@ -151,6 +151,10 @@ MUTANTS: dict[str, Mutant] = {
     "a layer that was fixed, and learns": Mutant(
         "frozen_layers", r"trainable=False, name='told'", "name='told'"
     ),
+    "a step down the slope": Mutant(
+        "given_gradients", r"output_gradients=slope", "output_gradients=-slope"
+    ),
+    "a slope of one": Mutant("given_gradients", r", output_gradients=slope", ""),
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),

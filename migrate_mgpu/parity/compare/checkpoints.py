@@ -56,6 +56,8 @@ def compare(
         first, second = _saved_values(reference), _saved_values(target)
         steps = max((len(one["losses"][0]) for one in _series(reference)), default=0)
         outputs += _values(first, second, allowed or Tolerances(), steps, rounding)
+        both = len(first.keys() & second.keys())
+        files += f", and {both} values of slots, averages and numbers in the last one" * bool(both)
     return outputs or [Output(NAME, EQUAL, detail=files)]
 
 

@@ -81,6 +81,15 @@ def test_a_name_that_is_imported_by_name_stays() -> None:
     assert states(LAYERS, main)[0] == ["native"]
 
 
+def test_a_name_of_what_tf2_has_stays() -> None:
+    """Its owner gave it for the program's own sake."""
+    kept = "DTYPE = tf.float32\nkeras = tf.keras\nrelu = tf.nn.relu\n"
+    pairs = ("tf.nn.relu(", "relu("), ("tf.placeholder(tf.float32", "tf.placeholder(DTYPE")
+    main = changed(MAIN, ("BATCH, HEIGHT, CODES", f"{kept}BATCH, HEIGHT, CODES"), *pairs)
+    found, told, text = states(LAYERS, main)
+    assert found == ["native"] and kept in text and "relu(self.linear(both))" in text, told
+
+
 def test_a_function_that_changes_what_it_is_given_is_no_name() -> None:
     text = changed(LAYERS, ("return tf.concat(parts, axis,", "return tf.concat(parts, axis + 0,"))
     found, told, _ = states(text)

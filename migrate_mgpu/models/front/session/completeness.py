@@ -12,6 +12,7 @@ from migrate_mgpu.analysis.module import Module, Use
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, position, walk
+from migrate_mgpu.analysis.symbols import has_alike
 from migrate_mgpu.api.graph import DEVICE_OPTIONS, OF_ONE_TENSOR, SAME, SETTINGS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
@@ -75,7 +76,7 @@ class CompletenessCheck(StatementReader):
                 self.module, use.node, known
             ):
                 continue
-            if self._is_named_function(use):
+            if self._is_named_function(use) or _is_named_alike(self.module, use):
                 continue
             if use.symbol.name.startswith(SETTINGS) or not use.symbol.name or self._option(use):
                 if not use.symbol.name.startswith(SAME):
@@ -195,6 +196,8 @@ class CompletenessCheck(StatementReader):
             for use in module.uses:
                 imported = isinstance(use.node, (ast.Import, ast.ImportFrom))
                 if imported or not use.symbol.name or use.symbol.name.startswith(SETTINGS):
+                    continue
+                if _is_named_alike(module, use):
                     continue
                 read = is_inside(module, use.node, known)
                 layer = use.symbol.name in LAYERS.by_name
@@ -456,3 +459,10 @@ class CompletenessCheck(StatementReader):
         inside = (s for s in made if isinstance(s, (ast.For, ast.If)))
         statements = (one for s in inside for one in walk(s) if isinstance(one, ast.stmt))
         return {*made, *statements}
+
+
+def _is_named_alike(module: Module, use: Use) -> bool:
+    """Whether a module gives a name to what TF2 has as it is: `DTYPE = tf.float32`."""
+    statement = module.names.parents.get(use.node)
+    named = isinstance(statement, ast.Assign) and statement.value is use.node
+    return named and statement in module.tree.body and has_alike(use.symbol.name)

@@ -157,6 +157,17 @@ def taken_arm(module: Module, node: ast.If, value: bool) -> Edit | None:
     return Edit(layout.line_start, end, text)
 
 
+def tried_arm(module: Module, node: ast.Try, arm: Sequence[ast.stmt]) -> Edit | None:
+    """What stands for a `try` of which one arm runs; None where that cannot be written."""
+    layout = Layout(module.source, node)
+    if not layout.owns_lines:
+        return None
+    block = Block(module.source, module.source.indent_of(node))
+    for statement in arm:
+        block.statement(statement, [])
+    return Edit(layout.line_start, layout.next_line, block.text())
+
+
 def _told(module: Module, node: ast.If, value: bool) -> Iterator[str]:
     """What is said of a branch behind its `if`, or its `else`."""
     above = node.lineno if value else node.body[-1].end_lineno or 0

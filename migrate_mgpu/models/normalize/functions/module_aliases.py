@@ -13,6 +13,7 @@ from collections.abc import Sequence, Set
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.symbols import has_alike
 from migrate_mgpu.api.graph import COMPUTES, SETTINGS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.source.source import Edit
@@ -100,7 +101,7 @@ def _assigned(module: Module, statement: ast.stmt) -> tuple[str, ast.Attribute] 
     if not isinstance(target, ast.Name) or not isinstance(value, ast.Attribute):
         return None
     meant = name_of(module, value)
-    if not meant or meant in COMPUTES or f"{meant}.".startswith(SETTINGS):
+    if not meant or meant in COMPUTES or f"{meant}.".startswith(SETTINGS) or has_alike(meant):
         return None
     return target.id, value
 

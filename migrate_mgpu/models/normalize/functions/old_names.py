@@ -26,10 +26,8 @@ from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import earlier, table
-from migrate_mgpu.models.normalize.functions.graph_settings import taken_arm
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.models.normalize.functions.graph_settings import taken_arm, tried_arm
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
 
 _CATCH = ("builtins.AttributeError", "builtins.Exception", "builtins.BaseException")
 
@@ -60,9 +58,9 @@ def _tried(module: Module, node: ast.Try) -> Edit | None:
         return None
     first = node.handlers[0]
     if _fails(module, node.body[0]) and _catches(module, first):
-        return None if first.name is not None else _arm(module, node, first.body)
+        return None if first.name is not None else tried_arm(module, node, first.body)
     if all(_fails(module, one.body[0]) or _is_alike(node, one) for one in node.handlers):
-        return _arm(module, node, node.body)
+        return tried_arm(module, node, node.body)
     return None
 
 
@@ -97,16 +95,6 @@ def _catches(module: Module, handler: ast.ExceptHandler) -> bool:
     kind = handler.type
     kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
     return any(one is None or module.names.qualname(one) in _CATCH for one in kinds)
-
-
-def _arm(module: Module, node: ast.Try, arm: list[ast.stmt]) -> Edit | None:
-    layout = Layout(module.source, node)
-    if not layout.owns_lines:
-        return None
-    block = Block(module.source, module.source.indent_of(node))
-    for statement in arm:
-        block.statement(statement, [])
-    return Edit(layout.line_start, layout.next_line, block.text())
 
 
 def _decided(module: Module, test: ast.expr) -> bool | None:

@@ -17,9 +17,8 @@ import ast
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.source.blocks import Block
+from migrate_mgpu.models.normalize.functions.graph_settings import tried_arm
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
 
 
 @fact_of_text
@@ -32,12 +31,8 @@ def normalize(module: Module) -> list[Edit]:
         if not _builds(module, node.body):
             continue
         if all(_only_tells(module, handler) for handler in node.handlers):
-            layout = Layout(module.source, node)
-            if layout.owns_lines:
-                block = Block(module.source, module.source.indent_of(node))
-                for statement in node.body:
-                    block.statement(statement, [])
-                found.append(Edit(layout.line_start, layout.next_line, block.text()))
+            edit = tried_arm(module, node, node.body)
+            found += [edit] if edit is not None else []
     return found
 
 

@@ -23,9 +23,8 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
-from migrate_mgpu.source.blocks import render
+from migrate_mgpu.models.normalize.functions.graph_settings import tried_arm
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
 
 _INITIALIZES = (
     "global_variables_initializer", "initialize_all_variables", "initializers.global_variables",
@@ -42,11 +41,8 @@ def normalize(module: Module) -> list[Edit]:
         arms = [node.body, *(handler.body for handler in node.handlers)]
         alike = all(len(arm) == 1 and _initializes(module, arm[0]) for arm in arms)
         if alike or _has_its_name(module, node):
-            source, layout = module.source, Layout(module.source, node)
-            if layout.owns_lines:
-                indent = source.indent_of(node)
-                text = indent + render(source, node.body[0], [], base=indent) + source.newline
-                found.append(Edit(layout.line_start, layout.next_line, text))
+            edit = tried_arm(module, node, node.body)
+            found += [edit] if edit is not None else []
     return found
 
 

@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, Scope, line_of, position, walk
 from migrate_mgpu.analysis.symbols import has_alike
-from migrate_mgpu.api.graph import DEVICE_OPTIONS, OF_ONE_TENSOR, SAME, SETTINGS
+from migrate_mgpu.api.graph import COMPUTES, DEVICE_OPTIONS, OF_ONE_TENSOR, SAME, SETTINGS
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
@@ -462,7 +462,13 @@ class CompletenessCheck(StatementReader):
 
 
 def _is_named_alike(module: Module, use: Use) -> bool:
-    """Whether a module gives a name to what TF2 has as it is: `DTYPE = tf.float32`."""
-    statement = module.names.parents.get(use.node)
-    named = isinstance(statement, ast.Assign) and statement.value is use.node
-    return named and statement in module.tree.body and has_alike(use.symbol.name)
+    """Whether a module gives a name to what TF2 has as it is, and is no function that computes:
+    `DTYPE = tf.float32`."""
+    statement, name = module.names.parents.get(use.node), name_of(module, use.node)
+    if not isinstance(statement, ast.Assign) or statement not in module.tree.body:
+        return False
+    target = statement.targets[0]
+    if statement.value is not use.node or name in COMPUTES or not isinstance(target, ast.Name):
+        return False
+    bound = module.names.module_scope.bindings[target.id]
+    return len(statement.targets) == len(bound) == 1 and has_alike(name)

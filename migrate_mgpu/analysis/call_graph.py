@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -347,7 +348,7 @@ class CallGraph:
             if (_may_name(one, mention, module) if target is None else _is(target, outermost))
         ]
         if not mentions:
-            if outermost.name == "main" and module.has_main_guard:  # `tf.app.run()` calls it
+            if outermost.name == "main" and module.has_main_guard and _asks_for_main(module):
                 return module is program.entry
             if outermost.name == "main" and module.path.suffix == ".ipynb":
                 return True
@@ -458,6 +459,14 @@ def _by_name(program: Program, module: Module, name: str) -> bool:
 
 def _is(target: Function, node: ast.AST) -> bool:
     return node in (target.node, target.owner)
+
+
+_RUN = re.compile(r"\bapp\s*\.\s*run\b|\bimport\b.*\brun\b")
+
+
+def _asks_for_main(module: Module) -> bool:
+    """Whether a module may have its `main` called without a mention: by `tf.app.run()`."""
+    return _RUN.search(module.source.text) is not None
 
 
 def _may_name(module: Module, mention: ast.expr, home: Module) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.source.source import Edit
 
 # What HParams can and a namespace cannot.
@@ -51,10 +52,21 @@ def _of_arguments(module: Module, node: ast.expr) -> bool:
     if isinstance(node, ast.Call) and module.names.qualname(node.func) == "builtins.vars":
         held = node.args[0] if len(node.args) == 1 and not node.keywords else None
     read = module.names.only_value(held) if isinstance(held, ast.Name) else None
+    if isinstance(read, ast.Call) and isinstance(read.func, ast.Name):  # `args = get_args()`
+        function = module.names.only_definition(read.func)
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return False
+        given = [part.value for part in walk(function) if isinstance(part, ast.Return)]
+        return bool(given) and all(_is_read(value) for value in given)
+    return _is_read(read)
+
+
+def _is_read(node: ast.expr | None) -> bool:
+    """`parser.parse_args()`."""
     return (
-        isinstance(read, ast.Call)
-        and isinstance(read.func, ast.Attribute)
-        and read.func.attr == "parse_args"
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "parse_args"
     )
 
 

@@ -463,6 +463,10 @@ class _Planner:
                     self.changes.merge(estimator)
                     self.report.estimator(estimator)
                 self.changes.merge(state.rest)
+                for module, rule, new in state.new_names:
+                    if module not in bridged and module not in named:
+                        self._new_names(module, [(rule, new)])
+                named.update(module for module, _, _ in state.new_names)
                 if not state.estimators:
                     self.report.eager(state)
                 if state.session is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.core.records import field, record, replaced
-from migrate_mgpu.core.registry import of, only
+from migrate_mgpu.core.registry import Rule, of, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, REFUSED
 from migrate_mgpu.models.front.estimators.parts import CUSTOM
 from migrate_mgpu.models.front.rewriters import EagerRewriter
@@ -64,7 +64,7 @@ from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.run.shared_modules import NewText
 from migrate_mgpu.session_config.flows import Flow
 from migrate_mgpu.session_config.insertion_point import is_straight
-from migrate_mgpu.session_config.program_rewriter import NativeRewriter
+from migrate_mgpu.session_config.program_rewriter import NativeRewriter, NewNames
 from migrate_mgpu.session_config.sessions import Session, goes_away, is_opened, sessions_of
 from migrate_mgpu.session_config.sinks import sink_calls
 from migrate_mgpu.source.source import Edit, splice
@@ -126,6 +126,8 @@ class State:
     estimators: list[Conversion] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
     rest: EditSet = field(default_factory=EditSet)  # of a native program, beside its Estimators
+    # What else is written for names that TF2 lost, in modules of Estimators that become native.
+    new_names: list[tuple[Module, Rule, NewNames]] = field(default_factory=list)
     left: str = ""  # why a bridge is not made, where nothing hinders it
     as_it_is: bool = False  # it stands on TF2's own names and ``tf.compat.v1``: a bridge already
     session: NativeSession | None = None  # what becomes of a program that drives a graph
@@ -559,6 +561,7 @@ class ProgramStates:
         gone: set[ast.AST] = removable_nodes(state, self.graph)
         moved: set[ast.AST] = set()
         idle: list[Diagnostic] = []  # what is in the way in code that the program never calls
+        state.new_names = []
         for one in state.estimators:
             gone |= one.gone
             moved |= one.moved
@@ -600,6 +603,11 @@ class ProgramStates:
             left = [
                 u for u in found.left if not _is_import(u, imports.edits.get(module, []), module)
             ]
+            if state.estimators:
+                new = [*self._new_names(module, left, [imports, found])]
+                state.new_names += [(module, rule, one) for rule, one in new]
+                gone |= {node for _, one in new for node in one.nodes}
+                left = [use for use in left if use.node not in gone]
             for use in left:
                 text = f"`{_shown(use)}` is TF1 API{outside}"
                 advice = "replace it first (tf_upgrade_v2 renames what can be renamed)"
@@ -651,6 +659,26 @@ class ProgramStates:
             state.rest.merge(found)
         state.limits += [_unless_called(why) for why in _first_of_each(idle)]
         return None
+
+    def _new_names(
+        self, module: Module, left: Sequence[Use], others: Sequence[EditSet]
+    ) -> Iterator[tuple[Rule, NewNames]]:
+        """What does without v1 behaviour what names did that are left, and TF2 lost.
+
+        MNIST alone has a module of its own: where no batch is drawn of it, Keras's arrays do.
+        """
+        if "next_batch" not in module.names.attributes:
+            return
+        edits = [edit for one in others for edit in one.edits.get(module, ())]
+        for rule, new in self.lost.of(module):
+            if not new.eager or not any(use.node in new.nodes for use in left):
+                continue
+            nodes = [module.source.span(node) for node in new.nodes]
+            spans = [*nodes, *((edit.start, edit.end) for edit in new.edits)]
+            if new.edits and not any(
+                e.start < end and start < e.end for e in edits for start, end in spans
+            ):
+                yield rule, new
 
     def _switch(self, state: State) -> ast.Call | None:
         """The call that makes TF1 run a program eagerly, whatever becomes of it otherwise."""

@@ -40,7 +40,9 @@ Losses, weights and metrics are equal (``fixtures/estimator``, 1, 2 and 4 device
 numbers differ when the last batch is smaller. ``train_and_evaluate`` evaluated after
 each checkpoint too, at most every ``throttle_secs`` (600); now it does once, at the end.
 Under a strategy Keras 3 stops with an error where the first batch of an evaluation cannot be
-divided evenly among the replicas; a finding says so.
+divided evenly among the replicas, and where the features have a text that the model does not use;
+findings say so. A number of steps that may be a fraction (``examples / batch_size``) is written as
+``math.ceil`` of it, up to which TF1 trains; Keras 3 takes whole numbers alone.
 A SavedModel answers by the same signatures as TF1's (``tests/models``), also in a v1
 session. ``tf.saved_model.save`` is not used: what it makes of a Keras 3 model TF2 loads, and a
 v1 session does not.

@@ -40,6 +40,12 @@ def test_a_script_calls_its_functions_itself() -> None:
     assert states(run(MODEL + UNCALLED + DRIVEN, bridge=True)) == ["bridge"]
 
 
+def test_main_is_called_where_something_runs_the_app() -> None:
+    idle = UNCALLED.replace("def other", "def main")
+    assert states(run(MODEL + idle + GUARDED)) == ["native"]
+    assert states(run(MODEL + idle + GUARDED + "    tf.app.run()\n", bridge=True)) == ["bridge"]
+
+
 def test_a_notebook_is_imported_by_nobody() -> None:
     assert states(run(notebook(MODEL + UNCALLED, DRIVEN))) == ["native"]
     for line in ("%time other()", "other()"):

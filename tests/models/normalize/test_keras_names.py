@@ -57,6 +57,16 @@ def test_the_name_of_the_input_is_a_text(asked: str, text: str) -> None:
     assert 'Dense(2, name="dense_1")' in after
 
 
+def test_a_layer_that_is_imported_by_its_name() -> None:
+    named = PROGRAM.replace("tf.keras.layers.Dense(4", "Dense(4").replace(
+        "import tensorflow as tf\n",
+        "import tensorflow as tf\nfrom tensorflow.keras.layers import Dense\n",
+    )
+    after, _ = migrated(named)
+    assert 'model.add(tf.keras.Input(shape=[3], name="dense_input"))\n' in after
+    assert "model.add(Dense(4))\n" in after
+
+
 def test_an_input_that_is_fed_by_its_name_gets_it() -> None:
     assert 'tf.keras.layers.Input(shape=[3], name="input_1")' in migrated(FUNCTIONAL)[0]
 

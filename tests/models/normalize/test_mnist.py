@@ -9,7 +9,7 @@ import pytest
 from migrate_mgpu.runtimes import Runtime
 from tests.models.normalize.restated import END, whole
 from tests.support import servers
-from tests.support.migration import migrated, stays
+from tests.support.migration import migrated, run, stays
 
 PROGRAM = f"""\
 import numpy as np
@@ -227,3 +227,33 @@ def test_a_function_that_is_given_the_images_and_reads_a_variable() -> None:
 def test_a_function_that_reads_the_images_that_it_is_given() -> None:
     text = HANDED.replace("images = mnist.train", "images = data.train")
     stays(text, "mnist.input_data.read_data_sets`")
+
+
+DRAWN = f"""\
+import numpy as np
+
+
+def model_fn(features, labels, mode):
+    net = tf.layers.dense(features, 16)
+    logits = tf.layers.dense(net, 10)
+{END.format(rate=0.1)}
+
+import tensorflow as tf
+from tensorflow.examples.tutorials.mnist import input_data
+
+mnist = input_data.read_data_sets("mnist")
+images, labels = mnist.train.next_batch(100)
+estimator = tf.estimator.Estimator(model_fn)
+estimator.train(lambda: tf.data.Dataset.from_tensors((images, labels)).repeat(), steps=3)
+"""
+
+
+def test_batches_that_are_drawn_come_from_a_module_beside() -> None:
+    """And classes stand below the import of TensorFlow, which the function stands above."""
+    result = run(DRAWN)
+    assert [program.state for program in result.programs] == ["native"]
+    texts = {file.path.name: file.after or "" for file in result.files}
+    (main,) = (text for name, text in texts.items() if name != "input_data.py")
+    assert "class DataSet" in texts["input_data.py"]
+    assert "\nimport input_data\n" in main and "mnist.train.next_batch(100)" in main
+    assert main.index("import tensorflow as tf") < main.index("tf.keras.Sequential")

@@ -101,6 +101,7 @@ class _Driver:
             self._construction()
         self.datasets = Datasets(self.flow, self.setup, self.inputs, self.changes)
         self.datasets.specs()
+        self._texts()
         self.saved = write_checkpoints(
             self.flow, self.checkpoints, self.setup, self.model, self.datasets, self.changes
         )
@@ -486,15 +487,32 @@ class _Driver:
                 "multiple of their number (Keras 2 takes any)",
             )  # fmt: skip
 
+    def _texts(self) -> None:
+        """Measured on 2.21: before it builds a model, Keras takes the mean of what replicas get.
+
+        What a model uses is no text (its columns and calls were asked); what it leaves unused
+        may be one.
+        """
+        if isinstance(self.model, KerasPlan):
+            return  # it is given its inputs alone
+        strategies = strategies_of(self.flow.distribution.training)
+        if any(strategy.kind != "one_device" for strategy in strategies):
+            self.changes.note(
+                self.flow.module, self.flow.call, "Keras 3 stops with an error where the input "
+                "functions give several replicas a text that the model does not use: leave it "
+                "out of the features (Keras 2 takes any)",
+            )  # fmt: skip
+
     def _evaluated(self, call: DriverCall, module: Module, steps: ast.expr | None) -> str:
         """How many batches an evaluation takes: under eval_distribute each replica has its own."""
         if steps is None:
             return ""
-        text = text_of(module, steps)
+        text = self.fitting.whole(call.module, module, steps)
         if not self.flow.distribution.evaluation or self.strategy is None:
             return text
         replicas = f"{self.datasets.strategy_at(call, call.module, call.node)}.num_replicas_in_sync"
-        return f"{operand(steps, text)} * {replicas}"
+        fraction = self.fitting.counts.may_be_fraction(module, steps)
+        return f"{text if fraction else operand(steps, text)} * {replicas}"
 
 
 def _callbacks_argument(callbacks: Callbacks) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import partial
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.dataflow import items
@@ -15,8 +16,8 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.modes import PREDICT
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
-from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import statement_value
+from migrate_mgpu.analysis.names import Names, constant, is_none
+from migrate_mgpu.analysis.scopes import statement_value, walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow, returns
 from migrate_mgpu.api.heads import Task
@@ -34,7 +35,7 @@ from migrate_mgpu.models.front.inputs.lengths import Lengths
 from migrate_mgpu.models.front.keras_model.model import NAMED
 from migrate_mgpu.models.front.model_fn.reading import Reading
 from migrate_mgpu.models.front.rewriters import DrivingRewriter
-from migrate_mgpu.models.ir import Construction, DriverCall
+from migrate_mgpu.models.ir import Construction, DriverCall, KerasModel, Operation
 from migrate_mgpu.models.keras.canned.estimator import CannedPlan
 from migrate_mgpu.models.keras.driver.built_receivers import BuiltReceiver, builder
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
@@ -535,6 +536,8 @@ class Exports:
 
     def _serve(self, function: Function) -> bool:
         """Writes a receiver function; whether it takes one text for each example."""
+        if isinstance(self.model, KerasPlan):
+            self._check_shape(self.model.model, function)
         served = serving_edit(function, self.answer, self.values)
         self.changes.edit(function.module, served.edit)
         for default in served.defaults:
@@ -543,6 +546,27 @@ class Exports:
             self.changes.note(function.module, added, _ADDED)
         self.changes.gone.add(function.node)
         return served.takes_texts
+
+    def _check_shape(self, model: KerasModel, function: Function) -> None:
+        """Measured: TF1 makes the model anew for any shape, Keras takes its input's alone."""
+        module, names = function.module, function.module.names
+        shapes = [shape for part in model.parts if (shape := _input_shape(part)) is not None]
+        for call in walk(function.node):
+            if not isinstance(call, ast.Call) or len(set(shapes)) != 1:
+                continue
+            if not tensorflow_name(module, call.func).endswith("ServingInputReceiver"):
+                continue
+            features = _made(names, by_parameter(call, ("features",)).get("features"))
+            parts = features.values if isinstance(features, ast.Dict) else [features]
+            for one in map(partial(_made, names), parts):
+                if not isinstance(one, ast.Call):
+                    continue
+                if not tensorflow_name(module, one.func).endswith("placeholder"):
+                    continue
+                given = _literal(by_parameter(one, ("dtype", "shape")).get("shape"))
+                if given is not None and _differs(given[1:], shapes[0]):
+                    text = "the exported model's input has another shape than the Keras model's"
+                    raise Refused(module, one, text, "reshape it in the receiver function")
 
     def _of_table(self, module: Module, node: ast.expr, table: ReceiverTable) -> str:
         """`RECEIVERS[args.format]`, once all functions of the table are of the model."""
@@ -701,3 +725,31 @@ def _stamp(module: Module) -> str:
     if bound and all(binding.qualname == "time.time" for binding in bound):
         return STAMP.replace("time.time()", "time()")
     return STAMP
+
+
+def _made(names: Names, node: ast.expr | None) -> ast.expr | None:
+    """What a variable is, through others."""
+    while isinstance(node, ast.Name) and (made := names.only_value(node)) is not None:
+        node = made
+    return node
+
+
+def _input_shape(part: Operation) -> tuple[object, ...] | None:
+    """The shape of one example that a layer or an input of a Keras model says."""
+    for name in ("input_shape", "shape"):
+        shape = _literal(part.arguments.get(name))
+        if shape is not None:
+            return shape
+    return None
+
+
+def _differs(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether two shapes are surely not the same; what is None may be any number."""
+    return len(one) != len(other) or any(None not in (a, b) and a != b for a, b in zip(one, other))
+
+
+def _literal(node: ast.expr | None) -> tuple[object, ...] | None:
+    """The numbers of a tuple or list that is written out; those that are not are None."""
+    if not isinstance(node, (ast.Tuple, ast.List)):
+        return None
+    return tuple(constant(one) for one in node.elts)

@@ -13,6 +13,7 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.models.front.inputs.effects import shows_calls
 from migrate_mgpu.models.front.inputs.lengths import Lengths
+from migrate_mgpu.models.front.inputs.step_counts import StepCounts
 from migrate_mgpu.models.ir import DriverCall
 from migrate_mgpu.models.keras.driver.datasets import Datasets
 from migrate_mgpu.models.keras.driver.driver_edits import DriverEdits, text_of
@@ -81,6 +82,7 @@ class Fitting:
         self.datasets = datasets
         self.changes = changes
         self.lengths = Lengths(graph)
+        self.counts = StepCounts(graph)
 
     def deeper(self, training: Training) -> str:
         """One level of indentation where `fit` stands under an `if`; else empty."""
@@ -109,7 +111,9 @@ class Fitting:
             )
             done = f"int({receiver}.optimizer.iterations.numpy())"
             assert training.total is not None
-            lines += [f"{name} = {operand(training.total, count)} - {done}", f"if {name} > 0:"]
+            whole = self._is_fraction(training)  # a call, which needs no parentheses
+            left = count if whole else operand(training.total, count)
+            lines += [f"{name} = {left} - {done}", f"if {name} > 0:"]
             count = name
         pieces = [dataset]
         if training.between is not None:
@@ -139,9 +143,7 @@ class Fitting:
         """The number of steps; empty where Keras finds the end of the input itself."""
         wanted = training.steps if training.steps is not None else training.total
         if wanted is not None:
-            spec = training.call.train_spec
-            module = spec.module if spec is not None else training.call.module
-            return text_of(module, wanted)
+            return self.whole(training.call.module, *self._wanted(training, wanted))
         if self.datasets.setup.strategy is None:
             return ""
         if not self.lengths.counts(training.module, training.node):
@@ -154,6 +156,22 @@ class Fitting:
         made = self.datasets.inputs.dataset(training.module, training.node, MODES["train"])
         replicas = f"{self.datasets.strategy_at(call, call.module, call.node)}.num_replicas_in_sync"
         return f"int({made}.cardinality()) // {replicas}"
+
+    def whole(self, home: Module, module: Module, node: ast.expr) -> str:
+        """A number of steps, written in a module: whole, as Keras 3 needs it and TF1 counts it."""
+        text = text_of(module, node)
+        if not self.counts.may_be_fraction(module, node):
+            return text
+        self.changes.needs(home, "math")
+        return f"math.ceil({text})"
+
+    def _wanted(self, training: Training, node: ast.expr) -> tuple[Module, ast.expr]:
+        spec = training.call.train_spec
+        return (spec.module if spec is not None else training.call.module), node
+
+    def _is_fraction(self, training: Training) -> bool:
+        node = training.steps if training.steps is not None else training.total
+        return node is not None and self.counts.may_be_fraction(*self._wanted(training, node))
 
     def between(self, training: Training, evaluated: str, steps: str) -> Between | None:
         """Evaluations after every ``save_checkpoints_steps``, where TF1 did just that.

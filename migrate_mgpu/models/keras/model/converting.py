@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.definitions import below_imports, defined_above
 from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module
@@ -442,12 +443,33 @@ class _Conversion:
             builder.rstrip(),
         ]
         whole = gap.join(parts)
-        plan.edit(module, Edit(start, end, whole[len(indent) :]))
+        place = self._late_place()
+        if place is None:
+            plan.edit(module, Edit(start, end, whole[len(indent) :]))
+        else:
+            plan.edit(module, _without(module.source, self.node))
+            plan.edit(module, defined_above(module, place, [whole.replace(newline, "\n")]))
         plan.gone.add(self.node)
         for other, edits in self.plain.edits.items():
             plan.edit(other, *edits)
         self._cells(plan)
         return plan
+
+    def _late_place(self) -> ast.stmt | None:
+        """The first statement below the imports, where TensorFlow's stands below the function.
+
+        A class names TensorFlow where it stands, which a function of TF1's did when it was called.
+        """
+        module, imports = self.module, self.module.tensorflow_imports
+        if self.node not in module.tree.body or not imports:
+            return None
+        if any(one.lineno < self.node.lineno for one in imports):
+            return None
+        place = below_imports(module)
+        mentions = module.names.by_id.get(self.node.name, ())
+        if place is None or any(one.lineno < place.lineno for one in mentions):
+            return None
+        return place
 
     def _cells(self, plan: ModelPlan) -> None:
         """Classes of recurrent cells, above the first code of a file that makes one."""

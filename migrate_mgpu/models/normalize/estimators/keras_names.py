@@ -14,6 +14,7 @@ import re
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.models.front.estimators.parts import KERAS, EstimatorFlow
@@ -231,15 +232,15 @@ class _Named:
             return False
         adding = names.parents[first]
         statement = names.statement(first)
-        layer = first.func
-        if not isinstance(layer, ast.Attribute) or not isinstance(adding, ast.Call):
+        head = self._package(first.func)
+        if head is None or not isinstance(adding, ast.Call):
             return False
         if not isinstance(statement, ast.Expr) or statement.value is not adding:
             return False
         layout, shape = Layout(source, statement), source.code(shapes[0].value)
         if not layout.owns_lines or "\n" in shape:
             return False
-        head, quote = source.code(layer.value), source.quote
+        quote = source.quote
         name = f"{quote}{self.names_of[first]}_input{quote}"
         made = f"{head}.InputLayer(input_shape={shape}, name={name})"
         edit = CallEdit(source, first)
@@ -247,6 +248,13 @@ class _Named:
         self.edits += edit.edits()
         self.edits.append(layout.insert_before([f"{source.code(adding.func)}({made})"]))
         return True
+
+    def _package(self, layer: ast.expr) -> str | None:
+        """How a statement beside a layer spells where layers are from; None: not at all."""
+        if isinstance(layer, ast.Attribute):
+            return self.module.source.code(layer.value)
+        tf = spelling(self.module, layer) if isinstance(layer, ast.Name) else None
+        return None if tf is None else f"{tf}.keras.layers"
 
     def _name(self, call: ast.Call) -> None:
         source = self.module.source

@@ -427,3 +427,41 @@ def test_an_input_whose_end_keras_cannot_foresee_is_told(made: str, told: bool) 
     assert any("count one step more" in text for _, _, text, _ in changes.notes) is told
     _, changes = driven(body.replace("4)", "4), steps=3"))
     assert not any("count one step more" in text for _, _, text, _ in changes.notes)
+
+
+@pytest.mark.parametrize(
+    ("count", "written"),
+    [
+        ("len(X) / 3", "math.ceil(len(X) / 3)"),
+        ("len(X) // 3 * 1.5", "math.ceil(len(X) // 3 * 1.5)"),
+        ("total", "math.ceil(total)"),
+        ("args.epochs", "math.ceil(args.epochs)"),
+        ("args.rounds", "args.rounds"),
+        ("settings['total']", "math.ceil(settings['total'])"),
+        ("max(total, 2)", "math.ceil(max(total, 2))"),
+        ("int(total)", "int(total)"),
+        ("len(X) // 3", "len(X) // 3"),
+    ],
+)
+def test_steps_that_are_fractions_are_whole_ones(count: str, written: str) -> None:
+    """Keras 3 stops where they are not; TF1 trains up to the next whole one."""
+    head = HEAD + (
+        "import argparse\n"
+        "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--epochs', type=float)\n"
+        "parser.add_argument('--rounds', type=int)\n"
+        "args = parser.parse_args()\n"
+        "total = len(X) / 4\n"
+        "settings = {'total': total}\n"
+    )
+    after, changes = driven(f"{MAKE}est.train(input_fn, steps={count})\n", head)
+    assert f"steps_per_epoch={written}, " in after
+    assert any("math" in names for names in changes.imports.values()) == ("math" in written)
+
+
+def test_several_replicas_get_no_texts() -> None:
+    told = "Keras 3 stops with an error where the input functions give several replicas a text"
+    made = configured("tf.distribute.MirroredStrategy()")
+    for head, said in ((made, True), (MAKE, False)):
+        _, changes = driven(f"{head}est.train(input_fn, steps=3)\n")
+        assert any(note.text.startswith(told) for note in changes.notes) == said

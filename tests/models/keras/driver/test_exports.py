@@ -549,6 +549,13 @@ def test_a_keras_models_export_without_a_name_stays(text: str) -> None:
     stays(kept, "an export of an Estimator without a model_fn")
 
 
+@pytest.mark.parametrize("shape", ["[None, 4]", "[None, 1, 3]"])
+def test_a_keras_models_export_for_another_shape_stays(shape: str) -> None:
+    """TF1 makes the model anew for it."""
+    reason = "the exported model's input has another shape than the Keras model's"
+    stays(changed(KERAS, ("[None, 3]", shape)), reason)
+
+
 def test_a_keras_models_export_has_the_name_that_keras_gives() -> None:
     found, said = migrated(changed(KERAS, (ADDED, ADDED.replace(', name="price"', ""))))
     assert 'return {"dense_1": model(rows, training=False)}\n' in found, said

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Collection
 
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
-from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.definitions import below_imports, defined_above
+from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import Note
 from migrate_mgpu.analysis.modes import EVAL, TRAIN, Modes
 from migrate_mgpu.analysis.module import Module

@@ -279,6 +279,7 @@ _EQUAL = {
     "python.training.checkpoint_management.get_checkpoint_state": "train.get_checkpoint_state",
     "python.training.checkpoint_management.latest_checkpoint": "train.latest_checkpoint",
     "python.util.nest.is_sequence": "nest.is_nested",
+    "contrib.keras.utils.get_file": "keras.utils.get_file",
     **{
         f"{room}.datasets.{name}": f"keras.datasets.{name}"
         for room in ("contrib.keras", "python.keras")

@@ -35,6 +35,12 @@ def test_the_head_is_written_out() -> None:
     assert '"all_classes": tf.as_string(all_class_ids),' in after
 
 
+def test_arguments_by_their_places() -> None:
+    named = "features=features,\n        mode=mode,\n"
+    placed = program((named, "features,\n        mode,\n"))
+    assert migrated(placed)[0] == migrated(program())[0]
+
+
 @pytest.mark.parametrize(
     "train",
     [

@@ -32,6 +32,7 @@ _METHOD, _WIDTH = "create_estimator_spec", "logits_dimension"
 _SPEC = (
     "features", "mode", "logits", "labels", "optimizer", "train_op_fn", "regularization_losses",
 )  # fmt: skip
+_FIRST = 4  # of them, which all heads have in this order
 # The heads that canned Estimators make for themselves: their parameters, and their own default.
 _CANNED = "estimator.canned.head."
 _BINARY = ("weight_column", "thresholds", "label_vocabulary", "loss_reduction", "loss_fn", "name")
@@ -136,16 +137,18 @@ class _Spec:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             return None
         statement = module.names.parents[call]
-        if not isinstance(statement, ast.Return) or call.args:
+        if not isinstance(statement, ast.Return) or len(call.args) > _FIRST:
+            return None
+        if any(isinstance(value, ast.Starred) for value in call.args):
             return None
         if module.names.scope_at(call) is not module.names.scopes[function]:
             return None
         if any(keyword.arg not in _SPEC for keyword in call.keywords):
             return None
         given = {
-            str(keyword.arg): keyword.value
-            for keyword in call.keywords
-            if not is_none(keyword.value)
+            name: value
+            for name, value in arguments_of(module, call, _SPEC).items()
+            if not is_none(value)
         }
         mode = given.get("mode")
         named = isinstance(mode, ast.Name) and module.names.is_parameter(mode)

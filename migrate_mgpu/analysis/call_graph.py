@@ -348,7 +348,7 @@ class CallGraph:
             if (_may_name(one, mention, module) if target is None else _is(target, outermost))
         ]
         if not mentions:
-            if outermost.name == "main" and module.has_main_guard and _asks_for_main(module):
+            if outermost.name == "main" and module.has_main_guard and _runs_main(program):
                 return module is program.entry
             if outermost.name == "main" and module.path.suffix == ".ipynb":
                 return True
@@ -464,9 +464,9 @@ def _is(target: Function, node: ast.AST) -> bool:
 _RUN = re.compile(r"\bapp\s*\.\s*run\b|\bimport\b.*\brun\b")
 
 
-def _asks_for_main(module: Module) -> bool:
-    """Whether a module may have its `main` called without a mention: by `tf.app.run()`."""
-    return _RUN.search(module.source.text) is not None
+def _runs_main(program: Program) -> bool:
+    """Whether a program may have its `main` called without a mention: by `tf.app.run()`."""
+    return any(_RUN.search(module.source.text) for module in program.modules)
 
 
 def _may_name(module: Module, mention: ast.expr, home: Module) -> bool:

@@ -44,6 +44,10 @@ def test_main_is_called_where_something_runs_the_app() -> None:
     idle = UNCALLED.replace("def other", "def main")
     assert states(run(MODEL + idle + GUARDED)) == ["native"]
     assert states(run(MODEL + idle + GUARDED + "    tf.app.run()\n", bridge=True)) == ["bridge"]
+    runner = "import tensorflow as tf\n\n\ndef start():\n    tf.app.run()\n"
+    text = MODEL.replace("import tensorflow as tf\n", "import tensorflow as tf\nimport runner\n", 1)
+    started = ("train.py", text + idle + GUARDED + "    runner.start()\n")
+    assert "bridge" in states(run(started, ("runner.py", runner), bridge=True))
 
 
 def test_a_notebook_is_imported_by_nobody() -> None:

@@ -173,6 +173,15 @@ def test_a_stack_of_layers_is_a_loop(rest: str) -> None:
     assert "contrib" not in found
 
 
+def test_a_stack_in_a_function_that_the_model_calls() -> None:
+    called = stacked("layers_of(features, params)").replace(
+        "def model_fn",
+        f"def layers_of(features, params):\n    net = {STACK}\n    return net\n\n\ndef model_fn",
+    )
+    found, said = migrated(called)
+    assert "for units in" in found and "contrib" not in found, said
+
+
 @pytest.mark.parametrize(
     "call",
     [

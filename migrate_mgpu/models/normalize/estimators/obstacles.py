@@ -16,6 +16,7 @@ from migrate_mgpu.models.normalize.estimators.resized_images import RESIZES
 from migrate_mgpu.models.normalize.estimators.spec_functions import makes_specs
 from migrate_mgpu.models.normalize.estimators.tpu_arms import arms
 from migrate_mgpu.models.normalize.functions.public_keras import is_private
+from migrate_mgpu.models.normalize.layers.layer_stacks import STACK
 
 MODEL_FN = "in-model-fn"  # which function it is, or something in it or what makes its variables
 FUNCTION_OF_TABLE = "in-function-of-a-table"
@@ -28,6 +29,7 @@ CHANGED_SETTING = "changed-setting"
 COMPUTED_SIZE = "computed-size"  # of a layer, by what only a step knows
 TABLE = "table-of-words"
 RESIZED = "resized-images"
+STACKED = "stacked-layers"  # in any function that the network has
 
 
 def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
@@ -41,6 +43,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(TABLE)
     if name_of(why.module, why.node) == RESIZES:
         found.add(RESIZED)
+    if name_of(why.module, why.node) == STACK:
+        found.add(STACKED)
     if mnist_load(why.module, why.node) is not None:
         found.add(MNIST)
     if flow.function is not None and any(True for _ in pairs(flow.function.module)):

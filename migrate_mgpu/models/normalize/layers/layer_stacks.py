@@ -17,6 +17,7 @@ from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, comments
 
+STACK = "contrib.layers.stack"
 _STACK = ("inputs", "layer", "stack_args")
 # What takes one number, besides what the layer is applied to.
 _OF_ONE_NUMBER = ("contrib.layers.fully_connected", "contrib.layers.linear", "contrib.layers.relu")
@@ -30,7 +31,7 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     found = [
         edit
         for call in module.names.calls
-        if name_of(module, call) == "contrib.layers.stack"
+        if name_of(module, call) == STACK
         if (edit := _loop(module, call)) is not None
     ]
     return {module: found} if found else {}

@@ -14,6 +14,11 @@ from migrate_mgpu.analysis.scopes import walk
 
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+# `tf.app.run()`, `unittest.main()`, `fire.Fire()`, and Python's own.
+_FINDERS = {
+    "run", "main", "Fire", "globals", "locals", "vars", "eval", "exec", "getattr", "dir",
+    "__import__", "import_module", "run_module", "run_path",
+}  # fmt: skip
 Import = tuple[Union[ast.Import, ast.ImportFrom], ast.alias, bool]
 
 
@@ -38,10 +43,11 @@ class Taken:
     """The parts of its modules that a program comes to, from its entry point on.
 
     Of an imported module these are the statements that run with its import, and the functions,
-    classes and variables that something else of the program names.
+    classes and variables that something else of the program names. Of the entry point it is all:
+    others may call what it does not. With ``runs`` it is what it runs itself.
     """
 
-    def __init__(self, program: Program, project: Project) -> None:
+    def __init__(self, program: Program, project: Project, runs: bool = False) -> None:
         self.program = program
         self.project = project
         self.names: dict[Module, set[str]] = {}  # that other modules take
@@ -52,7 +58,9 @@ class Taken:
             own = module is program.entry
             self._parts[module] = {}
             self.names[module] = set()
-            self._add(module, (one for one in module.tree.body if own or _runs(one)))
+            every = own and not runs
+            parts = (one for one in module.tree.body if every or _runs(one, own))
+            self._add(module, parts)
         self._imports = {
             (one, other): imports_of(one, other, project)
             for one in program.modules
@@ -146,6 +154,16 @@ def _mentioned(module: Module) -> dict[ast.stmt, set[str]]:
     }
 
 
-def _runs(statement: ast.stmt) -> bool:
-    """Whether a statement of a module runs with its import, and does more than to define."""
-    return not isinstance(statement, (*_DEFINED, *_IMPORTS)) and not is_main_guard(statement)
+def _runs(statement: ast.stmt, as_program: bool) -> bool:
+    """Whether a statement of a module runs with its import, and does more than to define.
+
+    ``as_program``: or where the module is the program.
+    """
+    defines = isinstance(statement, (*_DEFINED, *_IMPORTS))
+    return not defines and (as_program or not is_main_guard(statement))
+
+
+def finds_functions(module: Module) -> bool:
+    """Whether a program may call functions of its module that it does not name."""
+    called = {module.names.qualname(call.func) or "" for call in module.names.calls}
+    return any(name.rpartition(".")[2] in _FINDERS for name in called)

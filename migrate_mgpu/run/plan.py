@@ -24,7 +24,7 @@ from migrate_mgpu.analysis.project import Program, Project
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position
 from migrate_mgpu.analysis.style import spelling
-from migrate_mgpu.analysis.taken_names import Taken
+from migrate_mgpu.analysis.taken_names import Taken, finds_functions
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.core.registry import Rule, of, only
@@ -339,7 +339,8 @@ class _Planner:
             for one in programs if texts else ():  # else it serves them as it did
                 if one.entry not in own:
                     if one.entry not in taken:
-                        taken[one.entry] = Taken(one, self.project)
+                        runs = one.entry not in states and self._is_known(one.entry)
+                        taken[one.entry] = Taken(one, self.project, runs)
                     state = states.get(one.entry)
                     if not self._serves(module, texts, taken[one.entry], state):
                         others.append(one.entry)
@@ -361,7 +362,9 @@ class _Planner:
         It does not get TensorFlow from it.
         """
         program = taken.program
-        if module is program.entry or (state is not None and state.kind == NATIVE):
+        if state is not None and state.kind == NATIVE:
+            return False
+        if module is program.entry and not (state is None and self._is_known(module)):
             return False
         if any(
             user in module.borrowers or (module in user.imported and user.names.star_imports)
@@ -370,6 +373,14 @@ class _Planner:
             return False
         bridged = state is not None and state.kind in (BRIDGE, KEPT) and not self.off
         return all(text.changed_for(taken, bridged) is None for text in texts)
+
+    def _is_known(self, module: Module) -> bool:
+        """Whether all that calls a program's own functions is known.
+
+        `if __name__ == '__main__':` in a module that others import: they are no programs' then.
+        """
+        imported = any(module in one.imported for one in self.project.modules.values())
+        return imported and not finds_functions(module)
 
     def _unwritable(self) -> None:
         """Programs whose sessions would go, if all that changes in them fitted together."""

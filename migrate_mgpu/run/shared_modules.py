@@ -10,7 +10,7 @@ from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.symbols import symbol, table
-from migrate_mgpu.analysis.taken_names import Taken
+from migrate_mgpu.analysis.taken_names import Taken, top_level
 from migrate_mgpu.api.functions import SAME_STATUSES
 
 _BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
@@ -54,6 +54,14 @@ class NewText:
         if form.begins_otherwise is not None:
             statement = form.begins_otherwise
             return module.source.code(statement).splitlines()[0], statement
+        guards = (one for one in module.tree.body if is_main_guard(one))
+        for guard in guards if module is program.program.entry else ():
+            if not form.keeps(guard):
+                return module.source.code(guard).splitlines()[0], guard
+            for part in walk(guard):
+                if isinstance(part, ast.Name) and not top_level(module, part.id):
+                    if program.project.had(module, part.id):
+                        return part.id, guard
         for name, statements in sorted(program.of(module).items()):
             if not statements and program.project.had(module, name):  # a pass took it away
                 return name, module.tree.body[0]
@@ -99,6 +107,10 @@ class _Form:
         said = [self.uses[part] for part in walk(statement) if part in self.uses]
         if said and all(name.startswith("logging.") for name in said):
             return True
+        return self.keeps(statement)
+
+    def keeps(self, statement: ast.stmt) -> bool:
+        """Whether a statement stands in the new text as well."""
         return any(self._same(statement, one) for one in self.body)
 
     def has(self, name: str, statement: ast.stmt) -> bool:

@@ -255,6 +255,8 @@ class StepWriter:
             comment = "  # not counted where the data has ended"
             given = ", ".join(losses)
             self.block.line(f"with {tf}.control_dependencies([{given}]):{comment}", 1)
+        if applies:
+            self._averaged_first(updates, 1 + may_end)
         for update in updates if applies else ():
             pairs = f"zip({names[update]}, {self.names.trained(update)})"
             line = f"{self.names.optimizer(update)}.apply_gradients({pairs})"
@@ -356,11 +358,17 @@ class StepWriter:
     def _counted(self, update: Update, outer: int = 1) -> None:
         if update.counts is not None:
             self.block.line(f"{update.counts.name}.assign_add(1)", outer)
-        if update.averages is not None:
+        if update.averages is not None and update.averages.ordered:
             self._averaged(update, update.averages, outer)
 
+    def _averaged_first(self, updates: Iterable[Update], outer: int) -> None:
+        """Averages that wait for nothing: TF1 has moved them before there is a gradient."""
+        for update in updates:
+            if update.averages is not None and not update.averages.ordered:
+                self._averaged(update, update.averages, outer)
+
     def _averaged(self, update: Update, averages: VariableAverages, outer: int) -> None:
-        """Averages move once the variables have."""
+        """Averages move by the variables, and the count of steps, as they are."""
         tf, names, line = self.style.tensorflow, self.names, self.block.line
         if averages.maker:
             if self.program.scope.towers is not None:  # the replicas have the variables

@@ -25,8 +25,8 @@ from migrate_mgpu.source.statements import Layout
 from migrate_mgpu.source.style import FileStyle
 
 _AVERAGED = (
-    "TF1 moves these averages while the variables change, in no fixed order; here they move after "
-    "them, and after the count of steps"
+    "TF1 moves these averages while the variables change, in no fixed order; here they move before "
+    "these and the count of steps do, as TF1's have wherever gradients take their time"
 )
 # Keras 2 compiles each variable's update where it finds a GPU.
 _NO_XLA = "# XLA wants a variable and what is kept of it on one device."

@@ -320,6 +320,9 @@ class TowerStepWriter(StepWriter):
     def _computing(self) -> None:
         self._comments(Above.GRADIENTS, 1)
 
+    def _averaged_first(self, updates: Iterable[Update], outer: int) -> None:
+        """Not in the replicas: the step does it once, before it runs them."""
+
     @property
     def _count(self) -> str:
         return f"{self.names.strategy}.num_replicas_in_sync"
@@ -376,6 +379,7 @@ class TowerStepWriter(StepWriter):
         indent = block.indent + block.source.indent_unit
         for update in step.updates:
             self._rated(update)
+        super()._averaged_first(step.updates, 1)
         call = self.style.call(f"{strategy}.run", arguments, indent, len(indent + head))
         block.line(f"{head}{call}", 1)
         results = f"{strategy}.experimental_local_results"

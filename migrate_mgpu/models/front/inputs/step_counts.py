@@ -6,7 +6,7 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.value_flow import ValueFlow
 
 _DEEP = 8
@@ -24,6 +24,25 @@ class StepCounts:
     def may_be_fraction(self, module: Module, node: ast.expr) -> bool:
         """Whether a number may be a float. What is an attribute is known by its name alone."""
         return self._fraction(module, node, set(), 0)
+
+    def may_be_none(self, module: Module, node: ast.expr) -> bool:
+        """Whether a number may be left out: None is all of an input in TF1 and in Keras."""
+        values = self.values.definitions(module, node)
+        if any(value.is_none for value in values):
+            return True
+        names = {
+            one.attr if isinstance(one, ast.Attribute) else constant(one.slice)
+            for value in values
+            if isinstance(one := value.node, (ast.Attribute, ast.Subscript))
+        }
+        return any(
+            (_is_option(call, name) and _is_optional(call))
+            or any(one.arg == name and is_none(one.value) for one in call.keywords)
+            for other in self.graph.project.modules.values()
+            for call in other.names.calls
+            for name in names
+            if isinstance(name, str)
+        )
 
     def _fraction(self, module: Module, node: ast.expr, seen: set[object], depth: int) -> bool:
         if depth > _DEEP or node in seen:
@@ -105,3 +124,13 @@ def _reads_float(call: ast.Call) -> bool:
         one.arg == "type" and isinstance(one.value, ast.Name) and one.value.id == "float"
         for one in call.keywords
     )
+
+
+def _is_optional(call: ast.Call) -> bool:
+    """Whether nobody need give an option a value, which is None then."""
+    given = {one.arg: one.value for one in call.keywords}
+    default = given.get("default")
+    func = call.func
+    if (func.attr if isinstance(func, ast.Attribute) else "").startswith("DEFINE_"):
+        default = call.args[1] if len(call.args) > 1 else default
+    return default is None or is_none(default)

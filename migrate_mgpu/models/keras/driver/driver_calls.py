@@ -507,9 +507,9 @@ class _Driver:
         """How many batches an evaluation takes: under eval_distribute each replica has its own."""
         if steps is None:
             return ""
-        text = self.fitting.whole(call.module, module, steps)
         if not self.flow.distribution.evaluation or self.strategy is None:
-            return text
+            return self.fitting.optional(call.module, module, steps)
+        text = self.fitting.whole(call.module, module, steps)
         replicas = f"{self.datasets.strategy_at(call, call.module, call.node)}.num_replicas_in_sync"
         fraction = self.fitting.counts.may_be_fraction(module, steps)
         return f"{text if fraction else operand(steps, text)} * {replicas}"

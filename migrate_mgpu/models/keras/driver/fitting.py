@@ -121,7 +121,7 @@ class Fitting:
             pieces += [f"steps_per_epoch={training.between.steps}", f"epochs={epochs}"]
             pieces += training.between.arguments
         elif count:
-            pieces.append(f"steps_per_epoch={count}")
+            pieces.append(f"steps_per_epoch={count if deeper else self._given(training, count)}")
         elif not self.lengths.counts(training.module, training.node):
             self.changes.note(module, call.node, _ONE_MORE, STEPS)
         before = [f"{self._beside(module, known)}()" for known in self.model.callbacks]
@@ -164,6 +164,18 @@ class Fitting:
             return text
         self.changes.needs(home, "math")
         return f"math.ceil({text})"
+
+    def optional(self, home: Module, module: Module, node: ast.expr) -> str:
+        """As ``whole``, of a number that may be left out."""
+        text, whole = text_of(module, node), self.whole(home, module, node)
+        if whole == text or not self.counts.may_be_none(module, node):
+            return whole
+        return f"{operand(node, text)} and {whole}"
+
+    def _given(self, training: Training, count: str) -> str:
+        if training.steps is None:
+            return count
+        return self.optional(training.call.module, *self._wanted(training, training.steps))
 
     def _wanted(self, training: Training, node: ast.expr) -> tuple[Module, ast.expr]:
         spec = training.call.train_spec

@@ -437,6 +437,8 @@ def test_an_input_whose_end_keras_cannot_foresee_is_told(made: str, told: bool) 
         ("total", "math.ceil(total)"),
         ("args.epochs", "math.ceil(args.epochs)"),
         ("args.rounds", "args.rounds"),
+        ("args.most", "args.most and math.ceil(args.most)"),
+        ("chosen", "chosen and math.ceil(chosen)"),
         ("settings['total']", "math.ceil(settings['total'])"),
         ("max(total, 2)", "math.ceil(max(total, 2))"),
         ("int(total)", "int(total)"),
@@ -448,10 +450,12 @@ def test_steps_that_are_fractions_are_whole_ones(count: str, written: str) -> No
     head = HEAD + (
         "import argparse\n"
         "parser = argparse.ArgumentParser()\n"
-        "parser.add_argument('--epochs', type=float)\n"
+        "parser.add_argument('--epochs', type=float, default=1.5)\n"
+        "parser.add_argument('--most', type=float)\n"
         "parser.add_argument('--rounds', type=int)\n"
         "args = parser.parse_args()\n"
         "total = len(X) / 4\n"
+        "chosen = total if args.rounds else None\n"
         "settings = {'total': total}\n"
     )
     after, changes = driven(f"{MAKE}est.train(input_fn, steps={count})\n", head)

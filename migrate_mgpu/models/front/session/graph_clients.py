@@ -18,6 +18,7 @@ from migrate_mgpu.models.front.session.client_iterators import ClientIteratorRea
 from migrate_mgpu.models.front.session.data_functions import only_makes_data
 from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.eager_values import EagerValueReader
+from migrate_mgpu.models.front.session.kept_iterators import KeptIteratorReader
 from migrate_mgpu.models.front.session.origins import (
     Named,
     Whole,
@@ -41,6 +42,7 @@ class GraphClientReader(StatementReader):
     driving: DrivingReader
     eager_values: EagerValueReader
     iterators: ClientIteratorReader
+    kept_iterators: KeptIteratorReader
 
     def __init__(self, state: Reading) -> None:
         super().__init__(state)
@@ -131,13 +133,29 @@ class GraphClientReader(StatementReader):
                 self.driving.begins_alone(maker)
         for client in self.found.clients:
             self.iterators.read(client)
-        for client in self.found.clients:
+        for client in sorted(self.found.clients, key=self._hands_no_saver):
             for place, entry in enumerate(client.entries):
                 role = self._client_role(client, entry.statement, entry.opens, place)
                 client.roles.append(role)
         self._read_client_calls()
         self._drop_empty()
         self._check_clients()
+
+    def _hands_no_saver(self, client: GraphClient) -> bool:
+        """Whether a client makes no saver that others are given, before which it is read."""
+        names = [
+            one.statement.targets[0]
+            for one in client.entries
+            if isinstance(one.statement, ast.Assign)
+            and name_of(self.module, one.statement.value) == "train.Saver"
+        ]
+        home = self.names.scopes[client.node]
+        return not any(
+            isinstance(self.names.parents.get(mention), ast.Call)
+            for name in names
+            if isinstance(name, ast.Name)
+            for mention in self.names.mentions(name.id, home)
+        )
 
     def _read_constructor(self) -> None:
         """A constructor that builds the graph is not given the session any longer.
@@ -294,6 +312,8 @@ class GraphClientReader(StatementReader):
                 return Role.GONE
         if statement in self.iterators.roles:
             return self.iterators.roles[statement]
+        if self.kept_iterators.begins(client, statement):
+            return Role.HOST
         if opens:
             return Role.GONE if statement in client.blocks else Role.HOST
         if statement is self.scope.maker or self._closes(statement):

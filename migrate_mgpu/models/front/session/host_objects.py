@@ -251,10 +251,14 @@ class Iterator:
 
 @record(frozen=True, eq=False)
 class IteratorStart:
-    """`start = iterator.make_initializer(dataset)`: a run of it begins the iterator with that."""
+    """`start = iterator.make_initializer(dataset)`: a run of it begins the iterator with that.
+
+    ``holder`` is the name of the object that has both, where a method begins it.
+    """
 
     iterator: Iterator
     source: ast.expr
+    holder: str = ""
 
 
 @record(frozen=True, eq=False)

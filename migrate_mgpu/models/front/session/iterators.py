@@ -72,6 +72,26 @@ class IteratorReader(StatementReader):
         self.found.iterators.append(iterator)
         return iterator
 
+    def several(self, statement: ast.Assign, target: ast.expr) -> list[Dataset]:
+        """The datasets that a function gives back together: `train, test = datasets(8)`.
+
+        Raises:
+            Refused: one is made in a way that is not understood.
+        """
+        parts = target.elts if isinstance(target, ast.Tuple) else []
+        names = [one for one in parts if isinstance(one, ast.Name)]
+        found = self.pipelines.of(self.module, statement.value, len(parts)) if names else None
+        if found is None or len(names) != len(parts) or len(names) < 2:
+            return []
+        call = statement.value
+        assert isinstance(call, ast.Call)
+        for one in (*call.args, *(keyword.value for keyword in call.keywords)):
+            self._check(one)
+        self._uses(self.pipelines.read(found))
+        made = [Dataset(one.id, statement) for one in names]
+        self.found.datasets += made
+        return made
+
     def _check_builtin(self, node: ast.expr) -> None:
         """Python's `iter` is what makes an iterator there.
 
@@ -249,7 +269,7 @@ class IteratorReader(StatementReader):
         if isinstance(statement, ast.Assign) and self._named_start(statement):
             return True
         for node in list(walk(statement)):
-            start = self._start(node)
+            start = self.started_by(node)
             if start is None:
                 continue
             iterator = start.iterator
@@ -278,7 +298,7 @@ class IteratorReader(StatementReader):
 
     def _named_start(self, statement: ast.Assign) -> bool:
         """`train_init = iterator.make_initializer(train_data)`"""
-        start, target = self._start(statement.value), statement.targets[0]
+        start, target = self.started_by(statement.value), statement.targets[0]
         if start is None or len(statement.targets) > 1 or not isinstance(target, ast.Name):
             return False
         self.state.only_binding(target)
@@ -286,14 +306,15 @@ class IteratorReader(StatementReader):
         self.runs.known |= set(walk(statement.value))
         return True
 
-    def _start(self, node: ast.AST) -> IteratorStart | None:
+    def started_by(self, node: ast.AST) -> IteratorStart | None:
         """What begins an iterator: by its name, `iterator.initializer` or `make_initializer`."""
-        if isinstance(node, ast.Name):
+        if isinstance(node, (ast.Name, ast.Attribute)):
             meaning = self.runs.meaning(node) if isinstance(node.ctx, ast.Load) else None
-            return meaning if isinstance(meaning, IteratorStart) else None
+            if isinstance(node, ast.Name) or isinstance(meaning, IteratorStart):
+                return meaning if isinstance(meaning, IteratorStart) else None
         call = node if isinstance(node, ast.Call) else None
         func = node if call is None else call.func
-        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+        if not isinstance(func, ast.Attribute):
             return None
         iterator = self.runs.meaning(func.value)
         if not isinstance(iterator, Iterator):
@@ -335,7 +356,9 @@ class IteratorReader(StatementReader):
             if draws and is_inside(self.module, run.call, later):
                 text = "a later session begins its iterators anew"
                 raise Refused(self.module, run.call, text, "give the program one session")
-            if self.found.restarted(run.step.units) and not self.runs.is_home(run.call):
+            anew = self.found.restarted(run.step.units)
+            kept = all(one.name in self.found.attributes for one in anew)
+            if anew and not kept and not self.runs.is_home(run.call):
                 text = "it draws from an iterator that begins anew in another function"
                 raise Refused(self.module, run.call, text, "run it where the iterator is made")
 

@@ -45,27 +45,33 @@ class PipelineFunctions:
 
     def __init__(self, expressions: Expressions) -> None:
         self.expressions = expressions
-        self._known: dict[ast.AST, bool] = {}
+        self._known: dict[ast.AST, int] = {}
 
-    def of(self, module: Module, node: ast.AST | None) -> Function | None:
-        """The function that a call reaches, if that gives back a dataset."""
+    def of(self, module: Module, node: ast.AST | None, count: int = 1) -> Function | None:
+        """The function that a call reaches, if that gives back a dataset, or so many of them."""
         if not isinstance(node, ast.Call):
             return None
         target = self.expressions.graph.target(module, node.func)
-        if target is None or target.owner is not None or not self._gives(target):
+        if target is None or target.owner is not None or self._given(target) != count:
             return None
         return target
 
-    def _gives(self, function: Function) -> bool:
+    def _given(self, function: Function) -> int:
+        """How many datasets a function gives back; 0 where it gives something else."""
         if function.node not in self._known:
-            self._known[function.node] = False  # of one that calls itself
+            self._known[function.node] = 0  # of one that calls itself
             names = self._datasets(function)
             body = function.node.body if isinstance(function.node, ast.FunctionDef) else []
             returned = [one.value for one in _statements(body) if isinstance(one, ast.Return)]
-            self._known[function.node] = bool(returned) and all(
-                one is not None and self._is(function.module, one, names) for one in returned
-            )
+            counts = {self._count(function.module, one, names) for one in returned}
+            self._known[function.node] = counts.pop() if len(counts) == 1 else 0
         return self._known[function.node]
+
+    def _count(self, module: Module, node: ast.expr | None, names: set[str]) -> int:
+        several = isinstance(node, ast.Tuple) and len(node.elts) > 1
+        parts = node.elts if isinstance(node, ast.Tuple) and several else [node]
+        known = all(one is not None and self._is(module, one, names) for one in parts)
+        return len(parts) if known else 0
 
     def _is(self, module: Module, node: ast.expr, names: set[str]) -> bool:
         def is_named(one: ast.expr) -> bool:
@@ -152,7 +158,7 @@ class PipelineFunctions:
                 target = self.expressions.graph.target(module, part)
                 if target is None or not self.expressions.touches_graph(target):
                     continue
-                if self._gives(target):
+                if self._given(target):
                     found.update(self.read(target))
                     continue
                 inside = self.expressions.of_module(module).of_function(target)

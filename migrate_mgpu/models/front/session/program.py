@@ -470,6 +470,10 @@ class SessionProgram:
     drawn: dict[ast.AST, Iterator] = field(default_factory=dict)  # by what takes the next element
     # Statements that begin an iterator anew: steps are given those that they draw from.
     restarts: dict[ast.Expr, IteratorStart] = field(default_factory=dict)
+    # Datasets and iterators of the object that methods begin anew: its attributes by the names of
+    # its constructor, and what it keeps for that alone, by the statements that had kept a start.
+    attributes: dict[str, str] = field(default_factory=dict)
+    kept: dict[ast.Assign, list[str]] = field(default_factory=dict)
 
     def limits_trained(self, unit: Unit, updates: Iterable[Update]) -> bool:
         """Whether a unit limits variables that updates of its step train: behind these, here."""

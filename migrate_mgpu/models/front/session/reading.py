@@ -31,6 +31,7 @@ from migrate_mgpu.models.front.session.graph_exports import GraphExportReader
 from migrate_mgpu.models.front.session.graph_owners import GraphOwnerReader
 from migrate_mgpu.models.front.session.host_objects import Assignment, SaverCall
 from migrate_mgpu.models.front.session.iterators import IteratorReader
+from migrate_mgpu.models.front.session.kept_iterators import KeptIteratorReader
 from migrate_mgpu.models.front.session.layer_objects import LayerObjectReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.metrics import MetricReader
@@ -160,6 +161,7 @@ class _Reader(StatementReader):
         self.metrics = MetricReader(state)
         self.iterators = IteratorReader(state, self.driving.summaries.takes)
         self.clients.iterators = ClientIteratorReader(state, self.iterators, self.eager_values)
+        self.clients.kept_iterators = KeptIteratorReader(state, self.iterators)
         state.towers = TowerReader(
             self.found,
             self.graph,
@@ -206,6 +208,9 @@ class _Reader(StatementReader):
         self._check_conditions()
         self._check_globals()
         self.clients.read()
+        for place, entry in enumerate(self.scope.entries):
+            if entry.statement in self.found.kept and self.found.roles[place] is Role.GONE:
+                self.found.roles[place] = Role.COMPUTED  # something else is kept there
         self._read_shared()
         savers = self.driving.savers
         GraphExportReader(self.state).read(savers.names, savers.is_whole)
@@ -431,11 +436,11 @@ class _Reader(StatementReader):
         self.driving.read(statement)
         if self.driving.summaries.stated(statement):
             return Role.UNIT
-        if self.iterators.begins(statement):
-            return Role.GONE
         exported = self.clients.exports(statement)
         if exported is not None:
             return exported
+        if self.iterators.begins(statement):
+            return Role.GONE
         if self.clients.returns(statement):
             return Role.HOST
         if self.clients.calls_client(statement) and not self.runs.concerns(statement):
@@ -700,6 +705,14 @@ class _Reader(StatementReader):
             return self.units.assigned(statement, target)
         if self._initializers(target, value) or self._is_alias(target, value):
             return Role.GONE
+        several = self.iterators.several(statement, target)
+        if several:
+            assert isinstance(target, ast.Tuple)
+            for one in target.elts:
+                assert isinstance(one, ast.Name)
+                self.state.only_binding(one)
+            self.meanings.update((one.name, one) for one in several)
+            return Role.HOST_OBJECT
         if isinstance(target, ast.Name):
             summaries = self.driving.summaries.lists(value, target)
             if summaries is not None:

@@ -11,6 +11,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.api.float_values import is_float
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session import host_objects
 from migrate_mgpu.models.front.session.host_objects import OwnIterator
 from migrate_mgpu.models.front.session.program import SessionProgram
 from migrate_mgpu.models.ir import Fetch, Placeholder, Run
@@ -365,7 +366,8 @@ class RunWriter:
         if run.step in self.program.eager:
             return self.context.render(run.step.values[0])
         name = self.step(run)
-        iterators = [one.name for one in self.program.restarted(run.step.units)]
+        anew = self.program.restarted(run.step.units)
+        iterators = [self._drawn_from(one, name) for one in anew]
         in_order = [placeholder for placeholder, _ in run.feeds] == list(run.step.feeds)
         for placeholder in run.step.feeds if run.fed is not None or not in_order else ():
             if placeholder.name.startswith("_"):  # tf.function calls it `arg__x`
@@ -394,6 +396,15 @@ class RunWriter:
             comments = [([], "")] * len(iterators) + comments
             return self._with_comments(name, arguments, comments, indent)
         return self.style.call(name, arguments, indent, column, tail)
+
+    def _drawn_from(self, iterator: host_objects.Iterator, name: str) -> str:
+        """What a step is given that it draws from: an attribute where methods begin it anew.
+
+        ``name`` is that of the step there, an attribute of the same object.
+        """
+        holder, _, _ = name.rpartition(".")
+        kept = self.program.attributes.get(iterator.name)
+        return f"{holder}.{kept}" if holder and kept else iterator.name
 
     def _comments(self, run: Run) -> list[tuple[list[str], str]]:
         """The comments above each value of a dictionary that is fed, and behind it."""

@@ -15,6 +15,7 @@ from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.api.graph import SPARSE_TENSOR, SPARSE_VALUE
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.folding import is_computed
+from migrate_mgpu.models.front.session.host_objects import IteratorStart
 from migrate_mgpu.models.front.session.placeholders import is_unshaped
 from migrate_mgpu.models.front.session.program import (
     GraphClient,
@@ -308,7 +309,7 @@ class _Writer:
             self.edits.edit(Edit(*self.source.span(call), text))
         self.found.merge(self.summaries.found)
         for restart, start in self.program.restarts.items():
-            text = f"{start.iterator.name} = {self.construction.begun(start.source)}"
+            text = self._restarted(start)
             self.edits.edit(Edit(*self.source.span(restart), text))
         for own in self.program.own_iterators:
             for edit in runs.own_iterator(own):
@@ -461,6 +462,27 @@ class _Writer:
         late = [u for u in step.units if is_late(u) and not self._is_loss(u.node)]
         place = step.place
         return place if late and max(u.place for u in late) == place else place + 1
+
+    def _restarted(self, start: IteratorStart) -> str:
+        """The statement that begins an iterator anew, or that of an object."""
+        if not start.holder:
+            return f"{start.iterator.name} = {self.construction.begun(start.source)}"
+        holder, known = start.holder, self.program.attributes
+        source = start.source
+        name = source.attr if isinstance(source, ast.Attribute) else known[ast.unparse(source)]
+        return f"{holder}.{known[start.iterator.name]} = iter({holder}.{name})"
+
+    def _kept(self, statement: ast.Assign, dedent: int, role: Role) -> None:
+        """What an object keeps to begin an iterator by, in the place of its start, or beside it."""
+        assert isinstance(self.scope.node, ast.FunctionDef)
+        me = self.scope.node.args.args[0].arg
+        lines = [f"{me}.{name} = {name}" for name in self.program.kept[statement]]
+        if role is Role.HOST:
+            lines.insert(0, self.source.code(statement))
+        indent = self.source.indent_of(statement)[: -dedent or None]
+        text = f"{self.source.newline}{indent}".join(lines)
+        self.edits.edit(Edit(*self.source.span(statement), text))
+        self.found.moved.add(statement)
 
     def _made_at(self, step: Step, statement: ast.stmt) -> str:
         """How a step is called at a statement; empty where it is not made yet."""
@@ -678,7 +700,9 @@ class _Writer:
 
     def _keep(self, entry: Entry, role: Role) -> None:
         statement = entry.statement
-        if role is Role.PLACEHOLDER:
+        if isinstance(statement, ast.Assign) and statement in self.program.kept:
+            self._kept(statement, entry.dedent, role)
+        elif role is Role.PLACEHOLDER:
             made = next(p for p in self.program.placeholders if p.unit is statement)
             is_number = made in self.program.numbers
             text = placeholder_text(made, self.names.spec(made), is_number, self.context)

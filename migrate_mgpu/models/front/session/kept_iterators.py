@@ -54,6 +54,7 @@ class KeptIteratorReader(StatementReader):
         source = start.source
         if isinstance(source, ast.Name):
             self._keeps(source.id, call)
+            self._keeps(ast.unparse(start.iterator.source), call)  # which steps are traced with
         elif not self._is_given(source):
             text = "an iterator begins anew, and its dataset has no name"
             raise Refused(self.module, statement, text, "give the dataset a name")

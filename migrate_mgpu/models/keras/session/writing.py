@@ -465,12 +465,17 @@ class _Writer:
 
     def _restarted(self, start: IteratorStart) -> str:
         """The statement that begins an iterator anew, or that of an object."""
+        name = start.iterator.name
+        own = f"{start.holder}.{self.program.attributes[name]}" if start.holder else name
+        return f"{own} = {self._begun_anew(start)}"
+
+    def _begun_anew(self, start: IteratorStart) -> str:
+        """What draws from a dataset, or from that of an object, from its beginning."""
+        source, known = start.source, self.program.attributes
         if not start.holder:
-            return f"{start.iterator.name} = {self.construction.begun(start.source)}"
-        holder, known = start.holder, self.program.attributes
-        source = start.source
+            return self.construction.begun(source)
         name = source.attr if isinstance(source, ast.Attribute) else known[ast.unparse(source)]
-        return f"{holder}.{known[start.iterator.name]} = iter({holder}.{name})"
+        return f"iter({start.holder}.{name})"
 
     def _kept(self, statement: ast.Assign, dedent: int, role: Role) -> None:
         """What an object keeps to begin an iterator by, in the place of its start, or beside it."""
@@ -501,10 +506,12 @@ class _Writer:
             if drawn and step.feeds:
                 continue
             if step.updates and self._slot(step) <= places.get(statement, len(places)):
-                given = ", ".join(self.construction.begun(one.source) for one in drawn)
                 shown = self.parameters.known_at(step, statement)
+                holder = shown.rpartition(".")[0] if drawn else ""
+                given = (IteratorStart(one, one.source, holder) for one in drawn)
+                begun = ", ".join(map(self._begun_anew, given))
                 if shown:
-                    return f"{shown}.get_concrete_function({given})"
+                    return f"{shown}.get_concrete_function({begun})"
         return ""
 
     def _is_loss(self, node: ast.AST) -> bool:

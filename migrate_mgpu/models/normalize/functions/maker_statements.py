@@ -330,6 +330,13 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", text)
 
 
+def _is_below(module: Module, node: ast.AST, block: ast.With) -> bool:
+    """Whether a statement below a block, in the same body, has a node: the block has run there."""
+    body = module.names.block(block)
+    below = body[body.index(block) + 1 :]
+    return any(one is node or one in module.names.ancestors(node) for one in below)
+
+
 def _is_text(module: Module, node: ast.expr | None) -> bool:
     """Whether an expression is a text, or a parameter that names what its function makes."""
     return isinstance(constant(node), str) or (
@@ -377,6 +384,8 @@ def _scope_names(module: Module, node: ast.FunctionDef, graph: CallGraph) -> lis
             if not isinstance(mention.ctx, ast.Load):
                 continue
             around = next((one for one in own if one in names.ancestors(mention)), None)
+            if around is None and len(own) == 1 and _is_below(module, mention, own[0]):
+                around = own[0]
             attribute = names.parents[mention]
             keyword = names.parents[attribute]
             operation = name_of(module, names.parents[keyword])

@@ -4,6 +4,8 @@
 and `tf.layers.dropout(x, rate, training=True)` the same of `rate=rate`. A layer of Keras takes a
 number when it is made. Those that are told by a tensor whether they train stay layers.
 
+A rate that is `tf.constant(0.75)` by an only name is that number.
+
 `tf.layers.dropout(x, 0.5, is_training)` gives that as the shape of its noise, and never drops
 anything: without it, it does the same.
 """
@@ -16,7 +18,7 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.style import spelling
-from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 
@@ -44,12 +46,27 @@ def normalize(module: Module) -> list[Edit]:
     found: list[Edit] = []
     for name, calls in calls_of_names(module).items():
         for call in calls if name in _FORMS else ():
-            text = _written(module, call, name)
-            if text is not None:
+            number = _number(module, call, name)
+            text = _written(module, call, name) if number is None else None
+            if number is not None:
+                found.append(number)
+            elif text is not None:
                 found.append(Edit(*module.source.span(call), text))
             elif name == "layers.dropout":
                 found += _without_noise(module, call)
     return found
+
+
+def _number(module: Module, call: ast.Call, name: str) -> Edit | None:
+    """The edit for a rate that is a constant of the graph, of a number."""
+    parameters, _, _, names = _FORMS[name]
+    rate = by_parameter(call, parameters).get("rate" if "rate" in names else "keep_prob")
+    made = module.names.only_value(rate) if isinstance(rate, ast.Name) else None
+    if rate is None or not isinstance(made, ast.Call) or name_of(module, made) != "constant":
+        return None
+    if len(made.args) != 1 or made.keywords or not isinstance(constant(made.args[0]), float):
+        return None
+    return Edit(*module.source.span(rate), module.source.code(made.args[0]))
 
 
 def _written(module: Module, call: ast.Call, name: str) -> str | None:

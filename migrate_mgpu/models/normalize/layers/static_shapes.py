@@ -329,7 +329,7 @@ class _Shapes:
     ) -> Dimensions | None:
         """What a convolution or a pool leaves of an image."""
         image = self._part(at, told.get("input"), deep)
-        strides, padding = _listed(at, told.get("strides")), constant(told.get("padding"))
+        strides, padding = _listed(at, told.get("strides")), _text(at, told.get("padding"))
         if image is None and not pools:
             image = [None] * 4  # it leaves as many channels as its kernel says
         if image is None or kernel is None or strides is None:
@@ -389,6 +389,14 @@ def _within(module: Module, node: ast.expr) -> ast.expr:
         if module.names.qualname(node.func) == "builtins.int":
             return _within(module, node.args[0])
     return node
+
+
+def _text(at: _At, node: ast.expr | None) -> object:
+    """A constant, or the one that a function's parameter is given."""
+    while isinstance(node, ast.Name) and node.id in at.given and at.module.names.is_parameter(node):
+        at = at.given[node.id]
+        node = at.node
+    return constant(node)
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:

@@ -99,6 +99,7 @@ from migrate_mgpu.models.normalize.objects import (
     network_methods,
     parts_behind,
     repeated_networks,
+    settled_attributes,
     unread_parts,
     unread_states,
 )
@@ -340,6 +341,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(searched_functions.normalize),
     _of_objects(_whole(parts_behind.normalize)),
     _among(unread_states.normalize),
+    _of_objects(_alone(settled_attributes.normalize)),
     _alone(fetched_states.normalize),
     _alone(conditional_dropout.normalize),
     _alone(cell_loops.normalize),

@@ -63,7 +63,7 @@ class CompletenessCheck(StatementReader):
         known |= {one.statement for one in self.found.savers}
         known |= {one.statement for one in self.found.event_writers}
         known |= self.found.graphs | {one.call for one in self.found.assignments}
-        known |= {*self.found.checkpoint_queries}
+        known |= {*self.found.checkpoint_queries, *self.found.handed}
         for client in self.found.clients:
             known |= {part for block in client.blocks for part in header_of(block)}
             pairs = zip(client.entries, client.roles)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.api.graph import INITIALIZES, INITIALIZES_METRICS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
@@ -47,6 +47,7 @@ class DrivingReader:
         self._without_values: list[Maker] = []  # later sessions that restore nothing
         self._partly: dict[Maker, tuple[ast.Call, Saver]] = {}  # those that restore some
         self._looked_into: dict[ast.AST, bool] = {}  # functions that only give first values
+        self._asked: set[Scope] = set()  # functions whose writer is looked for
 
     def made(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Meaning | None:
         """What an assignment makes beside the graph; None where it is nothing of that.
@@ -159,7 +160,37 @@ class DrivingReader:
                     text = f"`{node.id}` is also assigned elsewhere"
                     raise Refused(self.module, node, text, "give the two different names")
                 return one
-        return None
+        return self._given_writer(home, node.id) if home is not None else None
+
+    def _given_writer(self, home: Scope, name: str) -> EventWriter | None:
+        """The writer that all calls of a function give its parameter."""
+        if [one.kind for one in home.bindings[name]] != ["parameter"] or home in self._asked:
+            return None
+        self._asked.add(home)
+        values = list(self.runs.origins.arguments_for(home.node, name))
+        found = {
+            self.writer(one) if isinstance(one, (ast.Name, ast.Attribute)) else None
+            for one in values
+        }
+        self._asked.discard(home)
+        return found.pop() if len(found) == 1 else None
+
+    def _check_writer_calls(self) -> None:
+        """All summaries that are written are seen to be, by writers that are known.
+
+        Raises:
+            Refused: one is written by what may be none of those.
+        """
+        known = {one.call for one in self.found.writer_calls}
+        functions = self.found.functions
+        for call in self.module.names.calls:
+            func = call.func
+            if not isinstance(func, ast.Attribute) or func.attr != "add_summary" or call in known:
+                continue
+            home = self.module.names.scope_at(call).function() or self.module.tree
+            if home in functions:
+                text = f"what writer `{self.module.source.code(func.value)}` is is not seen"
+                raise Refused(self.module, call, text, "make it where it is used")
 
     def _kept_writer(self, node: ast.Attribute) -> EventWriter | None:
         """The writer that a method gives its object: `self.writer = tf.summary.FileWriter(...)`."""
@@ -368,6 +399,7 @@ class DrivingReader:
         }
         handed |= {part for one in self.found.exports for part in walk(one) if part is not one}
         self._check_kept_writers()
+        self._check_writer_calls()
         for name in self.module.names.scope_of_name:
             if isinstance(name.ctx, ast.Load) and name not in self.runs.known:
                 if name in handed:

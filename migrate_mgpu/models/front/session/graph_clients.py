@@ -33,6 +33,7 @@ from migrate_mgpu.models.front.session.session_order import SessionOrder
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.ir import Variables
 
+_HANDED = ("train.Saver", "summary.FileWriter", "train.SummaryWriter")
 _ADVICE = "run it, and use its value"
 
 
@@ -133,7 +134,7 @@ class GraphClientReader(StatementReader):
                 self.driving.begins_alone(maker)
         for client in self.found.clients:
             self.iterators.read(client)
-        for client in sorted(self.found.clients, key=self._hands_no_saver):
+        for client in sorted(self.found.clients, key=self._hands_nothing):
             for place, entry in enumerate(client.entries):
                 role = self._client_role(client, entry.statement, entry.opens, place)
                 client.roles.append(role)
@@ -141,13 +142,13 @@ class GraphClientReader(StatementReader):
         self._drop_empty()
         self._check_clients()
 
-    def _hands_no_saver(self, client: GraphClient) -> bool:
-        """Whether a client makes no saver that others are given, before which it is read."""
+    def _hands_nothing(self, client: GraphClient) -> bool:
+        """Whether a client makes no saver or writer that others are given: it is read first."""
         names = [
             one.statement.targets[0]
             for one in client.entries
             if isinstance(one.statement, ast.Assign)
-            and name_of(self.module, one.statement.value) == "train.Saver"
+            and name_of(self.module, one.statement.value) in _HANDED
         ]
         home = self.names.scopes[client.node]
         return not any(

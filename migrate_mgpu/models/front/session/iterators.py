@@ -111,7 +111,47 @@ class IteratorReader(StatementReader):
 
     def _is_given(self, node: ast.expr) -> bool:
         """Whether an expression is a dataset that was made elsewhere."""
-        return self._is_named(node) or self.pipelines.of(self.module, node) is not None
+        known = self._is_named(node) or self.pipelines.of(self.module, node) is not None
+        return known or self._is_handed(node)
+
+    def _is_handed(self, node: ast.expr) -> bool:
+        """Whether the scope that builds is given a dataset, as a parameter or for its object."""
+        home, name = self.scope.node, node.id if isinstance(node, ast.Name) else ""
+        if isinstance(node, ast.Attribute) and node.attr in self.origins.given:
+            stored = [one for one in self.names.attributes[node.attr] if _is_stored(one)]
+            made = self.names.statement(stored[0])
+            assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Name)
+            name = made.value.id
+        bindings = self.names.scopes[home].bindings.get(name, [])
+        if [one.kind for one in bindings] != ["parameter"]:
+            return False
+        values = list(self.origins.arguments_for(home, name))
+        if not values or not all(one is not None and self._is_made(one) for one in values):
+            return False
+        for one in values:
+            self._hand(one)
+        return True
+
+    def _is_made(self, node: ast.expr) -> bool:
+        """Whether other code makes a dataset there, or by an only name."""
+        made = self.names.only_value(node) if isinstance(node, ast.Name) else node
+        if made is None:
+            return False
+        known = self.pipelines.of(self.module, made) is not None
+        return known or is_dataset(self.module, made, self._is_made)
+
+    def _hand(self, node: ast.expr | None) -> None:
+        """Takes in how other code makes a dataset, which it goes on to do."""
+        made = self.names.only_value(node) if isinstance(node, ast.Name) else node
+        if made is None or made in self.found.handed:
+            return
+        self.found.handed.add(made)
+        self._check(made)
+        for part in walk(made):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                value = self.names.only_value(part)
+                if value is not None and self._is_made(value):
+                    self._hand(part)
 
     def makes_dataset(self, node: ast.expr, is_named: Callable[[ast.expr], bool]) -> bool:
         """Whether an expression makes a dataset by itself; ``is_named`` tells of names."""
@@ -330,7 +370,7 @@ class IteratorReader(StatementReader):
         Raises:
             Refused: it is made of something that cannot be written twice, or not begun there.
         """
-        if not self._is_named(start.source):
+        if not isinstance(start.source, ast.Name) or not self._is_given(start.source):
             text = "an iterator begins anew, and its dataset has no name"
             raise Refused(self.module, statement, text, "give the dataset a name")
         if not self.runs.is_home(statement) or self.scope.owner is not None:
@@ -361,6 +401,10 @@ class IteratorReader(StatementReader):
             if anew and not kept and not self.runs.is_home(run.call):
                 text = "it draws from an iterator that begins anew in another function"
                 raise Refused(self.module, run.call, text, "run it where the iterator is made")
+
+
+def _is_stored(node: ast.Attribute) -> bool:
+    return not isinstance(node.ctx, ast.Load)
 
 
 def _one_for_each(node: ast.expr) -> bool:

@@ -467,6 +467,7 @@ class SessionProgram:
     metrics: dict[ast.AST, RunningMetric] = field(default_factory=dict)  # by statements
     beginnings: list[Beginning] = field(default_factory=list)  # in the scope, in their order
     metric_resets: list[ast.Expr] = field(default_factory=list)  # they begin all metrics anew
+    handed: set[ast.AST] = field(default_factory=set)  # datasets that other code makes for it
     drawn: dict[ast.AST, Iterator] = field(default_factory=dict)  # by what takes the next element
     # Statements that begin an iterator anew: steps are given those that they draw from.
     restarts: dict[ast.Expr, IteratorStart] = field(default_factory=dict)

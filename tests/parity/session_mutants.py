@@ -564,6 +564,17 @@ MUTANTS: dict[str, Mutant] = {
         r"^    iterator = iter\(test_data\)$",
         "    iterator = iter(train_data)",
     ),
+    "a method that begins with the other dataset": Mutant(
+        "iterators_of_object", r"iter\(self\.test_set\)", "iter(self.train_set)"
+    ),
+    "dropout as a method sets it later on": Mutant(
+        "iterators_of_object", r"training=False", "training=True"
+    ),
+    "a dataset that goes on where it has ended": Mutant(
+        "handed_datasets",
+        r"^            iterator = iter\(dataset\)$",
+        "            iterator = iter(dataset.skip(1))",
+    ),
     "metrics that are never reset": Mutant("metrics", r"^    acc\.reset_state\(\)\n", ""),
     "a batch that a metric does not see": Mutant(
         "metrics", r"^    mean_loss_metric\.update_state\(loss\)\n", "", ("printed",)

@@ -188,7 +188,7 @@ class DrivingReader:
             if not isinstance(func, ast.Attribute) or func.attr != "add_summary" or call in known:
                 continue
             home = self.module.names.scope_at(call).function() or self.module.tree
-            if home in functions:
+            if home in functions and self.runs.origins.target(call) is None:
                 text = f"what writer `{self.module.source.code(func.value)}` is is not seen"
                 raise Refused(self.module, call, text, "make it where it is used")
 

@@ -138,6 +138,16 @@ def test_what_rounding_alone_does_to_slots_is_allowed() -> None:
     assert found[0].status == "differs"
 
 
+def test_rounding_that_moves_other_elements_is_told() -> None:
+    apart = {"saved/w/Adam": numpy.array([[0.03], [0.0], [0.0]])}  # a unit that is on or off
+    rounding = Rounding({}, apart, {}, [])
+    found = with_values(rounding, **{"w/Adam": [[0.5], [-2.02], [1.0]]})
+    assert [one.status for one in found] == ["equal", "equal"]
+    assert "rounding alone moves 1 of the values in the last file as far" in found[1].detail
+    (found,) = with_values(rounding, **{"w/Adam": [[0.5], [-2.02], [1.03]]})  # further, as a whole
+    assert (found.status, found.name) == ("differs", "checkpoints/w/Adam")
+
+
 class Recorder:
     def __init__(self) -> None:
         self.lock = threading.RLock()

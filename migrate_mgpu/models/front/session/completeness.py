@@ -95,7 +95,8 @@ class CompletenessCheck(StatementReader):
                     raise Refused(reference.module, reference.node, text)
         run = {unit for step in self.found.steps for unit in step.units}
         run.update(closure(self.found.sizes))
-        self.found.idle += (u.node for u in self.found.units.values() if u not in run)
+        idle = (unit.node for unit in self.found.units.values() if unit not in run)
+        self.found.idle += (node for node in idle if not _asks_for_size(node))
         if self.state.shared is not None:
             return  # some program trains it
         if any(run.step.updates for run in self.found.runs):
@@ -472,3 +473,13 @@ def _is_named_alike(module: Module, use: Use) -> bool:
         return False
     bound = module.names.module_scope.bindings[target.id]
     return len(statement.targets) == len(bound) == 1 and has_alike(name)
+
+
+def _asks_for_size(node: ast.AST) -> bool:
+    """`size = x.shape[-1].value`: it adds nothing to a graph, so that nothing is left out of it."""
+    asked = node.value if isinstance(node, ast.Assign) else None
+    while asked is not None:
+        if isinstance(asked, ast.Attribute) and asked.attr in ("shape", "get_shape"):
+            return True
+        asked = getattr(asked, "func" if isinstance(asked, ast.Call) else "value", None)
+    return False

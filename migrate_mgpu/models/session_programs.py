@@ -47,6 +47,7 @@ from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
 from migrate_mgpu.models.normalize.functions.mixed_indents import MIXED
 from migrate_mgpu.models.normalize.functions.version_arms import other_arms
+from migrate_mgpu.models.normalize.objects import class_obstacles
 from migrate_mgpu.models.normalize.sessions.monitored_sessions import WORKERS_ADVICE, refusal
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
@@ -78,7 +79,8 @@ class NativeSession(EditSet):
     ``sessions`` are all such calls. ``towers`` is the loop that builds copies of its model, if
     there is one. ``read`` are the functions that build the graph, ``unread`` mentions of TensorFlow
     in modules that other programs import as well: one of those has to read them. ``wanted`` is what
-    the program wants of the class that builds its graph.
+    the program wants of the class that builds its graph. ``told`` is what a finding says of
+    ``refused``.
     """
 
     module: Module
@@ -89,6 +91,7 @@ class NativeSession(EditSet):
     read: set[ast.AST] = field(default_factory=set)
     unread: list[tuple[Module, ast.AST]] = field(default_factory=list)
     wanted: SharedGraph | None = None
+    told: Diagnostic | None = None
 
     def changes(self, module: Module) -> bool:
         """Whether anything changes in a module."""
@@ -218,7 +221,9 @@ class NativeSessions:
             for changed, edits in found.edits.items():
                 changed.source.apply(edits)  # they do not overlap
         except Refused as refused:
-            return NativeSession(module, refused.diagnostic, towers=loop)
+            why = refused.diagnostic
+            told = class_obstacles.explained(why, self.graph)
+            return NativeSession(module, why, towers=loop, told=told)
         except Exception as error:
             return NativeSession(module, internal_error(Place(module, module.tree), error))
         return found

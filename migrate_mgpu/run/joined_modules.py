@@ -16,6 +16,7 @@ from typing import Union
 
 from migrate_mgpu.analysis.api_version import root_of
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.project import Project
@@ -25,7 +26,7 @@ from migrate_mgpu.analysis.taken_names import imports_of
 from migrate_mgpu.api.functions import SAME_STATUSES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.findings import FileResult, Finding, RunResult
-from migrate_mgpu.core.records import record, replaced
+from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.session.origins import is_annotation
 from migrate_mgpu.models.front.session.scope import trains
 from migrate_mgpu.source.notebook import Notebook
@@ -38,6 +39,7 @@ _FLAGS = ("app.flags", "flags")
 _OWN = ("__name__", "__file__", "__all__")  # what a module says of itself
 _WIDTH = 88
 
+APART = "class-in-another-module"  # a diagnostic's key
 BEGIN = "_begin_of_"  # of another module's text, in a joined one
 
 
@@ -48,7 +50,8 @@ class Joined:
     ``lines`` says of each line of ``data`` in which file it stands, and where. ``head`` are the
     statements at the beginning of ``origin``, with those that ``home`` has as well (``same``).
     ``name`` is what ``home`` calls the module by, if it does not import names of it. ``others``
-    import names as well, of a module that is a part of ``home`` already.
+    import names as well, of a module that is a part of ``home`` already. ``aliases`` are the names
+    that ``home`` has for those that it imports by other ones.
     """
 
     home: Module
@@ -60,6 +63,7 @@ class Joined:
     same: frozenset[ast.stmt]
     name: str
     others: tuple[Import, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def origins(self) -> tuple[Path, ...]:
@@ -172,49 +176,78 @@ def joined(
 
     ``modules`` are all that may import them.
     """
-    others = (one for one in modules if one not in (home, origin))
-    if any(origin in one.imported for one in others) or home in origin.imported:
-        return None
     imports = imports_of(home, origin, project)
     statements = sorted({one for one, _, _ in imports}, key=lambda one: one.lineno)
-    if not statements or not _are_alike(home, origin):
+    if not statements or why_apart(home, origin, project, modules) is not None:
         return None
     statement, *more = statements
-    if any(
-        one not in home.tree.body or not Layout(home.source, one).owns_lines for one in statements
-    ):
-        return None
     whole = [alias for _, alias, is_module in imports if is_module]
     if len(imports) != sum(len(one.names) for one in statements) or (whole and len(imports) > 1):
         return None
     if any(one.lineno != one.end_lineno or "*" in _names(one) for one in statements if more):
         return None
-    if any(alias.asname and alias not in whole for _, alias, _ in imports):
+    aliases = {
+        alias.name: alias.asname for _, alias, _ in imports if alias.asname and alias not in whole
+    }
+    if aliases and more:
         return None
     name = (whole[0].asname or whole[0].name) if whole else ""
     head = tuple(_head(home, origin))
     same = frozenset(one for one in head if _is_same(home, origin, one))
-    if _collide(home, origin, same, statements) or "." in name:
+    if "." in name:
         return None
-    changes = _unqualified(home, name) if name else []
+    changes = _unqualified(home, name) if name else _without_aliases(home, origin, aliases)
     absolute = _absolute(origin, head)
     if changes is None or absolute is None:
         return None
-    text = _Text(home, origin, statement, tuple(more), head, same, name)
+    text = _Text(home, origin, statement, tuple(more), head, same, name, aliases)
     return text.made(changes, absolute)
 
 
-def _are_alike(home: Module, origin: Module) -> bool:
-    """Whether the texts of two modules may stand in one file."""
+def why_apart(
+    home: Module, origin: Module, project: Project, modules: Iterable[Module]
+) -> Diagnostic | None:
+    """The statement for which two modules are not read as one, as far as it can be named."""
+
+    def because(module: Module, node: ast.AST, reason: str) -> Diagnostic:
+        text = f"{origin.path.name}, a class of which builds the graph, is not read as one with "
+        text += f"{home.path.name}: {reason}"
+        return Diagnostic(APART, Place(module, node), text)
+
+    for one in modules:
+        if one not in (home, origin) and origin in one.imported:
+            made = [statement for statement, _, _ in imports_of(one, origin, project)]
+            return because(
+                one, made[0] if made else one.tree, f"{one.path.name} imports it as well"
+            )
+    if home in origin.imported:
+        made = [statement for statement, _, _ in imports_of(origin, home, project)]
+        return because(origin, made[0] if made else origin.tree, "each imports the other one")
     if not (home.writable and origin.writable) or any(
         isinstance(one.source, Notebook) for one in (home, origin)
     ):
-        return False
+        return because(origin, origin.tree, "one of both is a notebook, or outside of the run")
     if home.source.newline != origin.source.newline:
-        return False
-    if any(is_main_guard(one) for one in origin.tree.body):
-        return False
-    return not any(isinstance(one, ast.Name) and one.id in _OWN for one in walk(origin.tree))
+        return because(origin, origin.tree, "their lines end otherwise")
+    for guard in origin.tree.body:
+        if is_main_guard(guard):
+            return because(origin, guard, "it is a program of its own")
+    for part in walk(origin.tree):
+        if isinstance(part, ast.Name) and part.id in _OWN:
+            return because(origin, part, f"it reads `{part.id}`")
+    statements = sorted(
+        {one for one, _, _ in imports_of(home, origin, project)}, key=lambda one: one.lineno
+    )
+    for own in statements:
+        if own not in home.tree.body or not Layout(home.source, own).owns_lines:
+            return because(home, own, "the import is in a block, or beside another statement")
+    same = {one for one in _head(home, origin) if _is_same(home, origin, one)}
+    name = next(iter(sorted(_colliding(home, origin, same, statements))), None)
+    if name is not None:
+        bound = origin.names.module_scope.bindings.get(name, ())
+        where = origin.names.statement(bound[0].node) if bound else origin.tree
+        return because(origin, where, f"`{name}` means something else in each")
+    return None
 
 
 def _head(home: Module, origin: Module) -> Iterator[ast.stmt]:
@@ -290,21 +323,19 @@ def _unresolved(module: Module) -> set[str]:
     }
 
 
-def _collide(
+def _colliding(
     home: Module,
     origin: Module,
     same: AbstractSet[ast.stmt],
     statements: Sequence[Import],
-) -> bool:
-    """Whether a name would mean something else in the joined text."""
+) -> set[str]:
+    """The names that would mean something else in the joined text."""
     ours, theirs = _bound(home, {*statements}), _bound(origin, same)
     taken = {name for one in statements for name in _names(one)}
     taken = theirs if "*" in taken else taken
     both = {name for name in ours & theirs if not _imports_alike(name, home, origin)}
-    if both or _unresolved(origin) & ours:
-        return True
     unknown = _unresolved(home) & theirs
-    return bool(unknown - taken)
+    return both | (_unresolved(origin) & ours) | (unknown - taken)
 
 
 def _imports_alike(name: str, *modules: Module) -> bool:
@@ -333,6 +364,23 @@ def _unqualified(home: Module, name: str) -> list[Edit] | None:
         if (known is not None and not gone) or "\n" in home.source.code(parent):
             return None
         found.append(Edit(*home.source.span(parent), parent.attr))
+    return found
+
+
+def _without_aliases(home: Module, origin: Module, aliases: Mapping[str, str]) -> list[Edit] | None:
+    """`Model` where `Network` stands, of `import Model as Network`; None where it means another."""
+    names, found = home.names, list[Edit]()
+    for name, alias in aliases.items():
+        if alias in origin.names.module_scope.bindings or list(aliases.values()).count(alias) > 1:
+            return None
+        if len(names.module_scope.bindings[alias]) > 1:
+            return None
+        for mention in names.mentions(alias, names.module_scope):
+            scope = names.scope_of_name[mention]
+            taken = names.defining_scope(name, scope) is not None
+            if taken or not isinstance(mention.ctx, ast.Load):
+                return None
+            found.append(Edit(*home.source.span(mention), name))
     return found
 
 
@@ -371,6 +419,7 @@ class _Text:
     head: tuple[ast.stmt, ...]
     same: frozenset[ast.stmt]
     name: str
+    aliases: Mapping[str, str]
 
     def made(self, changes: list[Edit], absolute: Mapping[ast.stmt, str]) -> Joined | None:
         source, theirs = self.home.source, self.origin.source
@@ -413,7 +462,7 @@ class _Text:
             return None
         return Joined(
             self.home, self.origin, self.statement, data, tuple(lines), self.head, self.same,
-            self.name, self.others,
+            self.name, self.others, self.aliases,
         )  # fmt: skip
 
 
@@ -673,13 +722,23 @@ class _Parted:
                 return None
         else:
             assert isinstance(statement, ast.ImportFrom)
-            before = _used(source.text)
-            names = [n for n in _names(statement) if n in there and (n in used or n not in before)]
+            before, aliases = _used(source.text), self.joined.aliases
+            names = [
+                n
+                for n in _names(statement)
+                if n in there and (n in used or aliases.get(n, n) not in before)
+            ]
             elsewhere = {name for one in self.joined.others for name in _names(one)}
             names += sorted(used - {*names} - elsewhere)
             if names != _names(statement):
                 module = "." * statement.level + (statement.module or "")
-                line = _imports(module, names) + "\n" if names else ""
+                told = [f"{n} as {aliases[n]}" if n in aliases else n for n in names]
+                line = _imports(module, told) + "\n" if names else ""
+            if aliases:
+                renamed = self._with_aliases(outer, place, used)
+                if renamed is None:
+                    return None
+                place, outer = renamed
         above = source.text[: layout.line_start].replace("\r\n", "\n")
         blank = len(above) - len(above.rstrip("\n"))
         begin = outer[:place].rstrip("\n") + "\n" * blank if blank else outer[:place]
@@ -719,21 +778,32 @@ class _Parted:
 
     def _qualified(self, outer: str, place: int, used: set[str]) -> tuple[int, str] | None:
         """`model.Model` where `Model` stands."""
-        tree = ast.parse(outer)
-        found: list[Edit] = []
-        starts = [0]
-        for line in outer.split("\n"):
-            starts.append(starts[-1] + len(line) + 1)
-        for node in _read_globally(tree, frozenset()):
-            if node.id not in used:
-                continue
-            if not isinstance(node.ctx, ast.Load):
-                return None
-            row = outer[starts[node.lineno - 1] : starts[node.lineno]].encode()
-            at = starts[node.lineno - 1] + len(row[: node.col_offset].decode())
-            found.append(Edit(at, at, f"{self.joined.name}."))
-        place += sum(len(edit.new) for edit in found if edit.start < place)
-        return place, splice(outer, found)
+        return _renamed(outer, place, {name: f"{self.joined.name}.{name}" for name in used})
+
+    def _with_aliases(self, outer: str, place: int, used: set[str]) -> tuple[int, str] | None:
+        """`Network` where `Model` stands, which is imported by that name."""
+        aliases = {name: one for name, one in self.joined.aliases.items() if name in used}
+        if not _used(outer).isdisjoint(aliases.values()):
+            return None
+        return _renamed(outer, place, aliases)
+
+
+def _renamed(text: str, place: int, becomes: Mapping[str, str]) -> tuple[int, str] | None:
+    """A text with other words for some names of its module, and where a place of it is then."""
+    found: list[Edit] = []
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    for node in _read_globally(ast.parse(text), frozenset()):
+        if node.id not in becomes:
+            continue
+        if not isinstance(node.ctx, ast.Load):
+            return None
+        row = text[starts[node.lineno - 1] : starts[node.lineno]].encode()
+        at = starts[node.lineno - 1] + len(row[: node.col_offset].decode())
+        found.append(Edit(at, at + len(node.id), becomes[node.id]))
+    place += sum(len(edit.new) - (edit.end - edit.start) for edit in found if edit.start < place)
+    return place, splice(text, found)
 
 
 def _read_globally(node: ast.AST, own: AbstractSet[str]) -> Iterator[ast.Name]:

@@ -22,6 +22,7 @@ from migrate_mgpu.core.registry import only
 from migrate_mgpu.core.states import NATIVE
 from migrate_mgpu.models.front.rewriters import SessionRewriter, TowerRewriter
 from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.models.front.session.unknown_calls import CLASS_IN_GRAPH
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.normalize.functions import (
     builders_in_place,
@@ -29,6 +30,7 @@ from migrate_mgpu.models.normalize.functions import (
     unread_functions,
 )
 from migrate_mgpu.models.normalize.objects import unread_states
+from migrate_mgpu.models.normalize.objects.class_obstacles import CLASS_STAYS
 from migrate_mgpu.models.normalize.sessions import monitored_sessions, printed_parts, unread_steps
 from migrate_mgpu.models.normalize.sessions.session_passes import PassInput, edits_of
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
@@ -38,6 +40,7 @@ from migrate_mgpu.run.joined_modules import (
     has_trained_class,
     joined,
     modules_of_bases,
+    why_apart,
 )
 from migrate_mgpu.run.merged_classes import (
     Merged,
@@ -322,7 +325,8 @@ class _Attempts:
             one, left = as_one()
         without = reduced(modules, inside, free) if unread and one is None else []
         if without:
-            one, _ = as_one(without=without)
+            one, less = as_one(without=without)
+            left = less or left
             if one is not None:
                 self.lost += ((entry, said) for said in _of_unread(modules, free, inside))
         if one is not None:
@@ -341,10 +345,34 @@ class _Attempts:
         here = _kept(first.result, {entry, *free}, codes)
         if left is not None and here:
             self.said.append((here[0], left))
+        named = _reasons(first.result, result, {entry, *free}, codes) if result is not None else ()
+        told = [*named]
+        for said in [left] if left is not None else [one for _, one in told] or here[:1]:
+            self.said += self._of_class(state, inside, said)
+        self.said += told
         if result is None:
             return {home}
-        self.said += _reasons(first.result, result, {entry, *free}, codes)
         return {one.path for one in _kept(result, own.keys(), codes)[:1]} or {home}
+
+    def _of_class(
+        self, state: State, graph: CallGraph, said: Finding
+    ) -> Iterator[tuple[Finding, Finding]]:
+        """Why a class that was not understood is not read with the module that makes its object."""
+        if said.key not in (CLASS_IN_GRAPH, CLASS_STAYS) or state.session is None:
+            return
+        home, every = state.session.module, graph.project.modules.values()
+        for origin in candidates(home, graph):
+            why = why_apart(home, origin, graph.project, every)
+            if why is None or not (said.key == CLASS_IN_GRAPH or has_trained_class(origin)):
+                continue
+            if why.module.path in self._free(state):
+                cell, line, column = place(why.module.source, why.module.source.span(why.node)[0])
+                text = f"the session stays, on the bridge: {why.reason}"
+                yield said, replaced(
+                    said, path=why.module.path, cell=cell, line=line, column=column, message=text,
+                    key=why.key, advice=why.advice,
+                )  # fmt: skip
+                return
 
     def _is_one(
         self, entry: Path, one: _AsOne, modules: Sequence[Module], graph: CallGraph
@@ -751,7 +779,7 @@ def _of_unread(modules: Sequence[Module], free: Set[Path], graph: CallGraph) -> 
         if module.path in free:
             cell, line, column = place(module.source, module.source.span(node)[0])
             code = only(SessionRewriter).rule.code
-            text = unread_functions.TOLD.format(node.name)
+            text = unread_functions.told(module, node, graph)
             yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
 
 

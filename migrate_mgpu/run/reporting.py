@@ -188,7 +188,7 @@ class Report:
         towers = only(TowerRewriter).rule
         rule = only(SessionRewriter).rule
         if one.refused is not None:
-            why = one.refused
+            why = one.told or one.refused
             rule = towers if one.towers is not None else rule
             text = f"the session stays, on the bridge: {why.reason}"
             self.diagnostic(replaced(why, reason=text, code=rule.code), f.KEPT)

@@ -197,7 +197,7 @@ def without_functions(source: Source, nodes: Iterable[ast.stmt]) -> list[Edit]:
     found: list[Edit] = []
     edits = (without_function(source, node) for node in nodes)
     for edit in sorted(edits, key=lambda edit: edit.start):
-        if found and edit.start < found[-1].end:  # the last one of a file takes lines above it
+        while found and edit.start < found[-1].end:  # the last one of a file takes lines above it
             edit = Edit(found.pop().start, edit.end, "")
             top, bottom = source.part_at(edit.start)
             above = source.text[top : edit.start].rstrip()

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from migrate_mgpu.core.findings import RunResult
+from migrate_mgpu.models.front.session.unknown_calls import CLASS_IN_GRAPH
+from migrate_mgpu.models.normalize.objects.class_obstacles import CLASS_STAYS
+from migrate_mgpu.run.joined_modules import APART as APART_KEY
 from tests.support.migration import after, run, said
 
 MODEL = '''\
@@ -125,6 +128,23 @@ def test_the_module_by_its_name() -> None:
     assert "    model = nets.Model(2)\n" in after["main.py"]
 
 
+def test_a_class_by_another_name() -> None:
+    main = MAIN.replace("import Model", "import Model as Net").replace("Model(2)", "Net(2)")
+    main = main.replace("print(loss)", 'print(loss, "Model")  # of Model')
+    after = texts(("main.py", main), ("model.py", MODEL))
+    assert "from model import Model as Net\n" in after["main.py"]
+    assert "    model = Net(2)\n" in after["main.py"]
+    assert 'print(loss, "Model")  # of Model' in after["main.py"]
+
+
+def test_names_of_which_one_has_another() -> None:
+    main = MAIN.replace("import Model", "import RATE, Model as Net").replace("Model(2)", "Net(2)")
+    after = texts(
+        ("main.py", main.replace("print(loss)", "print(loss, RATE)")), ("model.py", MODEL)
+    )
+    assert "from model import RATE, Model as Net\n" in after["main.py"]
+
+
 def test_all_names_of_the_module() -> None:
     main = MAIN.replace("import Model", "import *").replace("print(loss)", "print(loss, RATE)")
     after = texts(("main.py", main), ("model.py", MODEL))
@@ -164,8 +184,15 @@ STAYS = {
             "    model = Model(2)\n", "    from model import Model\n    model = Model(2)\n"
         )
     },
-    "the class has another name there": {
-        "main.py": MAIN.replace("import Model", "import Model as Net").replace("Model(2)", "Net(2)")
+    "the class has another name there, which is one of the other file's": {
+        "main.py": MAIN.replace("import Model", "import Model as RATE").replace(
+            "Model(2)", "RATE(2)"
+        )
+    },
+    "the class has another name there, and something else has its own": {
+        "main.py": MAIN.replace("import Model", "import Model as Net").replace(
+            "    model = Model(2)\n", "    Model = Net\n    model = Net(2)\n"
+        )
     },
     "the module itself goes somewhere": {
         "main.py": MAIN.replace("from model import Model", "import model as nets").replace(
@@ -184,12 +211,27 @@ def test_what_goes_of_a_class_that_programs_share_is_told_once() -> None:
     assert [one.path.name for one in told] == ["model.py"], said(result)
 
 
+# What is told of those, at the statement that keeps the files apart.
+APART = {
+    "a name means two things": ("model.py", "RATE = 0.1"),
+    "it is a program itself": ("model.py", "if __name__"),
+    "it asks for its name": ("model.py", "print(__name__)"),
+    "it is imported where it is needed": ("main.py", "from model import Model"),
+}
+
+
 @pytest.mark.parametrize("case", STAYS)
 def test_it_stays_where_the_files_cannot_be_one(case: str) -> None:
     files = {"main.py": MAIN, "model.py": MODEL, **STAYS[case]}
     result = run(*files.items(), bridge=True, native_sessions=True)
     assert not [one for one in result.programs if one.state == "native"]
-    assert any("class of the program, makes in the graph" in one for one in said(result))
+    kept = [one for one in result.findings if one.code == "MGPU205" and one.state == "kept"]
+    assert {one.key for one in kept} <= {APART_KEY, CLASS_IN_GRAPH, CLASS_STAYS}, said(result)
+    if case in APART:
+        name, text = APART[case]
+        found = next(one for one in kept if one.key == APART_KEY)
+        assert found.path.name == name
+        assert text in files[name].splitlines()[found.line - 1]
 
 
 def test_what_keeps_it_then_is_said() -> None:

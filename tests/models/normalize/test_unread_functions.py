@@ -289,3 +289,70 @@ def test_several_go_from_the_end_of_a_file() -> None:
     text = after(result, ("ops.py", ""))
     assert "flat" not in text and "wide" not in text and text.endswith("(x)\n"), text
     assert len(told(result)) == 2
+
+
+OBJECT = """\
+import numpy as np
+import tensorflow as tf
+{imports}
+
+class Net(object):
+    def __init__(self, x):
+        self.w = tf.get_variable("w", [3, 1])
+        self.out = tf.matmul(x, self.w)
+
+    def names(self):
+        return {{"w": self.w}}
+
+    # For other programs.
+    def save(self, sess):
+        return tf.train.Saver(self.names()).save(sess, "w")
+
+    def load_weights(self, sess):
+        return tf.train.Saver(self.names()).restore(sess, "w")
+
+x = tf.placeholder(tf.float32, [None, 3])
+net = Net(x)
+loss = tf.reduce_mean(tf.square(net.out - 1.0))
+train = tf.train.AdamOptimizer(0.01).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {{x: np.ones([2, 3])}})
+{last}
+"""
+
+
+def methods(imports: str = "", last: str = "", old: str = "", new: str = "") -> RunResult:
+    text = OBJECT.format(imports=imports, last=last).replace(old, new)
+    return run(("main.py", text), bridge=True, native_sessions=True)
+
+
+def test_methods_that_nothing_calls_go() -> None:
+    result = methods()
+    assert [one.state for one in result.programs] == ["native"], said(result)
+    text = after(result, ("main.py", ""))
+    assert "Saver" not in text and "For other programs" not in text
+    assert len(told(result)) == 3
+    assert any("only methods that nothing calls call `names`" in one for one in said(result))
+
+
+METHODS = {
+    "a text names one": methods(imports="NAMES = ['load_weights']\n"),
+    "another object has one of its name": methods(last="np.load_weights(1)"),
+    "the object goes to a library": methods(last="np.asarray(net)"),
+    "the object is kept in a list": methods(last="nets = [net]"),
+    "the object gives itself away": methods(
+        old="        self.out", new="        np.sum(self)\n        self.out"
+    ),
+    "a name that is computed": methods(last="getattr(net, 'o' + 'ut')"),
+    "a decorated one": methods(
+        old="    def load_weights", new="    @np.vectorize\n    def load_weights"
+    ),
+    "one of Python's own": methods(old="load_weights", new="__enter__"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("result", METHODS.values(), ids=METHODS)
+def test_methods_that_may_be_called_stay(result: RunResult) -> None:
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert not told(result)

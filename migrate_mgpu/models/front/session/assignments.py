@@ -25,6 +25,7 @@ class AssignmentReader:
         self.found = found
         self.runs = runs
         self.expressions = expressions
+        self._early: list[ast.Call] = []  # in functions that stand above what initializes
 
     def read(self, statement: ast.stmt) -> None:
         """Reads the assignments in a statement, and explains the names in them.
@@ -38,11 +39,26 @@ class AssignmentReader:
                 if found is None or found.call in self.runs.assigned:
                     continue
                 if not self.runs.initialized:
-                    text = "a variable is assigned before it is initialized"
-                    raise Refused(self.module, found.call, text)
+                    if self.runs.is_home(found.call):
+                        raise self._refused(found.call)
+                    self._early.append(found.call)
                 self.runs.assigned.add(found.call)
                 self.runs.known |= {found.variable, *self._sessions(found.call)}
                 self.found.assignments.append(found)
+
+    def finish(self) -> None:
+        """What assigns runs behind what initializes, wherever it stands.
+
+        Raises:
+            Refused: TF1 may have given a variable its first value after that.
+        """
+        begun = self.runs.begun
+        for call in self._early:
+            if begun is None or not self.runs.comes_later(begun, call):
+                raise self._refused(call)
+
+    def _refused(self, call: ast.Call) -> Refused:
+        return Refused(self.module, call, "a variable is assigned before it is initialized")
 
     def _assignment(self, call: ast.Call) -> Assignment | None:
         func = call.func

@@ -376,6 +376,7 @@ class DrivingReader:
         Raises:
             Refused: one is not.
         """
+        self.assignments.finish()
         for maker in self._without_values:
             self._check_without_values(maker)
         for maker, (restored, saver) in self._partly.items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.call_graph import Function
-from migrate_mgpu.analysis.scopes import Binding, Scope, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, Binding, Scope, walk
 from migrate_mgpu.api.graph import COMPUTES, DRAWS, SAMPLES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.origins import arguments_by_name
@@ -108,6 +108,9 @@ class EagerValueReader(StatementReader):
         home = names.defining_scope(name.id, names.scope_of_name[name])
         if home is None or meaning is not None:
             return True  # Python's own
+        if isinstance(home.node, COMPREHENSIONS):
+            every = home.node.generators
+            return all(self.is_python(one.iter, depth + 1) for one in every)
         return all(self._binding(one, home, name.id, depth) for one in home.bindings[name.id])
 
     def _binding(self, binding: Binding, home: Scope, name: str, depth: int) -> bool:

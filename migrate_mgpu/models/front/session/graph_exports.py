@@ -38,6 +38,7 @@ _DEVICE = re.compile(r"[cg]pu:", re.IGNORECASE)
 _ASIDE = (
     "app", "flags", "logging", "gfile", "ConfigProto", "GPUOptions", "Graph", "Session", "device",
     "InteractiveSession", "get_default_graph", "reset_default_graph", "set_random_seed",
+    "python.framework.ops.reset_default_graph",
     "train.import_meta_graph", "train.latest_checkpoint", "train.get_checkpoint_state",
     "contrib.learn.preprocessing", "VERSION", "__version__", "errors", "compat.as_str",
 )  # fmt: skip

@@ -105,7 +105,7 @@ class RunReader:
         self.is_eager: Callable[[ast.expr], bool] = lambda node: False
         self.are_apart: Callable[[ast.AST, ast.AST], bool] = lambda one, other: False
         self.comes_later: Callable[[ast.AST, ast.AST], bool] = lambda first, node: False
-        self._begun: ast.stmt | None = None  # what gave first values, the last one so far
+        self.begun: ast.stmt | None = None  # what gave first values, the last one so far
         self._earlier = 0  # how many runs are of graphs before this one
         self.fed_units = FedUnits(self.module, origins.graph, self.home, meanings, found)
         self.feeds = FeedReader(
@@ -120,11 +120,11 @@ class RunReader:
     def initialized(self) -> bool:
         """Whether the variables are given their first values."""
         restored = any(one.kind == "restore" for one in self.found.saver_calls)
-        return self._begun is not None or restored
+        return self.begun is not None or restored
 
     def begin_graph(self) -> None:
         """What follows is about another graph."""
-        self._begun, self._earlier = None, len(self.found.runs)
+        self.begun, self._earlier = None, len(self.found.runs)
 
     # -- what expressions mean --------------------------------------------------------
 
@@ -366,7 +366,7 @@ class RunReader:
                 if one.kind == "restore" and not self._restores_later(call, one.call, statement)
             ]
             # What runs elsewhere comes behind it: no variable has a value before.
-            before = self._begun
+            before = self.begun
             if before is not None and self.are_apart(before, call):
                 before = None
             begun = restored or before is not None
@@ -395,7 +395,7 @@ class RunReader:
             if own is statement and self.is_home(own) and place >= 0:
                 self._adds_beginning(own, call, place)
         if first:
-            self._begun = statement
+            self.begun = statement
         return first
 
     def _restores_later(self, call: ast.Call, restored: ast.Call, statement: ast.stmt) -> bool:
@@ -435,7 +435,7 @@ class RunReader:
         made.anew, made.session = True, again
         self.known |= set(walk(own))
         self.gone.add(call)
-        self._begun = statement
+        self.begun = statement
         return True
 
     def _begins_metrics(self, call: ast.Call, statement: ast.stmt) -> bool:

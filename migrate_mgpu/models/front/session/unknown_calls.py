@@ -10,6 +10,8 @@ from migrate_mgpu.analysis.dynamic_imports import IMPORTS
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.standard_library import is_standard
 
+CLASS_IN_GRAPH = "class-in-graph"  # a diagnostic's key: its place is the call of the class
+
 
 def unknown_call(module: Module, call: ast.Call, graph: CallGraph) -> Refused:
     """Why the program stays, and what its author can do: it depends on what is called."""
@@ -17,7 +19,7 @@ def unknown_call(module: Module, call: ast.Call, graph: CallGraph) -> Refused:
     if graph.class_of(module, call.func) is not None:
         text = f"what `{shown}`, a class of the program, makes in the graph is not understood"
         advice = "let functions build the graph, or one class in its constructor"
-        return Refused(module, call, text, advice)
+        return Refused(module, call, text, advice, CLASS_IN_GRAPH)
     root = _root(call.func)
     made = module.names.only_value(root) if root is not None else None
     if isinstance(made, ast.Call):

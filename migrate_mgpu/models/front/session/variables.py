@@ -30,6 +30,7 @@ from migrate_mgpu.models.front.session.program import (
 )
 from migrate_mgpu.models.front.session.runs import mentions_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.unknown_calls import unknown_call
 from migrate_mgpu.models.ir import Collected, Operation, Unit, Variables
 
 _TYPES = {f"{kind}{bits}" for kind in ("float", "int", "uint") for bits in (8, 16, 32, 64)}
@@ -227,6 +228,8 @@ class VariableReader(StatementReader):
             return self._operation(node, self.module)
         target = self.graph.target(self.module, node.func)
         ours = target is not None and target.module in {self.module, *self.state.beside}
+        if self.graph.class_of(self.module, node.func) is not None:
+            raise unknown_call(self.module, node, self.graph)
         if target is None or not ours or target.owner is not None:
             text = f"`{self.module.source.code(node.func)}` does more than make a variable"
             raise Refused(self.module, node, text)

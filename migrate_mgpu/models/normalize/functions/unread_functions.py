@@ -8,6 +8,9 @@ of a program that only trains would be left without its graph: its network becom
 variables the training makes. A function that makes a session is a program's other half, and stays,
 unless it stands in a module that is only imported: there it tries what the module has. What only
 computes is TF2's as well. So is a class of a base, which may know those that inherit it.
+
+A method goes where nothing has its name, and no object of its class is given to other code than
+the program's own: a library may call what nothing here does.
 """
 
 from __future__ import annotations
@@ -16,16 +19,18 @@ import ast
 import re
 from collections.abc import Iterator, Sequence, Set
 
-from migrate_mgpu.analysis.call_graph import CallGraph
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import Scope, walk
 from migrate_mgpu.api.graph import COMPUTES, CONTROL, SETTINGS
-from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.models.front.session.scope import constructor_of, session_calls
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import without_functions
 
+HELPED = "only methods that nothing calls call `{}`: it is left out with them"
 TOLD = "nothing calls `{}`, which builds a part of TF1's graph: it is left out"
 # What finds a function by a name that is no name in the code.
 _DYNAMIC = (
@@ -33,6 +38,7 @@ _DYNAMIC = (
     "builtins.dir", "builtins.__import__", "importlib.import_module", "fire.Fire",
 )  # fmt: skip
 _IMPORTS = ("builtins.__import__", "importlib.import_module")
+_DEPTH = 8  # functions that give an object to one another
 _TESTS = re.compile(r"(test_.*|.*_test|conftest|tests)")
 
 
@@ -63,24 +69,36 @@ def unread(modules: Sequence[Module], graph: CallGraph) -> Iterator[tuple[Module
         for module in modules
         for node in _definitions(module, module in imported and not module.has_main_guard)
     ]
+    left += ((module, node) for module in modules for node in _methods(module, graph))
     gone: set[ast.AST] = set()
+    going: list[tuple[Module, Definition]] = []
     while left:
         found = [one for one in left if not _is_mentioned(*one, modules, gone)]
         left = [one for one in left if one not in found]
         if not found:
-            return
+            break
         for module, node in found:
-            gone.add(node)
-            if _builds(module, node, graph):
-                yield module, node
+            helped = node not in module.tree.body and _is_mentioned(module, node, modules, set())
+            gone |= {node, *(node.body if isinstance(node, ast.ClassDef) else ())}
+            if helped or _builds(module, node, graph):
+                going.append((module, node))
+    for module, node in going:
+        if module.names.parents[node] not in gone:  # or its class goes
+            yield module, node
+
+
+def told(module: Module, node: Definition, graph: CallGraph) -> str:
+    """What is said of one that goes."""
+    return (TOLD if _builds(module, node, graph) else HELPED).format(node.name)
 
 
 def _is_mentioned(
     module: Module, node: Definition, modules: Sequence[Module], gone: Set[ast.AST]
 ) -> bool:
     """Whether something may call a function or a class, besides what goes."""
-    left = gone | {node}
-    if not _own_mentions(module).get(node.name, set()) <= left:
+    left = gone | {node, *(node.body if isinstance(node, ast.ClassDef) else ())}
+    method = node not in module.tree.body
+    if not method and not _own_mentions(module).get(node.name, set()) <= left:
         return True
     return any(not _mentions(other).get(node.name, set()) <= left for other in modules)
 
@@ -104,6 +122,71 @@ def _definitions(module: Module, with_sessions: bool) -> Iterator[Definition]:
         makes = any(id(part) in sessions for part in walk(node))
         if alone and (not makes or (with_sessions and isinstance(node, ast.FunctionDef))):
             yield node
+
+
+def _methods(module: Module, graph: CallGraph) -> Iterator[ast.FunctionDef]:
+    """The methods of a module's classes that a call by their name alone may reach."""
+    if isinstance(module.source, Notebook) or _TESTS.fullmatch(module.path.stem):
+        return
+    sessions = {id(call) for call in session_calls(module)}
+    for owner in module.tree.body:
+        if not isinstance(owner, ast.ClassDef) or owner.decorator_list or not _is_plain(owner):
+            continue
+        constructor = constructor_of(owner)
+        if constructor is None or not _are_kept(module, owner, constructor, graph):
+            continue
+        names = [one.name for one in owner.body if isinstance(one, ast.FunctionDef)]
+        for node in owner.body:
+            if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+                continue
+            if node.name.startswith("__") or names.count(node.name) > 1:
+                continue
+            if not any(id(part) in sessions for part in walk(node)):
+                yield node
+
+
+def _are_kept(
+    module: Module, owner: ast.ClassDef, constructor: ast.FunctionDef, graph: CallGraph
+) -> bool:
+    """Whether the objects of a class are given to no other code than the program's own."""
+    for method in owner.body:
+        given = method.args.args if isinstance(method, ast.FunctionDef) else []
+        if given and not _is_kept(module, module.names.scopes[method], given[0].arg, graph, 0):
+            return False
+    for one in graph.references(Function(module, constructor)):
+        names = one.module.names
+        made = names.parents.get(one.call) if one.call is not None else None
+        if not isinstance(made, ast.Assign) or len(made.targets) > 1:
+            return False
+        target = made.targets[0]
+        if not isinstance(target, ast.Name):
+            return False
+        if not _is_kept(one.module, names.scope_of_name[target], target.id, graph, 0):
+            return False
+    return True
+
+
+def _is_kept(module: Module, scope: Scope, name: str, graph: CallGraph, depth: int) -> bool:
+    """Whether what a name stands for is asked for attributes, and given to known functions."""
+    names = module.names
+    if depth > _DEPTH:
+        return False
+    for mention in names.mentions(name, scope):
+        parent = names.parents.get(mention)
+        if isinstance(parent, ast.Attribute) or not isinstance(mention.ctx, ast.Load):
+            continue
+        call = names.parents.get(parent) if isinstance(parent, ast.keyword) else parent
+        target = graph.target(module, call.func) if isinstance(call, ast.Call) else None
+        if target is None or not isinstance(target.node, ast.FunctionDef):
+            return False
+        assert isinstance(call, ast.Call)
+        bound = [key for key, value in bind(call, target).values().items() if value is mention]
+        if len(bound) != 1:
+            return False
+        inner = target.module.names.scopes[target.node]
+        if not _is_kept(target.module, inner, bound[0], graph, depth + 1):
+            return False
+    return True
 
 
 def _is_plain(node: ast.ClassDef) -> bool:
@@ -151,23 +234,33 @@ def _mentions(module: Module) -> dict[str, set[ast.AST]]:
     """What may be a name of another module: attributes, imports, names without one, texts."""
     found: dict[str, set[ast.AST]] = {}
     names = module.names
-    for home in module.tree.body:
-        for part in walk(home):
-            told: list[str] = []
-            if isinstance(part, ast.Name) and part in names.scope_of_name:
-                known = names.defining_scope(part.id, names.scope_of_name[part])
-                found_here = known.bindings.get(part.id, ()) if known is not None else ()
-                told = [part.id] if all(one.kind == "import" for one in found_here) else []
-            elif isinstance(part, ast.Attribute):
-                dotted = names.qualname(part) or ""
-                told = [] if dotted.startswith("tensorflow.") else [part.attr]
-            elif isinstance(part, (ast.Import, ast.ImportFrom)):
-                told = [alias.name for alias in part.names]
-            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                told = [part.value.rpartition(".")[2]]
-            for name in told:
-                found.setdefault(name, set()).add(home)
+    for home, part in _parts(module):
+        told: list[str] = []
+        if isinstance(part, ast.Name) and part in names.scope_of_name:
+            known = names.defining_scope(part.id, names.scope_of_name[part])
+            found_here = known.bindings.get(part.id, ()) if known is not None else ()
+            told = [part.id] if all(one.kind == "import" for one in found_here) else []
+        elif isinstance(part, ast.Attribute):
+            dotted = names.qualname(part) or ""
+            told = [] if dotted.startswith("tensorflow.") else [part.attr]
+        elif isinstance(part, (ast.Import, ast.ImportFrom)):
+            told = [alias.name for alias in part.names]
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            told = [part.value.rpartition(".")[2]]
+        for name in told:
+            found.setdefault(name, set()).add(home)
     return found
+
+
+def _parts(module: Module) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """All nodes of a module, each with the function, method or statement that it stands in."""
+    for home in module.tree.body:
+        methods = home.body if isinstance(home, ast.ClassDef) else []
+        inside = [one for one in methods if isinstance(one, ast.FunctionDef)]
+        for method in inside:
+            yield from ((method, part) for part in walk(method))
+        known = {id(part) for method in inside for part in walk(method)}
+        yield from ((home, part) for part in walk(home) if id(part) not in known)
 
 
 def _builds(module: Module, node: Definition, graph: CallGraph) -> bool:

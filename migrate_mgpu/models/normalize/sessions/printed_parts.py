@@ -32,6 +32,7 @@ from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import Binding, position, walk
 from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.api.layers import LAYERS
+from migrate_mgpu.api.losses import LOSSES
 from migrate_mgpu.api.queues import BATCHES
 from migrate_mgpu.api.recurrent import PAIR_CLASS, REFUSED_RUNS, RUNS, cell_of
 from migrate_mgpu.api.tables import calls_of_names, name_of
@@ -446,6 +447,7 @@ class _Lines:
         return False
 
 
+_LOSSES = LOSSES.by_name.keys()
 _RUNS = frozenset([*RUNS.by_name, *REFUSED_RUNS])
 
 
@@ -627,7 +629,7 @@ class _SureLines(_Lines):
                 return False  # an object of a class, whose attributes are Python's own
             made = layer is not None or known in VARIABLES.by_name
             made = made or known.startswith("data.Dataset.")
-            return made or known in COMPUTES | DRAWS or known == "placeholder"
+            return made or known in COMPUTES | DRAWS | _LOSSES or known == "placeholder"
         target = self.graph.target(self.module, value.func)
         if target is not None:
             return self._returns_parts(target, deep)

@@ -114,6 +114,15 @@ def test_what_a_reader_asks_for_is_written() -> None:
     assert any("ask it for: `x`, `out/values`" in one for one in said(result))
 
 
+def test_a_reader_may_reset_the_graph_by_its_private_name() -> None:
+    ops = "from tensorflow.python.framework import ops\n\nops.reset_default_graph()\n"
+    asks = ASKS.replace("import tensorflow as tf\n", "import tensorflow as tf\n" + ops, 1)
+    result = run(("train.py", NETWORK), ("predict.py", asks), native_sessions=True, bridge=True)
+    found = {one.entry.name: one.state for one in result.programs}
+    assert asks != ASKS
+    assert found == {"train.py": "native", "predict.py": "bridge"}, said(result)
+
+
 def test_several_readers_ask_for_several_values() -> None:
     other = ASKS.replace("out/values", "out/most").replace('"x:0"', '"y:0"')
     files = (("train.py", NETWORK), ("predict.py", ASKS), ("most.py", other))

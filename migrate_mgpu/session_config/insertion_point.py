@@ -47,7 +47,8 @@ _HARMLESS = (
     "app.", "flags.", "compat.", "ConfigProto", "GPUOptions", "Session", "io.gfile.", "test.is_",
     "get_logger", "autograph.", "debugging.set_", "random.set_seed", "set_random_seed",
     "disable_v2_behavior", "disable_eager_execution", "examples.tutorials.mnist.",
-    "feature_column.", "contrib.learn.preprocessing.",
+    "feature_column.", "contrib.learn.preprocessing.", "reset_default_graph",
+    "python.framework.ops.reset_default_graph",
 )  # fmt: skip
 _LATE = "initialized-before"
 

@@ -213,6 +213,7 @@ class NativeSessions:
                 )
                 read.unread[:] = [one for one in read.unread if not self._is_like(*one, graph)]
                 self._check_unread(read.unread)
+                self._check_guards(program, read)
                 found = NativeSession(module, None, read.scope.session, towers=loop)
                 found.sessions.update(read.scope.sessions)
                 found.read, found.unread, found.wanted = read.read, read.unread, read.wanted
@@ -227,6 +228,23 @@ class NativeSessions:
         except Exception as error:
             return NativeSession(module, internal_error(Place(module, module.tree), error))
         return found
+
+    def _check_guards(self, program: Program, read: SessionProgram) -> None:
+        """What a module shows when it is run by itself makes no network that becomes a class.
+
+        Raises:
+            Refused: it calls such a function, which is no longer there.
+        """
+        helpers = read.layer_helpers.found.values() if read.layer_helpers is not None else ()
+        going = {one.function.node for one in helpers}
+        for module in program.modules:
+            calls = (one for one in _guarded(program, module) if isinstance(one, ast.Call))
+            for node in calls:
+                target = self.graph.target(module, node.func)
+                if target is not None and target.node in going:
+                    text = f"`{target.name}`, a network, is called where its module is run alone"
+                    advice = "do that in a file of its own"
+                    raise Refused(module, node, text, advice, "network-in-main-guard")
 
     def _not_run(self, program: Program, other: Module) -> Iterator[ast.AST]:
         """What is in functions of another program's module that this one never calls.

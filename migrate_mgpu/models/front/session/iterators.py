@@ -343,6 +343,7 @@ class IteratorReader(StatementReader):
             return False
         self.state.only_binding(target)
         self.meanings[target.id] = start
+        self.found.named_starts.add(statement)
         self.runs.known |= set(walk(statement.value))
         return True
 

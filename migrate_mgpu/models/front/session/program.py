@@ -469,6 +469,7 @@ class SessionProgram:
     metric_resets: list[ast.Expr] = field(default_factory=list)  # they begin all metrics anew
     handed: set[ast.AST] = field(default_factory=set)  # datasets that other code makes for it
     drawn: dict[ast.AST, Iterator] = field(default_factory=dict)  # by what takes the next element
+    named_starts: set[ast.stmt] = field(default_factory=set)  # of iterators
     # Statements that begin an iterator anew: steps are given those that they draw from.
     restarts: dict[ast.Expr, IteratorStart] = field(default_factory=dict)
     # Datasets and iterators of the object that methods begin anew: its attributes by the names of

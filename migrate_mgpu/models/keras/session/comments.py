@@ -43,6 +43,8 @@ class KeptComments:
             return []
         if entry.statement in self.program.described:
             return []
+        if entry.statement in self.program.named_starts:  # datasets begin iterators now
+            return []
         if entry.statement in self.tower_comments or entry.statement in self._averaging:
             return []
         if entry.statement in self.program.lists.values():  # above the list that is written

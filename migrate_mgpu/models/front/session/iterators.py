@@ -12,7 +12,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.removal import is_inside
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.host_objects import Dataset, Iterator, IteratorStart
 from migrate_mgpu.models.front.session.pipelines import (
@@ -348,7 +348,11 @@ class IteratorReader(StatementReader):
         return True
 
     def started_by(self, node: ast.AST) -> IteratorStart | None:
-        """What begins an iterator: by its name, `iterator.initializer` or `make_initializer`."""
+        """What begins an iterator: by its name, `iterator.initializer` or `make_initializer`.
+
+        Raises:
+            Refused: the name of the dataset gets another one below.
+        """
         if isinstance(node, (ast.Name, ast.Attribute)):
             meaning = self.runs.meaning(node) if isinstance(node.ctx, ast.Load) else None
             if isinstance(node, ast.Name) or isinstance(meaning, IteratorStart):
@@ -361,9 +365,19 @@ class IteratorReader(StatementReader):
         if not isinstance(iterator, Iterator):
             return None
         if call is None:
-            return IteratorStart(iterator, iterator.source) if func.attr == "initializer" else None
+            return self._start(iterator, iterator.source) if func.attr == "initializer" else None
         given = by_parameter(call, ("dataset",)) if func.attr == "make_initializer" else {}
-        return IteratorStart(iterator, given["dataset"]) if given.keys() == {"dataset"} else None
+        return self._start(iterator, given["dataset"]) if given.keys() == {"dataset"} else None
+
+    def _start(self, iterator: Iterator, source: ast.expr) -> IteratorStart:
+        if isinstance(source, ast.Name):
+            later = [one.node for one in self.names.bindings_of(source)]
+            if any(position(node) > position(source) for node in later):
+                text = (
+                    f"`{source.id}` is another dataset below, and an iterator begins with this one"
+                )
+                raise Refused(self.module, source, text, "give the two different names")
+        return IteratorStart(iterator, source)
 
     def _restarts(self, statement: ast.Expr, start: IteratorStart) -> None:
         """An iterator begins anew: steps are given it.

@@ -100,7 +100,12 @@ class KeptIteratorReader(StatementReader):
         place = next(
             (one.statement for one, meaning in meanings if isinstance(meaning, kinds)), None
         )
-        if place is None or name in self.names.attributes:
+        taken = (
+            one
+            for one in self.names.attributes.get(name, ())
+            if not self.origins.is_of_another(self.module, one)
+        )
+        if place is None or any(taken):
             text = f"`{name}`, which a method begins an iterator by, is no attribute of its object"
             raise Refused(self.module, node, text, f"keep it: `self.{name} = {name}`")
         self.found.kept.setdefault(place, []).append(name)

@@ -570,6 +570,11 @@ MUTANTS: dict[str, Mutant] = {
     "dropout as a method sets it later on": Mutant(
         "iterators_of_object", r"training=False", "training=True"
     ),
+    "a method that begins behind the first batch": Mutant(
+        "dataset_of_object",
+        r"^                self\.iterator = iter\(self\.dataset\)$",
+        "                self.iterator = iter(self.dataset.skip(1))",
+    ),
     "a dataset that goes on where it has ended": Mutant(
         "handed_datasets",
         r"^            iterator = iter\(dataset\)$",

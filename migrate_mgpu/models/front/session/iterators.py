@@ -23,7 +23,7 @@ from migrate_mgpu.models.front.session.pipelines import (
 from migrate_mgpu.models.front.session.program import GRAPH
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 
-_MAKERS = ("make_one_shot_iterator", "make_initializable_iterator")
+ITERATOR_MAKERS = ("make_one_shot_iterator", "make_initializable_iterator")
 _STRUCTURE = ("output_types", "output_shapes")  # what `from_structure` is given
 
 
@@ -112,25 +112,25 @@ class IteratorReader(StatementReader):
     def _is_given(self, node: ast.expr) -> bool:
         """Whether an expression is a dataset that was made elsewhere."""
         known = self._is_named(node) or self.pipelines.of(self.module, node) is not None
-        return known or self._is_handed(node)
+        return known or bool(self._handed(node))
 
-    def _is_handed(self, node: ast.expr) -> bool:
-        """Whether the scope that builds is given a dataset, as a parameter or for its object."""
+    def _handed(self, node: ast.expr) -> list[ast.expr]:
+        """The datasets that calls hand to the scope that builds, where an expression is theirs.
+
+        It is a parameter, or an attribute in which the object keeps one.
+        """
         home, name = self.scope.node, node.id if isinstance(node, ast.Name) else ""
-        if isinstance(node, ast.Attribute) and node.attr in self.origins.given:
-            stored = [one for one in self.names.attributes[node.attr] if _is_stored(one)]
-            made = self.names.statement(stored[0])
-            assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Name)
-            name = made.value.id
+        if isinstance(node, ast.Attribute) and isinstance(home, ast.FunctionDef):
+            kept = (one for one in home.body if isinstance(one, ast.Assign))
+            values = [one.value for one in kept if _gives(one, node.attr)]
+            own = node.attr in self.origins.given and len(values) == 1
+            name = values[0].id if own and isinstance(values[0], ast.Name) else ""
         bindings = self.names.scopes[home].bindings.get(name, [])
         if [one.kind for one in bindings] != ["parameter"]:
-            return False
-        values = list(self.origins.arguments_for(home, name))
-        if not values or not all(one is not None and self._is_made(one) for one in values):
-            return False
-        for one in values:
-            self._hand(one)
-        return True
+            return []
+        found = list(self.origins.arguments_for(home, name))
+        handed = [one for one in found if one is not None and self._is_made(one)]
+        return handed if len(handed) == len(found) else []
 
     def _is_made(self, node: ast.expr) -> bool:
         """Whether other code makes a dataset there, or by an only name."""
@@ -140,7 +140,7 @@ class IteratorReader(StatementReader):
         known = self.pipelines.of(self.module, made) is not None
         return known or is_dataset(self.module, made, self._is_made)
 
-    def _hand(self, node: ast.expr | None) -> None:
+    def _take(self, node: ast.expr) -> None:
         """Takes in how other code makes a dataset, which it goes on to do."""
         made = self.names.only_value(node) if isinstance(node, ast.Name) else node
         if made is None or made in self.found.handed:
@@ -151,7 +151,7 @@ class IteratorReader(StatementReader):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
                 value = self.names.only_value(part)
                 if value is not None and self._is_made(value):
-                    self._hand(part)
+                    self._take(part)
 
     def makes_dataset(self, node: ast.expr, is_named: Callable[[ast.expr], bool]) -> bool:
         """Whether an expression makes a dataset by itself; ``is_named`` tells of names."""
@@ -164,10 +164,10 @@ class IteratorReader(StatementReader):
         name = name_of(self.module, node)
         if name == "data.Iterator.from_structure":
             return self._structured(node)
-        if name in [f"data.{maker}" for maker in _MAKERS]:
+        if name in [f"data.{maker}" for maker in ITERATOR_MAKERS]:
             return node.args[0] if len(node.args) == 1 and not node.keywords else None
         func = node.func
-        if isinstance(func, ast.Attribute) and func.attr in _MAKERS:
+        if isinstance(func, ast.Attribute) and func.attr in ITERATOR_MAKERS:
             if not node.args and not node.keywords:
                 return func.value
         return None
@@ -208,6 +208,8 @@ class IteratorReader(StatementReader):
                     raise Refused(self.module, part, text, "make it of the arrays themselves")
                 if isinstance(part, ast.Name) and isinstance(meaning, Dataset):
                     self.runs.known.add(part)
+                for handed in self._handed(part):
+                    self._take(handed)
                 target = self.expressions.graph.target(self.module, part) or self._method(part)
                 made = self.names.parents.get(part)
                 if target is not None and self.pipelines.of(self.module, made) is target:
@@ -418,8 +420,10 @@ class IteratorReader(StatementReader):
                 raise Refused(self.module, run.call, text, "run it where the iterator is made")
 
 
-def _is_stored(node: ast.Attribute) -> bool:
-    return not isinstance(node.ctx, ast.Load)
+def _gives(statement: ast.Assign, attribute: str) -> bool:
+    """`self.dataset = dataset`"""
+    target = statement.targets[0]
+    return isinstance(target, ast.Attribute) and target.attr == attribute
 
 
 def _one_for_each(node: ast.expr) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.session.host_objects import (
     Dataset,
     Iterator,
@@ -32,19 +33,31 @@ class KeptIteratorReader(StatementReader):
     def begins(self, client: GraphClient, statement: ast.stmt) -> bool:
         """Whether a statement begins an iterator of the object, and no more.
 
+        One that begins some among other things is told of these, and stays.
+
         Raises:
             Refused: the object can keep neither the iterator nor its dataset.
         """
-        call = statement.value if isinstance(statement, ast.Expr) else None
+        if self.scope.owner is None:
+            return False
+        own = self.names.scopes[client.node]
+        begun = [
+            one
+            for one in walk(statement)
+            if isinstance(one, ast.Expr) and self.names.scope_at(one) is own
+            if self._begins(client, one)
+        ]
+        return statement in begun
+
+    def _begins(self, client: GraphClient, statement: ast.Expr) -> bool:
+        call = statement.value
         func = call.func if isinstance(call, ast.Call) else None
         if not isinstance(call, ast.Call) or not isinstance(func, ast.Attribute):
             return False
         if func.attr != "run" or len(call.args) != 1 or call.keywords:
             return False
-        if self.scope.owner is None or not self.runs.is_session(func.value):
-            return False
         start = self.iterators.started_by(call.args[0])
-        if start is None:
+        if start is None or not self.runs.is_session(func.value):
             return False
         holder = self._holder(client, call.args[0])
         if not holder or start.iterator.each or self.scope.towers is not None:
@@ -58,15 +71,14 @@ class KeptIteratorReader(StatementReader):
         elif not self._is_given(source):
             text = "an iterator begins anew, and its dataset has no name"
             raise Refused(self.module, statement, text, "give the dataset a name")
-        assert isinstance(statement, ast.Expr)
         self.found.restarts[statement] = IteratorStart(start.iterator, source, holder)
         self.runs.assigned.add(call)
-        self.runs.known |= {part for part in ast.walk(call) if isinstance(part, ast.expr)}
+        self.runs.known |= {*walk(call)}
         return True
 
     def _holder(self, client: GraphClient, node: ast.expr) -> str:
         """The object: `self`, of the method that begins it, or `model` of `model.train_init`."""
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Name) and self.origins.of(part) is Whole.OBJECT:
                 return part.id
         method = client.node

@@ -18,6 +18,7 @@ from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.graph import COMPUTES, SETTINGS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.models.front.session.iterators import ITERATOR_MAKERS
 from migrate_mgpu.models.front.session.origins import (
     class_of,
     given_attributes,
@@ -419,6 +420,8 @@ class _GraphObject:
                 known = name_of(self.module, part)
                 if is_session(self.module, part) or (known and not known.startswith(SETTINGS)):
                     return True
+                if isinstance(part.func, ast.Attribute) and part.func.attr in ITERATOR_MAKERS:
+                    return True  # of a dataset that its object was given
                 target = self.graph.target(self.module, part.func)
                 if target is not None and _speaks(target):
                     return True

@@ -74,6 +74,20 @@ def is_mnist_batch(module: Module, node: ast.expr) -> bool:
     return isinstance(made, ast.Call) and tensorflow_name(module, made.func) in _TUTORIAL
 
 
+def is_read_by_object(module: Module) -> bool:
+    """Whether a module draws batches of MNIST, or gives a part of it on, not its arrays alone."""
+    if "next_batch" in module.names.attributes:
+        return True
+    parents = module.names.parents
+    for call in module.names.calls:
+        load = mnist_load(module, call.func)
+        for part in (parents[one] for one in load.mentions) if load is not None else ():
+            if isinstance(part, ast.Attribute) and part.attr in _PARTS:
+                if isinstance(parents[part], (ast.Call, ast.keyword)):
+                    return True
+    return False
+
+
 def tutorial_calls(module: Module, nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
     """The calls among some nodes of the tutorial's module, which is written beside the program."""
     for call in (part for one in nodes for part in walk(one) if isinstance(part, ast.Call)):

@@ -50,6 +50,7 @@ from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.taken_names import Taken
 from migrate_mgpu.analysis.value_flow import ValueFlow
 from migrate_mgpu.api.graph import COMPUTES
+from migrate_mgpu.api.mnist import is_read_by_object
 from migrate_mgpu.core import findings as f
 from migrate_mgpu.core.findings import NUMBERS
 from migrate_mgpu.core.records import field, record, replaced
@@ -665,9 +666,9 @@ class ProgramStates:
     ) -> Iterator[tuple[Rule, NewNames]]:
         """What does without v1 behaviour what names did that are left, and TF2 lost.
 
-        MNIST alone has a module of its own: where no batch is drawn of it, Keras's arrays do.
+        MNIST alone has a module of its own: where its arrays alone are read, Keras's do.
         """
-        if "next_batch" not in module.names.attributes:
+        if not is_read_by_object(module):
             return
         edits = [edit for one in others for edit in one.edits.get(module, ())]
         for rule, new in self.lost.of(module):

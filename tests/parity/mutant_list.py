@@ -820,4 +820,10 @@ MUTANTS: dict[str, Mutant] = {
     "one_rate_for_two": _one(
         "two_rates", "Adam(1e-2, epsilon", "Adam(1e-3, epsilon", 6, "learning-rate"
     ),
+    "reads_across_files": _one(  # a read of TF1's ends with its file
+        "queued_inputs",
+        "lambda name: tf.data.TextLineDataset(name).skip(1).batch(batch_size))",
+        "lambda name: tf.data.TextLineDataset(name).skip(1)).batch(batch_size)",
+        7,
+    ),
 }

@@ -192,3 +192,40 @@ def test_a_stack_in_a_function_that_the_model_calls() -> None:
 )
 def test_stacks_that_stay(call: str) -> None:
     stays(stacked(call), "`tf.contrib.layers.stack` does not exist in TF2")
+
+
+QUEUED = (
+    OF_SPEC
+    + """\
+
+
+def rows():
+    queue = tf.train.string_input_producer(["leaves.csv"], num_epochs=1)
+    _, lines = tf.TextLineReader().read_up_to(queue, 5)
+    rows = tf.stack(tf.decode_csv(lines, [[0.0]] * 4), 1)
+    return rows
+
+
+for row in estimator.predict(input_fn=rows):
+    print(row["kind"])
+"""
+)
+
+
+def test_what_a_queue_feeds_is_predicted_to_its_end() -> None:
+    text, messages = migrated(QUEUED)
+    assert "estimator.predict(rows()" in text, messages
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # It ends with the first batch.
+        ("queue = tf.train.string_input_producer", "queue = queue_of"),
+        ("    queue = ", "    if len(x) < 3:\n        return x\n    queue = "),
+        ("input_fn=rows", "input_fn=lambda: rows()"),
+    ],
+)
+def test_predictions_of_one_batch_stay(old: str, new: str) -> None:
+    text, _ = migrated(changed(QUEUED, (old, new)))
+    assert "tf.contrib.learn" in text or "learn.Estimator(" in text

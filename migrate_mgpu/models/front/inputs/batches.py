@@ -57,20 +57,21 @@ class BatchReader:
         helper = self.graph.target(module, node.func) if isinstance(node, ast.Call) else None
         if helper is not None:
             return self.function(helper)
-        made = self._made(module, node.func) if isinstance(node, ast.Call) else []
+        made = self.made(module, node.func) if isinstance(node, ast.Call) else []
         if made:
             return [batch for function in made for batch in self.function(function)]
         kind = self.kind(module, node)
         if kind == DATASET:
             return []
-        if kind == ELEMENT or isinstance(node, ast.Tuple):
+        part = isinstance(node, ast.Subscript) and self._element_of(module, node) is not None
+        if kind == ELEMENT or isinstance(node, ast.Tuple) or part:
             return [self._drawn(module, node)]
         raise Refused(
             module, node, "what this input function returns cannot be analyzed",
             "let it return a tf.data.Dataset", CHANGED,
         )  # fmt: skip
 
-    def _made(self, module: Module, node: ast.expr) -> list[Function]:
+    def made(self, module: Module, node: ast.expr) -> list[Function]:
         """What `make_input_fn(x)` returns, or a variable with such a function; else none."""
         found: list[Function] = []
         for origin in self.values.definitions(module, node):
@@ -78,7 +79,7 @@ class BatchReader:
                 return []
             function = self.graph.target(origin.module, origin.node)
             if function is None and isinstance(origin.node, ast.Call) and origin.node is not node:
-                inner = self._made(origin.module, origin.node)
+                inner = self.made(origin.module, origin.node)
                 if not inner:
                     return []
                 found += inner
@@ -90,7 +91,7 @@ class BatchReader:
                     return []
                 for one in given:
                     assert one.value is not None
-                    inner = self._made(factory.module, one.value)
+                    inner = self.made(factory.module, one.value)
                     if not inner:
                         return []
                     found += inner

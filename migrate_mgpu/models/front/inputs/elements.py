@@ -77,6 +77,9 @@ class Elements:
         if call.func.attr == "map":
             function = by_parameter(call, ("map_func",)).get("map_func")
             return self._result_kind(module, function) if function is not None else UNKNOWN
+        if call.func.attr in ("flat_map", "interleave"):
+            function = by_parameter(call, ("map_func",)).get("map_func")
+            return self.of(module, function.body) if isinstance(function, ast.Lambda) else UNKNOWN
         return TUPLE if call.func.attr == "enumerate" else UNKNOWN
 
     def _result_kind(self, module: Module, node: ast.expr) -> str:

@@ -402,8 +402,13 @@ class _Driver:
         return f"({inner}{inner.join(parts)}{source.newline}{indent})"
 
     def _replace(self, call: DriverCall, text: str) -> None:
-        start, end = call.module.source.span(call.node)
-        self.changes.edit(call.module, Edit(start, end, text))
+        names, node = call.module.names, call.node
+        method = names.parents[node]
+        asked = names.parents.get(method)
+        if isinstance(method, ast.Attribute) and method.attr == "next":
+            if isinstance(asked, ast.Call) and asked.func is method and not asked.args:
+                node, text = asked, f"next({text})"  # as Python 2 asked for a row
+        self.changes.edit(call.module, Edit(*call.module.source.span(node), text))
         self.changes.replaced(call.module, call.node, DrivingRewriter)
 
     def _train_and_evaluate(self, call: DriverCall) -> None:

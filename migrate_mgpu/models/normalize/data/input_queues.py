@@ -25,7 +25,7 @@ in the end is dropped.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.call_graph import CallGraph
@@ -55,14 +55,31 @@ _SCOPES = ("name_scope", "device")
 
 def as_datasets(modules: Sequence[Module], graph: CallGraph) -> dict[Module, list[Edit]]:
     """The edits for all pipelines of a program; none where one of them is not understood."""
+    return _edits({one: _batches(one) for one in modules}, graph)
+
+
+def of_input_function(
+    module: Module, node: ast.FunctionDef, graph: CallGraph
+) -> dict[Module, list[Edit]]:
+    """The edits for the pipelines of an Estimator's input function, which others may be around."""
+    inside = [call for call in _batches(module) if node in module.names.ancestors(call)]
+    return _edits({module: inside}, graph, nested=True) if inside else {}
+
+
+def _batches(module: Module) -> list[ast.Call]:
+    known = calls_of_names(module)
+    return sorted((call for n in BATCHES for call in known.get(n, ())), key=position)
+
+
+def _edits(
+    batches: Mapping[Module, Sequence[ast.Call]], graph: CallGraph, nested: bool = False
+) -> dict[Module, list[Edit]]:
     edits: dict[Module, list[Edit]] = {}
     functions: dict[ast.AST, ReadingFunction] = {}
     calls: set[ast.AST | None] = set()
     try:
-        for module in modules:
-            known = calls_of_names(module)
-            batches = sorted((call for n in BATCHES for call in known.get(n, ())), key=position)
-            own = [pipeline(module, call, graph) for call in batches]
+        for module, found in batches.items():
+            own = [pipeline(module, call, graph, nested) for call in found]
             for node in dict.fromkeys(one.home for one in own):
                 here = [one for one in own if one.home is node]
                 edits.setdefault(module, []).extend(_Writer(here, graph).edits())

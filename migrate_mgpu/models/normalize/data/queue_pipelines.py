@@ -105,23 +105,24 @@ class Pipeline:
         return {*self.gone, *self.example, self.statement}
 
 
-def pipeline(module: Module, call: ast.Call, graph: CallGraph) -> Pipeline:
-    """What is behind a batch.
+def pipeline(module: Module, call: ast.Call, graph: CallGraph, nested: bool = False) -> Pipeline:
+    """What is behind a batch; ``nested``: its function may stand in another.
 
     Raises:
         Refused: it is filled, read or batched in a way that is not understood.
     """
-    return _PipelineReader(module, call, graph).read()
+    return _PipelineReader(module, call, graph, nested).read()
 
 
 class _PipelineReader:
     """Reads backwards, from a batch to what fills the first queue."""
 
-    def __init__(self, module: Module, call: ast.Call, graph: CallGraph) -> None:
+    def __init__(self, module: Module, call: ast.Call, graph: CallGraph, nested: bool) -> None:
         self.module = module
         self.names = module.names
         self.graph = graph
         self.call = call
+        self.nested = nested
         statement = self.names.parents.get(call)
         named = isinstance(statement, ast.Assign) and len(statement.targets) == 1
         if not named and not isinstance(statement, ast.Return):
@@ -138,7 +139,8 @@ class _PipelineReader:
                   if isinstance(one, (ast.FunctionDef, ast.Lambda, ast.ClassDef))]  # fmt: skip
         if not around:
             return self.module.tree
-        if len(around) > 1 or not isinstance(around[0], ast.FunctionDef):
+        inside = len(around) > 1 and not self.nested
+        if inside or not isinstance(around[0], ast.FunctionDef):
             raise not_understood(self.module, self.call)
         return around[0]
 

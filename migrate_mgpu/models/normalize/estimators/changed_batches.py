@@ -148,17 +148,58 @@ class _Function:
         if isinstance(node, ast.Dict):
             return None not in node.keys and all(map(self._plain, node.values))
         if isinstance(node, ast.Name) and node.id not in self.parts:
+            given = [
+                one
+                for one in self.moved
+                if isinstance(one, ast.Assign) and node.id in (names_in(one.targets[0]) or ())
+            ]
+            if not given:
+                return False
+            if isinstance(given[-1].targets[0], ast.Tuple):
+                return self._lists(given[-1].value)
+            return self._plain(given[-1].value)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            return not self._lists(node.value)
+        if isinstance(node, ast.Call):
+            name = tensorflow_name(self.module, node.func)
+            if self.module.names.qualname(node.func) == "builtins.dict":
+                return self._plain_dictionary(node)
+            pops = isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
+            return pops or (bool(name) and name.rpartition(".")[2] not in _LISTS)
+        return isinstance(node, (ast.Name, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare))
+
+    def _plain_dictionary(self, node: ast.Call) -> bool:
+        """Whether `dict(...)` has one tensor a key: of a list of them, zipped with their names."""
+        if any(keyword.arg is None for keyword in node.keywords):
+            return False
+        if not all(self._plain(keyword.value) for keyword in node.keywords):
+            return False
+        for given in node.args:
+            if not isinstance(given, ast.Call) or len(given.args) != 2:
+                return False
+            if self.module.names.qualname(given.func) != "builtins.zip" or given.keywords:
+                return False
+            if not self._lists(given.args[1]):
+                return False
+        return len(node.args) < 2
+
+    def _lists(self, node: ast.expr) -> bool:
+        """Whether a value is a list of tensors, which part of it is one, too."""
+        values: list[ast.expr] = [node]
+        if isinstance(node, ast.Name):
             values = [
                 one.value
                 for one in self.moved
                 if isinstance(one, ast.Assign) and names_in(one.targets[0]) == (node.id,)
             ]
-            return bool(values) and all(map(self._plain, values))
-        if isinstance(node, ast.Call):
-            name = tensorflow_name(self.module, node.func)
-            pops = isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
-            return pops or (bool(name) and name.rpartition(".")[2] not in _LISTS)
-        return isinstance(node, (ast.Name, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare))
+        return any(
+            isinstance(one, (ast.List, ast.ListComp))
+            or (
+                isinstance(one, ast.Call)
+                and tensorflow_name(self.module, one.func).rpartition(".")[2] in _LISTS
+            )
+            for one in values
+        )
 
     def _made_of_batch(self, node: ast.Name) -> bool:
         """Whether a name has a value that is computed beside the batch: a tensor, perhaps."""

@@ -265,7 +265,7 @@ class _Canned(Restated):
 
     def _predicted(self, module: Module, call: ast.Call, given: dict[str, ast.expr]) -> bool:
         """Whether its predictions, class by class or number by number, have a form."""
-        if not given.keys() <= {"x", "batch_size", "as_iterable"}:
+        if not given.keys() <= {"x", "input_fn", "batch_size", "as_iterable"}:
             return False
         names, source = module.names, module.source
         start, end = source.span(call)

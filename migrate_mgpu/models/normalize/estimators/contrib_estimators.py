@@ -5,8 +5,8 @@ get the names that `tf.estimator` knows them by; a model_fn that returns its pre
 step returns a spec. Arrays (``fit(x, y)``, also of ``SKCompat``) are fed by functions that give a
 Dataset of them: `tf.contrib.learn` took each array in a new order, and what was left of it as a
 smaller batch. A ``MetricSpec`` becomes a metric of the model_fn. What only `tf.contrib.learn` does
-stays; so does one that predicts by an input function: it ends with the first batch where no queue
-feeds it.
+stays; so does one that predicts by an input function which no queue feeds: it ends with the first
+batch.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import Names, constant, is_none
 from migrate_mgpu.analysis.removal import binds_only_removed, is_inside
-from migrate_mgpu.analysis.scopes import Scope, names_in
+from migrate_mgpu.analysis.scopes import Scope, names_in, walk
 from migrate_mgpu.analysis.style import style_at
 from migrate_mgpu.analysis.value_flow import ValueFlow
+from migrate_mgpu.api.queues import BATCHES, PRODUCERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
+from migrate_mgpu.models.front.inputs.batches import BatchReader
+from migrate_mgpu.models.normalize.objects.graph_methods import in_line
 from migrate_mgpu.source.call_edit import CallEdit
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
@@ -293,8 +296,11 @@ class Restated:
             if function is None:
                 return False
             edit.add("input_fn", function)
-        elif given.keys() & set(_ARRAYS) or name == "predict":
+        elif given.keys() & set(_ARRAYS):
             return False
+        if "x" not in given and name == "predict":
+            if not self._is_queue(module, given.get("input_fn")):
+                return False
         if not self._taken(module, call, name, given):
             return False
         edit.drop(*_ARRAYS, "log_progress", "as_iterable")
@@ -312,8 +318,17 @@ class Restated:
         one_by_one = given.get("as_iterable")
         if one_by_one is not None and constant(one_by_one) is not True:
             return False
-        known = given.keys() <= {"x", "batch_size", "as_iterable"}
+        known = given.keys() <= {"x", "input_fn", "batch_size", "as_iterable"}
         return method != "predict" or (known and is_walked(call, module.names))
+
+    def _is_queue(self, module: Module, node: ast.expr | None) -> bool:
+        """Whether a queue feeds all that an input function gives, which is predicted then."""
+        functions = [self.values.graph.target(module, node)] if node is not None else []
+        if isinstance(node, ast.Call):
+            functions = [*BatchReader(self.values.graph).made(module, node)]
+        return bool(functions) and all(
+            function is not None and _fills_queue(function) for function in functions
+        )
 
     def _features(self, module: Module, array: str) -> str:
         """What the Estimator is fed of an array."""
@@ -454,6 +469,17 @@ def _known_above(names: Names, name: ast.Name, place: ast.stmt, scope: Scope) ->
 def _last_line(lines: list[str]) -> int:
     """How many lines there are up to the last that is not blank."""
     return max((n for n, line in enumerate(lines, start=1) if line), default=0)
+
+
+def _fills_queue(function: Function) -> bool:
+    """Whether a function makes a queue each time that it is called."""
+    line = in_line(function.node.body) if isinstance(function.node, ast.FunctionDef) else ()
+    return any(
+        name_of(function.module, part) in (*PRODUCERS, *BATCHES)
+        for statement in line
+        if isinstance(statement, (ast.Assign, ast.Return))
+        for part in walk(statement)
+    )
 
 
 def is_walked(call: ast.Call, names: Names) -> bool:

@@ -3,7 +3,8 @@
     export_input_fn = tf.estimator.export.build_parsing_serving_input_receiver_fn(spec)
     # classifier.export_savedmodel(folder, export_input_fn)
 
-The function that is built is never called: its statement goes.
+The function that is built is never called: its statement goes. So does a function of the author's
+that makes a receiver, where nothing mentions it.
 """
 
 from __future__ import annotations
@@ -12,14 +13,22 @@ import ast
 
 from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module, tensorflow_name
+from migrate_mgpu.analysis.value_flow import own_nodes
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout, without_paragraph
+from migrate_mgpu.source.statements import Layout, without_functions, without_paragraph
 
 _BUILDERS = (
     "estimator.export.build_parsing_serving_input_receiver_fn",
     "estimator.export.build_raw_serving_input_receiver_fn",
 )
+_RECEIVERS = (
+    "contrib.learn.utils.input_fn_utils.InputFnOps",
+    "contrib.learn.InputFnOps",
+    "estimator.export.ServingInputReceiver",
+    "estimator.export.TensorServingInputReceiver",
+)
+_BY_TEXT = ("__all__", "__dict__", "globals()", "locals()")  # what names are looked up in
 
 
 def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]:
@@ -30,7 +39,25 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
             if tensorflow_name(module, call.func) in _BUILDERS and _is_idle(module, call):
                 statement = module.names.statement(call)
                 found.setdefault(module, []).append(without_paragraph(module.source, statement))
+        idle = [one for one in module.tree.body if _makes_receiver(module, one)]
+        if idle:
+            found.setdefault(module, []).extend(without_functions(module.source, idle))
     return found
+
+
+def _makes_receiver(module: Module, node: ast.stmt) -> bool:
+    """Whether it is a function that returns a receiver, and that nothing mentions."""
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return False
+    if node.name in module.names.by_id or any(one in module.source.text for one in _BY_TEXT):
+        return False
+    given = [one for one in own_nodes(node) if isinstance(one, ast.Return)]
+    calls = [one.value for one in given if isinstance(one.value, ast.Call)]
+    return (
+        bool(given)
+        and len(calls) == len(given)
+        and all(tensorflow_name(module, one.func) in _RECEIVERS for one in calls)
+    )
 
 
 def _is_idle(module: Module, call: ast.Call) -> bool:

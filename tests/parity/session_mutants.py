@@ -570,6 +570,24 @@ MUTANTS: dict[str, Mutant] = {
     "dropout as a method sets it later on": Mutant(
         "iterators_of_object", r"training=False", "training=True"
     ),
+    "an activation that the call does not give": Mutant(
+        "weights_given_back", r"outputs = sums_3$", "outputs = tf.nn.tanh(sums_3)"
+    ),
+    "weights given back of the other layer": Mutant(
+        "weights_given_back",
+        r"excites = hidden_weights / ",
+        "excites = output_weights / ",
+    ),
+    "a stack whose lower cell drops nothing": Mutant(
+        "rnn_stacked_dropout",
+        r"outputs_1 = tf\.nn\.dropout\(outputs_1, rate=1 - keep_prob\)",
+        "outputs_1 = tf.identity(outputs_1)",
+    ),
+    "a stack whose upper cell knows no lengths": Mutant(
+        "rnn_stacked_dropout",
+        r"(rnn_multi_rnn_cell_cell_1\(tf\.identity\(outputs_1\)), mask=mask\)",
+        r"\1)",
+    ),
     "a method that begins behind the first batch": Mutant(
         "dataset_of_object",
         r"^                self\.iterator = iter\(self\.dataset\)$",

@@ -109,3 +109,50 @@ def test_what_is_not_understood_stays(text: str) -> None:
     result = run(text, native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert any("the session stays" in message for message in said(result))
+
+
+NAMED = """\
+def layer(x, units, name, activation=None):
+    with tf.variable_scope(name):
+        w = tf.get_variable("w_" + name, [x.get_shape()[-1], units])
+        b = tf.get_variable("{}_b".format(name), [units])
+        h = tf.matmul(x, w) + b
+        return (activation(h) if activation else h), w
+
+
+"""
+NAMED_CALLS = """\
+h, first = layer(x, 8, "one", tf.nn.relu)
+logits, last = layer(h, 2, "two")
+"""
+NAMED_LOSS = "loss = tf.reduce_mean(logits) + tf.nn.l2_loss(first) + tf.nn.l2_loss(last)\n"
+NAMED_PROGRAM = HEAD + NAMED + FED + NAMED_CALLS + NAMED_LOSS + TRAINS
+
+
+def test_names_that_are_made_of_the_layer_s_are_texts() -> None:
+    after = native(NAMED_PROGRAM)
+    for name in ("one/w_one", "one/one_b", "two/w_two", "two/two_b"):
+        assert f'name="{name}"' in after
+
+
+def test_an_expression_is_the_arm_that_the_call_takes() -> None:
+    after = native(NAMED_PROGRAM)
+    assert "h = tf.nn.relu(h_2)" in after or "h = tf.nn.relu(h_1)" in after, after
+    assert " if " not in after
+    for form in (
+        "(activation(h) if activation is not None else h)",
+        "(h if not activation else activation(h))",
+    ):
+        other = native(NAMED_PROGRAM.replace("(activation(h) if activation else h)", form))
+        assert "tf.nn.relu(" in other and " if " not in other
+
+
+def test_a_program_stays_where_a_call_does_not_tell_its_arm() -> None:
+    flag = NAMED_PROGRAM.replace('layer(x, 8, "one", tf.nn.relu)', 'layer(x, 8, "one", act)')
+    result = run(
+        flag.replace(FED, f"act = tf.nn.relu if len('four') > 3 else None\n{FED}"),
+        bridge=True,
+        native_sessions=True,
+    )
+    assert [one.state for one in result.programs] == ["bridge"]
+    assert any("returns a variable that it applies" in one for one in said(result)), said(result)

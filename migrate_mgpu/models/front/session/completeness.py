@@ -481,5 +481,9 @@ def _asks_for_size(node: ast.AST) -> bool:
     while asked is not None:
         if isinstance(asked, ast.Attribute) and asked.attr in ("shape", "get_shape"):
             return True
+        if isinstance(asked, ast.Call) and isinstance(asked.func, ast.Name):
+            is_number = asked.func.id == "int" and len(asked.args) == 1
+            asked = asked.args[0] if is_number else None
+            continue
         asked = getattr(asked, "func" if isinstance(asked, ast.Call) else "value", None)
     return False

@@ -17,8 +17,10 @@ from migrate_mgpu.analysis.constant_parameters import truth
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import is_none
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.session.known_values import known_value
 from migrate_mgpu.source.blocks import Block, bracketed, trailing
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
@@ -26,6 +28,7 @@ from migrate_mgpu.source.statements import Layout
 # What an argument is that may stand wherever its parameter is mentioned.
 _ATOMS = (ast.Name, ast.Constant, ast.Attribute)
 _PLAIN = (*_ATOMS, ast.List, ast.Tuple, ast.Subscript, ast.Dict)
+_FUNCTION = ast.Constant(object())  # type: ignore[arg-type]  # like no value but itself
 _RETURNS = (ast.Return, ast.Yield, ast.YieldFrom)
 _LEAVES = (*_RETURNS, ast.Global, ast.Nonlocal)
 _INNER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -350,6 +353,7 @@ class MovedCall:
             if name != new
             for mention in self._mentions(name)
         ]
+        changes = self._with_known_texts(self._without_arms(changes), names)
         results: list[str] = []
         for target, value in pairs:
             text = self._changed(value, changes)
@@ -377,6 +381,48 @@ class MovedCall:
         if isinstance(body[0], _INNER) and above:
             text = self.caller.newline + text
         return Edit(layout.line_start, layout.next_line, text)
+
+    def _without_arms(self, changes: list[Edit]) -> list[Edit]:
+        """`activation(x) if activation else x` is the arm that the call takes."""
+        found = [*changes]
+        for part in self._parts(self.body):
+            holds = self._holds(part.test) if isinstance(part, ast.IfExp) else None
+            span = self.source.span(part) if isinstance(part, ast.IfExp) else (0, 0)
+            inside = any(one.start <= span[0] and span[1] <= one.end for one in found)
+            if not isinstance(part, ast.IfExp) or holds is None or inside:
+                continue
+            new = self._changed(part.body if holds else part.orelse, changes)
+            found = [one for one in found if one.end <= span[0] or one.start >= span[1]]
+            found.append(Edit(*span, new))
+        return found
+
+    def _with_known_texts(self, changes: list[Edit], names: _Names) -> list[Edit]:
+        """`'W_' + name` is one text where the call gives `name` as one."""
+        call = self.statement.value
+        assert isinstance(call, ast.Call)
+        every = bind(call, Function(self.origin, self.function)).every() or {}
+        given = {
+            name: value.value
+            for name, value in every.items()
+            if name in names.texts and isinstance(value, ast.Constant)
+        }
+        own = {mention for name in given for mention in self._mentions(name)}
+        found = [*changes]
+        for part in self._parts(self.body):
+            if not isinstance(part, (ast.BinOp, ast.Call)) or name_of(self.origin, part):
+                continue
+            mentioned = {n for n in walk(part) if isinstance(n, ast.Name) and n.id in given}
+            if not mentioned or not mentioned <= own:
+                continue
+            known = known_value(part, given, self.origin)
+            span = self.source.span(part)
+            if not isinstance(known, str) or any(
+                one.start <= span[0] and span[1] <= one.end for one in found
+            ):
+                continue
+            found = [one for one in found if one.end <= span[0] or one.start >= span[1]]
+            found.append(Edit(*span, _quoted(known, self.source.code(part))))
+        return found
 
     def _writes(
         self,
@@ -452,19 +498,8 @@ class MovedCall:
 
         None behind what returns.
         """
-        call = self.statement.value
-        assert isinstance(call, ast.Call)
-        given = bind(call, Function(self.origin, self.function)).every() or {}
-
-        def values(name: ast.Name) -> Sequence[ast.Constant] | None:
-            only = len(self.scope.bindings.get(name.id, ())) == 1
-            value = given.get(name.id) if only else None
-            return [value] if isinstance(value, ast.Constant) else None
-
         for one in body:
-            holds = truth(one.test, values) if isinstance(one, ast.If) else None
-            if isinstance(one, ast.If) and holds is None:
-                holds = self._is_given(one.test, given)
+            holds = self._holds(one.test) if isinstance(one, ast.If) else None
             if isinstance(one, ast.If) and holds is not None:
                 arm = [*self._run(one.body if holds else one.orelse)]
                 yield from arm
@@ -474,6 +509,24 @@ class MovedCall:
                 yield one
                 if isinstance(one, ast.Return):
                     return
+
+    def _holds(self, test: ast.expr) -> bool | None:
+        """Whether a condition of the function's holds for the call; None where it does not tell."""
+        call = self.statement.value
+        assert isinstance(call, ast.Call)
+        bound = bind(call, Function(self.origin, self.function))
+        given = bound.every() or {}
+
+        def values(name: ast.Name) -> Sequence[ast.Constant] | None:
+            only = len(self.scope.bindings.get(name.id, ())) == 1
+            value = given.get(name.id) if only else None
+            home = self.origin if value in self.function.args.defaults else self.module
+            if isinstance(value, ast.Attribute) and name_of(home, value) in COMPUTES:
+                return [_FUNCTION]
+            return [value] if isinstance(value, ast.Constant) else None
+
+        found = truth(test, values)
+        return self._is_given(test, given) if found is None else found
 
     def _is_given(self, test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
         """Whether `optimizer is not None`, or `is None`, holds for an optimizer that is given."""
@@ -507,6 +560,13 @@ class MovedCall:
         start, end = self.source.span(node)
         inside = [one for one in changes if start <= one.start and one.end <= end]
         return splice(self.source.text, inside, start, end)
+
+
+def _quoted(text: str, code: str) -> str:
+    """A text as a literal, with the quotes that the code before it has."""
+    literal = repr(text)
+    plain = not {"'", '"', "\\"} & {*text}
+    return f'"{literal[1:-1]}"' if plain and "'" not in code else literal
 
 
 def _is_stored(name: ast.Name) -> bool:

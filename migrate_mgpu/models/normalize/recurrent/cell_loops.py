@@ -83,7 +83,7 @@ def _element(module: Module, loop: ast.For, cells: str) -> str:
             return ""
         if len(step.targets) > 1 or (held and target.id != held):
             return ""
-        text = _with(module, step.value, target.id, text)
+        text = with_held(module, step.value, target.id, text)
         held = target.id
         if not text:
             return ""
@@ -93,10 +93,10 @@ def _element(module: Module, loop: ast.For, cells: str) -> str:
         return ""
     if not held:
         return " ".join(line.strip() for line in source.code(call.args[0]).splitlines())
-    return _with(module, call.args[0], held, text)
+    return with_held(module, call.args[0], held, text)
 
 
-def _with(module: Module, value: ast.expr, held: str, text: str) -> str:
+def with_held(module: Module, value: ast.expr, held: str, text: str) -> str:
     """An expression with what a name holds in its place; empty where it has that more than once."""
     source = module.source
     start, end = source.span(value)

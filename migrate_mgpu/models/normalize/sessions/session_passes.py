@@ -115,6 +115,7 @@ from migrate_mgpu.models.normalize.recurrent import (
     recurrent_inputs,
     returned_networks,
     reused_decoders,
+    stacked_dropout,
 )
 from migrate_mgpu.models.normalize.sessions import (
     chosen_summaries,
@@ -348,6 +349,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(conditional_dropout.normalize),
     _alone(cell_loops.normalize),
     _with_calls(kept_states.normalize),
+    _alone(stacked_dropout.normalize),
     _alone(recurrent_dropout.normalize),
     _alone(recurrent_inputs.normalize),
     _with_calls(script_statements.normalize),

@@ -588,6 +588,11 @@ MUTANTS: dict[str, Mutant] = {
         r"(rnn_multi_rnn_cell_cell_1\(tf\.identity\(outputs_1\)), mask=mask\)",
         r"\1)",
     ),
+    "a list that leaves out what it was to have": Mutant(
+        "variables_left_in",
+        r"^train_error_variables = .*$",
+        "train_error_variables = [*encode.trainable_variables]",
+    ),
     "a method that begins behind the first batch": Mutant(
         "dataset_of_object",
         r"^                self\.iterator = iter\(self\.dataset\)$",

@@ -60,6 +60,7 @@ from migrate_mgpu.models.front.session.scope import (
     makes_graph,
     resets_between,
 )
+from migrate_mgpu.models.front.session.scoped_variables import all_of
 from migrate_mgpu.models.front.session.shared_steps import graph_of
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.session.units import UnitReader
@@ -794,9 +795,10 @@ class _Reader(StatementReader):
         return self.units.assigned(statement, target)
 
     def _is_alias(self, target: ast.expr, value: ast.expr) -> bool:
-        """`train_op = apply_gradient_op`: an update by one more name."""
+        """`train_op = apply_gradient_op`: an update, or all variables, by one more name."""
+        value = all_of(value)
         meaning = self.meanings.get(value.id) if isinstance(value, ast.Name) else None
-        if not isinstance(target, ast.Name) or not isinstance(meaning, Update):
+        if not isinstance(target, ast.Name) or not isinstance(meaning, (Update, AllVariables)):
             return False
         self.state.only_binding(target)
         self.meanings[target.id] = meaning

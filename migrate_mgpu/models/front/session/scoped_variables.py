@@ -320,6 +320,30 @@ class ScopedVariables(StatementReader):
         return name in VARIABLES.by_name or name in LAYERS.by_name or target is not None
 
 
+def all_of(node: ast.expr) -> ast.expr:
+    """What a comprehension goes through and leaves nothing out of: `[v for v in variables]`.
+
+    `if "encoder" or "decoder" in v.name` holds for every one: the first text is true.
+    """
+    each = node.generators[0] if isinstance(node, ast.ListComp) else None
+    if each is None or not isinstance(node, ast.ListComp) or len(node.generators) > 1:
+        return node
+    same = isinstance(node.elt, ast.Name) and ast.unparse(each.target) == node.elt.id
+    return each.iter if same and all(map(_always_holds, each.ifs)) else node
+
+
+def _always_holds(test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        plain = (ast.Compare, ast.Constant, ast.Name, ast.Attribute)
+        asked = (part for part in walk(test) if isinstance(part, ast.Call))
+        return (
+            any(map(_always_holds, test.values))
+            and not any(asked)
+            and all(isinstance(one, plain) for one in test.values)
+        )
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
 def _word(node: ast.expr | None) -> Word | None:
     text = _text(node)
     return Word(text) if text is not None else None

@@ -48,3 +48,37 @@ def test_layers_train_where_they_are_told_nothing(layer: str) -> None:
         text.replace("slim.fully_connected(x, 3)", layer), bridge=True, native_sessions=True
     )
     assert "(x, training=True)" in after, told
+
+
+SCOPES = PROGRAM.format(first=", scope='d_one'", second=", scope='g_one'", word="d_")
+CHOSEN = '[v for v in tf.trainable_variables() if v.name.startswith("d_")]'
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "every",
+        "[v for v in every]",
+        '[v for v in every if "d_" or "g_" in v.name]',
+        '[v for v in every if "d_" in v.name or "g_"]',
+    ],
+)
+def test_what_leaves_nothing_out_is_all_of_it(given: str) -> None:
+    assert CHOSEN in SCOPES
+    text = SCOPES.replace("some = " + CHOSEN, f"every = tf.trainable_variables()\nsome = {given}")
+    after = native(text)
+    assert "variables = [*one_layer.trainable_variables, *other_layer.trainable_variables]" in after
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '[v for v in every if "" or print(v)]',
+        "[v for v in every if print(v) or True]",
+        "[w for v in every for w in [v]]",
+    ],
+)
+def test_what_may_leave_something_out_stays(given: str) -> None:
+    text = SCOPES.replace("some = " + CHOSEN, f"every = tf.trainable_variables()\nsome = {given}")
+    result = run(text, bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)

@@ -22,6 +22,7 @@ from migrate_mgpu.analysis.scopes import Binding, absolute
 from migrate_mgpu.analysis.search_path import added_folders
 from migrate_mgpu.analysis.standard_library import is_standard
 from migrate_mgpu.analysis.symbols import table, tensorflow_root
+from migrate_mgpu.analysis.tf1_packages import may_use_packages
 from migrate_mgpu.core.prefilter import has_hit, imported_words, names_framework
 from migrate_mgpu.core.records import field, record
 from migrate_mgpu.source.source import Source, SourceError, decode
@@ -608,6 +609,13 @@ class Project:
         folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
         return self._listings.lack(folders, name)
 
+    def is_here(self, module: Module, package: str) -> bool:
+        """Whether a module imports a package of the run by a name, and none that is installed."""
+        folders = (*self._search_path(self._folders[module]), *self._added.get(module, ()))
+        return any(self._has(one, package) for one in folders) or bool(
+            self.resolve(module, package)
+        )
+
     def implicit(self, program: Program) -> list[Unresolved]:
         """The imports of a program's packages that name a file beside them, as Python 2 has it.
 
@@ -852,7 +860,8 @@ def _alone(path: Path, data: bytes) -> Module | None:
 
 def _may_stop_or_lead(data: bytes) -> bool:
     """Whether a helper may change sys.path, or end a program beside TF2."""
-    return b"sys.path" in data or may_have_changes(data) or may_define_absls_own(data)
+    may_end = (may_have_changes, may_use_packages, may_define_absls_own)
+    return b"sys.path" in data or any(one(data) for one in may_end)
 
 
 def _invalid(path: Path, data: bytes) -> SourceError | None:

@@ -4,6 +4,7 @@ and names that newer Pythons and NumPys have no more."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from migrate_mgpu.analysis.app_runs import late_environment
 from migrate_mgpu.analysis.array_formats import single_element_formats
@@ -16,6 +17,7 @@ from migrate_mgpu.analysis.module import Module, fact
 from migrate_mgpu.analysis.project import Program, Project, Unresolved
 from migrate_mgpu.analysis.ragged_arrays import ragged_arrays
 from migrate_mgpu.analysis.runs_on import gone_keras_names
+from migrate_mgpu.analysis.tf1_packages import uses_of_packages
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.run.device_queues import queues_on_gpus
 
@@ -65,6 +67,8 @@ def limits(
         for name in project.unresolved(module):
             found.append(_unresolved(name))
         found += [replaced(why, code=CODE) for why in library_changes(module)]
+        is_here = partial(project.is_here, module)
+        found += [replaced(why, code=CODE) for why in uses_of_packages(module, is_here)]
         found += [replaced(why, code=CODE) for why in untaken_flags(module)]
         if not native:  # which has no such name and no such run left
             found += _gone_keras(module)

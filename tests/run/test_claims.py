@@ -198,6 +198,56 @@ def test_addons_are_for_tf_2_15(imports: str, claimed: str) -> None:
     assert claim(bridged(imports)) == claimed
 
 
+IN_PART = "TF 2.15 and newest, but for what MGPU908 names"
+
+
+@pytest.mark.parametrize(
+    ("imports", "told"),
+    [
+        ("from tflearn.data_utils import pad_sequences", "tflearn 0.5.0, the newest, cannot be"),
+        ("import tflearn", "tflearn 0.5.0, the newest, cannot be"),
+        ("from bert import modeling", "bert-tensorflow 1.0.4, the newest, cannot be"),
+        ("import tensorflow_hub as hub\nhub.Module('m')", "`tensorflow_hub.Module` is gone"),
+        ("import sonnet as snt\nclass M(snt.AbstractModule): pass", "`sonnet.AbstractModule` is"),
+        ("from tensorlayer.layers import DenseLayer", "`tensorlayer.layers.DenseLayer` is gone in"),
+    ],
+)  # fmt: skip
+def test_packages_that_run_on_tf1_alone(imports: str, told: str) -> None:
+    """Their newest releases were installed beside TF 2.15.1 and 2.21.0, and fail there."""
+    result = bridged(imports)
+    assert claim(result) == IN_PART
+    (found,) = [one for one in result.findings if one.code == "MGPU908"]
+    assert found.message.startswith(told), found.message
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import sonnet as snt\nlayer = snt.Linear(3)",
+        "import tensorflow_hub as hub\nlayer = hub.KerasLayer('m')",
+        "import tensorpack",
+        "try:\n    import tflearn\nexcept ImportError:\n    tflearn = None",
+    ],
+)
+def test_packages_that_have_what_is_used(imports: str) -> None:
+    assert claim(bridged(imports)) == "TF 2.15 and newest"
+
+
+def test_a_copy_of_a_package_is_read_in_its_place(tmp_path: Path) -> None:
+    """`bert` is most often a folder of the repository, whose files are migrated."""
+    files = {
+        "train.py": TRAIN.format(imports="from bert import modeling"),
+        "bert/__init__.py": "",
+        "bert/modeling.py": "import tensorflow as tf\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    given = [(str(tmp_path / name), text) for name, text in files.items()]
+    result = run(*given, bridge=True)
+    assert told(result) == []
+
+
 def test_a_module_whose_names_all_stay() -> None:
     """No name that has an equal one is written where another has none: each is told."""
     imports = (

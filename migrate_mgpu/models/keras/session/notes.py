@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
-from migrate_mgpu.api.tables import calls_of_names
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.core.findings import AVERAGES, BATCHES
+from migrate_mgpu.models.front.network.cell_states import value_of
 from migrate_mgpu.models.front.session.expressions import descriptions
 from migrate_mgpu.models.front.session.program import SessionProgram, closure
 from migrate_mgpu.models.ir import Mover, Step, TowerInput, Unit, Update
@@ -41,6 +45,11 @@ _COLOCATED = (
     "TF1 put the operations of these gradients on the devices of those that they are of; here "
     "TensorFlow places them"
 )
+_DEEP = 8  # means of one number
+_SIGNED = (
+    "TF1.15 loses the outer minus sign of this when it computes it, a defect of its graph "
+    "optimizer that gradients do not have; TF2 computes what is written"
+)
 _LIMITED = (
     "TF1 limits these variables before or after the step changes them, in no fixed order; here it "
     "is after"
@@ -67,6 +76,9 @@ def tell(program: SessionProgram, found: EditSet) -> None:
             found.note(module, run.call, _BESIDE)
         if any(program.limits_trained(unit, run.step.updates) for unit in run.step.units):
             found.note(module, run.call, _LIMITED)
+    for unit in program.units.values():
+        if _loses_sign(module, unit.node):
+            found.note(module, unit.node, _SIGNED)
     if program.scope.towers is None and "device" in calls_of_names(module):
         for call in module.names.calls:
             told = (one.value for one in call.keywords if one.arg == "colocate_gradients_with_ops")
@@ -83,6 +95,44 @@ def tell(program: SessionProgram, found: EditSet) -> None:
             found.note(function.module, printed, _DESCRIBED)
     for node in program.idle:
         found.note(module, node, "no step needs what is built here: it is left out")
+
+
+def _loses_sign(module: Module, node: ast.AST) -> bool:
+    """Whether a minus sign is around a mean of one number with another one.
+
+    `-tf.reduce_mean(-loss)`, where `loss = tf.reduce_mean(errors)`: 1.15.5 gives `-loss`.
+    """
+    return any(_is_negated(module, part) for part in walk(node))
+
+
+def _is_negated(module: Module, node: ast.AST) -> bool:
+    inner, between = _negated(module, node), 0
+    while inner is not None and between < _DEEP:
+        value = value_of(module, inner)
+        negated = _negated(module, value)
+        if negated is not None:
+            return between > 0 and _reduced(module, value_of(module, negated)) is not None
+        inner = _reduced(module, value)
+        between += 1
+    return False
+
+
+def _negated(module: Module, node: ast.AST | None) -> ast.expr | None:
+    """What has its sign changed."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return node.operand
+    if isinstance(node, ast.Call) and name_of(module, node) in ("negative", "neg"):
+        return node.args[0] if len(node.args) == 1 else None
+    return None
+
+
+def _reduced(module: Module, node: ast.AST | None) -> ast.expr | None:
+    """What becomes one number, over all its dimensions."""
+    kinds = ("reduce_mean", "reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
+    if isinstance(node, ast.Call) and name_of(module, node) in kinds and len(node.args) == 1:
+        plain = all(one.arg == "name" for one in node.keywords)
+        return node.args[0] if plain else None
+    return None
 
 
 def _reads_beside(program: SessionProgram, step: Step) -> bool:

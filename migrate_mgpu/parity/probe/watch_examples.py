@@ -29,6 +29,10 @@ class Examples:
             self.handed, self.lengths = found[0], set(found)
         return bool(found)
 
+    def forget(self) -> None:
+        """What was handed to something else than a step."""
+        self.handed, self.lengths = -1, set()
+
     def count(self, inputs: Any) -> None:
         """Those of a model's input, or of what a replica is handed; the first that are seen."""
         known = getattr(self._local, "examples", None)

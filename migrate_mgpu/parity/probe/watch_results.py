@@ -176,6 +176,7 @@ class ResultsWatch:
             self.recorder.output("history", values)
 
     def _evaluate(self, model: Any, found: Any) -> None:
+        self._eager.examples.forget()
         if isinstance(found, dict):
             values = found
         elif hasattr(model, "get_metrics_result") and not _is_in_graph(model):
@@ -188,6 +189,7 @@ class ResultsWatch:
         self.recorder.output("evaluate", values)
 
     def _predict(self, model: Any, found: Any) -> None:
+        self._eager.examples.forget()
         if isinstance(found, dict):
             values = dict(found)
         elif isinstance(found, (list, tuple)):

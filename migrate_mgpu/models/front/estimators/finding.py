@@ -13,7 +13,7 @@ from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.idioms import showing
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.named_arguments import arguments_of, by_parameter
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.analysis.value_flow import Value, ValueFlow
 from migrate_mgpu.api.hooks import EARLY_STOPPING, NOT_BETTER
@@ -218,11 +218,16 @@ class _Finder:
                 if node.args or any(k.arg is None for k in node.keywords):
                     raise Refused(module, node, "`replace` gets something that is not a keyword")
                 arguments = {k.arg: k.value for k in node.keywords if k.arg}
+                folder = arguments.get("model_dir")
+                if is_none(folder):
+                    del arguments["model_dir"]  # as if none were given
                 if not any(one.node is node for one in config.replaced):
                     config.replaced.append(RunConfig("replace", module, node, arguments))
                     for inner in self.values.definitions(module, function.value):
                         if inner.node is not node:
                             self._configured(flow, inner)
+                if folder is not None and is_none(folder) and config.values("model_dir"):
+                    raise Refused(module, folder, "`replace` takes the model_dir away again")
                 return
         raise Refused(
             module, node, "how the Estimator is configured here cannot be analyzed",

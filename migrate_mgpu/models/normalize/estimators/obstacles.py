@@ -12,6 +12,7 @@ from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.estimators.parts import CUSTOM, MADE_ELSEWHERE, EstimatorFlow
 from migrate_mgpu.models.normalize.estimators.experiments import EXPERIMENT, experiment_of
 from migrate_mgpu.models.normalize.estimators.normalization_pairs import pairs
+from migrate_mgpu.models.normalize.estimators.redefined_names import redefined
 from migrate_mgpu.models.normalize.estimators.resized_images import RESIZES
 from migrate_mgpu.models.normalize.estimators.spec_functions import makes_specs
 from migrate_mgpu.models.normalize.estimators.tpu_arms import arms
@@ -25,6 +26,7 @@ PRIVATE_KERAS = "private-keras-import"
 TPU_ARMS = "arms-for-tpus"
 TPU_ESTIMATOR = "tpu-estimator"
 NORMALIZATION_PAIR = "pair-of-normalizations"
+REDEFINED = "redefined-name"
 CHANGED_SETTING = "changed-setting"
 COMPUTED_SIZE = "computed-size"  # of a layer, by what only a step knows
 TABLE = "table-of-words"
@@ -49,6 +51,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(MNIST)
     if flow.function is not None and any(True for _ in pairs(flow.function.module)):
         found.add(NORMALIZATION_PAIR)
+    if redefined(flow):
+        found.add(REDEFINED)
     if experiment_of(flow) is not None:
         found.add(EXPERIMENT)
     if arms(flow):

@@ -43,7 +43,6 @@ from migrate_mgpu.models.normalize.estimators import (
     constant_batches,
     contrib_canned,
     contrib_estimators,
-    csv_with_header,
     digits,
     drawn_arrays,
     driving_functions,
@@ -54,6 +53,7 @@ from migrate_mgpu.models.normalize.estimators import (
     idle_receivers,
     inlining,
     keras_names,
+    learn_datasets,
     learning_phases,
     local_functions,
     methods,
@@ -66,6 +66,7 @@ from migrate_mgpu.models.normalize.estimators import (
     outer_effects,
     queued_inputs,
     random_fields,
+    redefined_names,
     registries,
     resized_images,
     reused_estimators,
@@ -90,6 +91,7 @@ from migrate_mgpu.models.normalize.estimators.obstacles import (
     MODEL_FN,
     NORMALIZATION_PAIR,
     PRIVATE_KERAS,
+    REDEFINED,
     RESIZED,
     STACKED,
     TABLE,
@@ -130,6 +132,7 @@ def answering(flow: EstimatorFlow, why: Diagnostic) -> list[Pass]:
 
 PASSES = (
     Pass(tpu_arms.normalize, frozenset({TPU_ARMS}), tpu_arms.tell),
+    Pass(redefined_names.normalize, frozenset({REDEFINED})),
     Pass(tpu_flags.normalize, frozenset({TPU_ESTIMATOR})),
     Pass(tpu_estimators.normalize, frozenset({TPU_ESTIMATOR}), tpu_estimators.tell, True),
     Pass(
@@ -162,7 +165,7 @@ PASSES = (
     Pass(drawn_arrays.normalize),
     Pass(idle_imports.normalize, frozenset({GONE, GONE_LATE})),
     Pass(idle_receivers.normalize, frozenset({TF1_NAME, GONE, GONE_LATE})),
-    Pass(csv_with_header.normalize, frozenset({TF1_NAME, GONE, GONE_LATE})),
+    Pass(learn_datasets.normalize, frozenset({TF1_NAME, GONE, GONE_LATE})),
     Pass(closures.normalize),
     Pass(built_objects.normalize, frozenset({MODEL_FN, OWN_CLASS})),
     Pass(config_copies.normalize, frozenset({MODEL_FN, CHANGED_SETTING})),

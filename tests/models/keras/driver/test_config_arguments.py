@@ -346,3 +346,20 @@ def test_an_estimator_that_is_shown() -> None:
     shown = 'print("it is a {}".format(type(estimator)), estimator)'
     assert shown in converted(body.replace("{}", shown, 1))
     stays(HEAD + body.replace("{}", "kind = type(estimator)"), "passed to `type(...)`")
+
+
+@pytest.mark.parametrize("given", ["", "model_dir=None", "save_summary_steps=7"])
+def test_no_folder_by_replace_is_none(given: str) -> None:
+    made = f"config = tf.estimator.RunConfig({given}).replace(model_dir=None)\n"
+    body = f"{made}estimator = tf.estimator.Estimator(model_fn, config=config)\n"
+    after = converted(f"{body}estimator.train(input_fn, steps=5)\n")
+    assert "Checkpoint" not in after
+
+
+def test_a_folder_that_replace_takes_away() -> None:
+    made = "config = tf.estimator.RunConfig(model_dir='out').replace(model_dir=None)\n"
+    body = f"{made}estimator = tf.estimator.Estimator(model_fn, config=config)\n"
+    stays(
+        f"{HEAD}{body}estimator.train(input_fn, steps=5)\n",
+        "`replace` takes the model_dir away again",
+    )

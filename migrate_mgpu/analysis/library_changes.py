@@ -1,7 +1,8 @@
 """Names that newer Pythons, NumPys and SciPys have no more: TF2 brings those along.
 
-TF 2.15 takes Python 3.9 to 3.11 and NumPy before 2.0, the newest TensorFlow later ones. What is
-listed here stops a program there, whatever TensorFlow has.
+TF 2.15 takes Python 3.9 to 3.11 and NumPy before 2.0, the newest TensorFlow later ones; those
+have no scikit-learn, pandas and h5py from before 2020. What is listed here stops a program there,
+whatever TensorFlow has.
 """
 
 from __future__ import annotations
@@ -102,6 +103,22 @@ CHANGES: dict[str, dict[str, str]] = {
         "inspect.getargspec": "inspect.getfullargspec",
     },
     "Python 3.12": {"imp": "importlib"},
+    "Pillow 10": {"PIL.Image.ANTIALIAS": "PIL.Image.LANCZOS"},
+    "scikit-learn 0.20": {
+        "sklearn.cross_validation": "sklearn.model_selection",
+        "sklearn.grid_search": "sklearn.model_selection",
+        "sklearn.learning_curve": "sklearn.model_selection",
+        "sklearn.lda": "sklearn.discriminant_analysis",
+        "sklearn.qda": "sklearn.discriminant_analysis",
+    },
+    "scikit-learn 0.22": {
+        "sklearn.datasets.fetch_mldata": "sklearn.datasets.fetch_openml",
+        "sklearn.preprocessing.Imputer": "sklearn.impute.SimpleImputer",
+    },
+    "scikit-learn 0.23": {"sklearn.externals.joblib": "joblib"},
+    "scikit-learn 1.2": {
+        "sklearn.datasets.load_boston": "sklearn.datasets.fetch_california_housing"
+    },
 }
 # Arguments of functions, in the same form; `bytes` are those that are no text with a `sep`.
 ARGUMENTS: dict[str, dict[str, str]] = {
@@ -139,6 +156,14 @@ METHODS = {
     "tostring": (0, "array of NumPy 2.5", "tobytes"),
     "viewitems": (0, "dict of Python 3", "items"),
 }
+# The same of a package's objects, told where a file imports it: `ix` and `value` are no methods.
+OBJECTS = {
+    "as_matrix": ("pandas", "DataFrame of pandas 1.0", "to_numpy()"),
+    "ix": ("pandas", "DataFrame of pandas 1.0", "loc"),
+    "value": ("h5py", "Dataset of h5py 3.0", "[()]"),
+}
+# Calls that need an argument more.
+PICKLED, UNSAFE = "numpy.load(pickled)", "yaml.load(file)"
 # What gave lists in Python 2: methods of a dict, and functions.
 _VIEWS = ("items", "keys", "values")
 _LAZY = ("filter", "map", "zip")
@@ -149,6 +174,7 @@ _MAY_HAVE = re.compile(
     r"|\bimport[^\n]*\bscipy\b(?!\.)|\bfrom\s+scipy\s"
     rf"|\.(?:{'|'.join(_VIEWS)})\(\)\s*[+[]|\+\s*[^\n]*\.(?:{'|'.join(_VIEWS)})\(\)"
     rf"|\b(?:{'|'.join(_LAZY)})\([^\n]*\)\s*[+[]|\+\s*(?:{'|'.join(_LAZY)})\("
+    r"|\bas_matrix\(|\.ix\[|\]\.value\b|\bload\([^\n]*\)\s*(?:\.item\(\)|\[\(\)\])|\byaml\.load\("
     rf"|{MAKES_ARRAYS}".encode()
 )
 
@@ -210,6 +236,59 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                 if f"def {method}" not in module.source.text:
                     yield method, node
     yield from _used_as_lists(module)
+    for name, (package, *_) in OBJECTS.items():
+        for node in names.attributes.get(name, ()) if _imports(module, package) else ():
+            if _is_of_object(names.parents[node], node, name):
+                yield name, node
+    for node in names.attributes.get("load", ()):
+        call = names.parents[node]
+        if isinstance(call, ast.Call) and call.func is node:
+            name = names.qualname(node)
+            if name == "numpy.load" and _reads_objects(module, call):
+                yield PICKLED, node
+            elif name == "yaml.load" and len(call.args) == 1 and not call.keywords:
+                yield UNSAFE, node
+
+
+def _imports(module: Module, package: str) -> bool:
+    return any(
+        name.partition(".")[0] == package
+        for statement in module.names.imports
+        for name in (
+            [statement.module or ""]
+            if isinstance(statement, ast.ImportFrom)
+            else [alias.name for alias in statement.names]
+        )
+    )
+
+
+def _is_of_object(parent: ast.AST | None, node: ast.Attribute, name: str) -> bool:
+    """Whether an attribute is used as that of a table, or of an array by its name in a file."""
+    if name == "as_matrix":
+        return isinstance(parent, ast.Call) and parent.func is node
+    if name == "ix":
+        return isinstance(parent, ast.Subscript) and parent.value is node
+    key = node.value.slice if isinstance(node.value, ast.Subscript) else None
+    if not isinstance(node.ctx, ast.Load) or (isinstance(parent, ast.Call) and parent.func is node):
+        return False
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
+def _reads_objects(module: Module, call: ast.Call) -> bool:
+    """Whether what NumPy loads is asked for the dict that it is, and may not be one.
+
+    That is `np.load(path).item()`, or `[()]` behind it.
+    """
+    given = {one.arg for one in call.keywords}
+    if {"allow_pickle", None} & given or len(call.args) > 2:
+        return False
+    parent = module.names.parents[call]
+    if isinstance(parent, ast.Attribute) and parent.attr == "item":
+        taken = module.names.parents[parent]
+        return isinstance(taken, ast.Call) and taken.func is parent and not taken.args
+    if not isinstance(parent, ast.Subscript) or parent.value is not call:
+        return False
+    return isinstance(parent.slice, ast.Tuple) and not parent.slice.elts
 
 
 def _used_as_lists(module: Module) -> Iterator[tuple[str, ast.expr]]:
@@ -257,6 +336,15 @@ def _removed_name(place: Place, name: str) -> Diagnostic:
         advice = f"write list(x.{name}()), if it is a dict"
     elif name in _LAZY:
         text, advice = f"`{name}` gives no list in Python 3", f"write list({name}(...))"
+    elif name == PICKLED:
+        text = "`numpy.load` reads no pickled objects since NumPy 1.16.3, unless it is told to"
+        advice = "give it allow_pickle=True, for a file that you trust"
+    elif name == UNSAFE:
+        text = "`yaml.load` asks for a Loader since PyYAML 6"
+        advice = "use yaml.safe_load, or give it Loader=yaml.Loader for a file that you trust"
+    elif name in OBJECTS:
+        _, owner, instead = OBJECTS[name]
+        text, advice = f"no {owner} has `{name}`", f"write `{instead}`"
     elif name in METHODS:
         _, owner, instead = METHODS[name]
         text, advice = f"no {owner} has `{name}`", f"write `{instead}`"

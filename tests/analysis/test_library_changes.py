@@ -121,7 +121,7 @@ def test_told_at_the_place(code: str, message: str, advice: str) -> None:
         "x = np.load('x.npy', allow_pickle=True).item()",
         "options = {'allow_pickle': True}\nx = np.load('x.npy', **options).item()",
         "x = np.load('x.npy')[0], np.load('x.npy').item(0)",
-        "import yaml\nx = yaml.load(open('x'), Loader=yaml.Loader), yaml.load(open('x'), yaml.Loader)",
+        "import yaml\nx = yaml.load(1, Loader=yaml.Loader), yaml.load(1, yaml.Loader)",
         "import yaml\nx = yaml.load(open('x'), **{})",
         "from scipy.spatial.transform import Rotation\nx = Rotation.identity().as_matrix()",
         "import h5py\nx = h5py.File('x')['data'][()]\ny = {'rate': x}['rate'].value()",

@@ -103,6 +103,12 @@ CHANGES: dict[str, dict[str, str]] = {
         "inspect.getargspec": "inspect.getfullargspec",
     },
     "Python 3.12": {"imp": "importlib"},
+    "librosa 0.8": {"librosa.output": "soundfile.write"},
+    "scikit-image 0.18": {
+        "skimage.measure.compare_mse": "skimage.metrics.mean_squared_error",
+        "skimage.measure.compare_psnr": "skimage.metrics.peak_signal_noise_ratio",
+        "skimage.measure.compare_ssim": "skimage.metrics.structural_similarity",
+    },
     "Pillow 10": {"PIL.Image.ANTIALIAS": "PIL.Image.LANCZOS"},
     "scikit-learn 0.20": {
         "sklearn.cross_validation": "sklearn.model_selection",
@@ -162,8 +168,8 @@ OBJECTS = {
     "ix": ("pandas", "DataFrame of pandas 1.0", "loc"),
     "value": ("h5py", "Dataset of h5py 3.0", "[()]"),
 }
-# Calls that need an argument more.
-PICKLED, UNSAFE = "numpy.load(pickled)", "yaml.load(file)"
+# Calls that need an argument more, and one that gives a value more.
+PICKLED, UNSAFE, STEP = "numpy.load(pickled)", "yaml.load(file)", "gym.Env.step"
 # What gave lists in Python 2: methods of a dict, and functions.
 _VIEWS = ("items", "keys", "values")
 _LAZY = ("filter", "map", "zip")
@@ -174,7 +180,7 @@ _MAY_HAVE = re.compile(
     r"|\bimport[^\n]*\bscipy\b(?!\.)|\bfrom\s+scipy\s"
     rf"|\.(?:{'|'.join(_VIEWS)})\(\)\s*[+[]|\+\s*[^\n]*\.(?:{'|'.join(_VIEWS)})\(\)"
     rf"|\b(?:{'|'.join(_LAZY)})\([^\n]*\)\s*[+[]|\+\s*(?:{'|'.join(_LAZY)})\("
-    r"|\bas_matrix\(|\.ix\[|\]\.value\b|\bload\([^\n]*\)\s*(?:\.item\(\)|\[\(\)\])|\byaml\.load\("
+    r"|=[^\n=]*\.step\(|\bas_matrix\(|\.ix\[|\]\.value\b|\bload\([^\n]*\)\s*(?:\.item\(\)|\[\(\)\])|\byaml\.load\("
     rf"|{MAKES_ARRAYS}".encode()
 )
 
@@ -248,6 +254,13 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                 yield PICKLED, node
             elif name == "yaml.load" and len(call.args) == 1 and not call.keywords:
                 yield UNSAFE, node
+    for node in names.attributes.get("step", ()) if _imports(module, "gym") else ():
+        call = names.parents[node]
+        statement = names.parents[call] if isinstance(call, ast.Call) else None
+        if isinstance(statement, ast.Assign) and statement.value is call:
+            target = statement.targets[0]
+            if isinstance(target, ast.Tuple) and len(target.elts) == 4:
+                yield STEP, node
 
 
 def _imports(module: Module, package: str) -> bool:
@@ -342,6 +355,9 @@ def _removed_name(place: Place, name: str) -> Diagnostic:
     elif name == UNSAFE:
         text = "`yaml.load` asks for a Loader since PyYAML 6"
         advice = "use yaml.safe_load, or give it Loader=yaml.Loader for a file that you trust"
+    elif name == STEP:
+        text = "`step` of gym 0.26 gives five values, and no gym runs with NumPy 2"
+        advice = "beside TF 2.15 install gym<0.26; for the newest use gymnasium"
     elif name in OBJECTS:
         _, owner, instead = OBJECTS[name]
         text, advice = f"no {owner} has `{name}`", f"write `{instead}`"

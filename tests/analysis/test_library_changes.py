@@ -57,6 +57,14 @@ def told(code: str) -> list[tuple[int, str, str]]:
         ("x = np.load('boxes.npy')[()]",
          "`numpy.load` reads no pickled objects since NumPy 1.16.3, unless it is told to",
          "give it allow_pickle=True, for a file that you trust"),
+        ("import librosa\nlibrosa.output.write_wav('x', 1, 2)",
+         "`librosa.output` is gone in librosa 0.8", "use soundfile.write"),
+        ("from skimage.measure import compare_psnr",
+         "`skimage.measure.compare_psnr` is gone in scikit-image 0.18",
+         "use skimage.metrics.peak_signal_noise_ratio"),
+        ("import gym\ns, r, done, info = gym.make('x').step(1)",
+         "`step` of gym 0.26 gives five values, and no gym runs with NumPy 2",
+         "beside TF 2.15 install gym<0.26; for the newest use gymnasium"),
         ("import yaml\nx = yaml.load(open('x'))", "`yaml.load` asks for a Loader since PyYAML 6",
          "use yaml.safe_load, or give it Loader=yaml.Loader for a file that you trust"),
         ("from imp import reload", "`imp` is gone in Python 3.12", "use importlib"),
@@ -126,6 +134,8 @@ def test_told_at_the_place(code: str, message: str, advice: str) -> None:
         "from scipy.spatial.transform import Rotation\nx = Rotation.identity().as_matrix()",
         "import h5py\nx = h5py.File('x')['data'][()]\ny = {'rate': x}['rate'].value()",
         "import pandas as pd\nx = np.ix_([1], [2])",
+        "import gym\ns, r, done, cut, info = gym.make('x').step(1)",
+        "class Env:\n    def step(self):\n        return 1, 2, 3, 4\n\n\na, b, c, d = Env().step()",
     ],
 )
 def test_what_is_there_is_not_told(code: str) -> None:

@@ -826,4 +826,26 @@ MUTANTS: dict[str, Mutant] = {
         "lambda name: tf.data.TextLineDataset(name).skip(1)).batch(batch_size)",
         7,
     ),
+    "the_first_of_two_inputs": _one(
+        "redefined_functions", "fit(train_input_fn_2()", "fit(train_input_fn()", 7
+    ),
+    "one_epoch_of_an_endless_input": _one(
+        "called_input_fn", ".repeat(None if is_training else 1)", ".repeat(1)", 3, "batch-remainder"
+    ),
+    "averages_behind_the_update": Mutant(
+        "averaged_network",
+        (
+            (
+                "        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))\n"
+                "        self.mean_loss",
+                "        self.mean_loss",
+            ),
+            (
+                "        # The averages move before the variables do.",
+                "        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))",
+            ),
+        ),
+        9,
+        (),
+    ),
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Union
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -18,8 +19,17 @@ DEVICES = 2
 Text = Union[str, Mapping[str, str]]
 
 
+def whole(text: Text) -> str:
+    """One text that changes with each of the program's modules."""
+    return text if isinstance(text, str) else "\n".join(f"{k}\n{v}" for k, v in text.items())
+
+
 def run(
-    runtime: str, programs: Mapping[str, tuple[str, Text]], folder: Path, rounded: int = 0
+    runtime: str,
+    programs: Mapping[str, tuple[str, Text]],
+    folder: Path,
+    rounded: int = 0,
+    argv: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> None:
     """Leaves ``<name>.json`` and its arrays and output in the folder.
 
@@ -27,6 +37,7 @@ def run(
       programs: by name, the reference that gives the initial values, and the text. A program
         that is its own reference records them.
       rounded: how first values are rounded otherwise (``Options.rounded``).
+      argv: the arguments of programs, by name; the others get none.
     """
     with tempfile.TemporaryDirectory(prefix="migrate-mgpu-") as work:
         jobs = []
@@ -42,7 +53,7 @@ def run(
             jobs.append(
                 {
                     "program": str(copy / entry),
-                    "argv": [],
+                    "argv": list(argv.get(name, ())),
                     "cwd": str(copy),
                     "out": str(folder / f"{name}.json"),
                     "stdout": str(folder / f"{name}.stdout"),

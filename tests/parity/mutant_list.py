@@ -242,22 +242,18 @@ MUTANTS: dict[str, Mutant] = {
         9,
         "printed",
     ),
-    "averages_lost": _one(
-        "averages_of_variables", "assign_sub((1.0 - decay)", "assign_sub(0.0", 9, "printed"
-    ),
+    "averages_lost": _one("averages_of_variables", "assign_sub((1.0 - decay)", "assign_sub(0.0", 9),
     "averages_a_step_earlier": _one(
         "averages_of_variables",
         "steps = tf.cast(global_step, tf.float32)",
         "steps = tf.cast(global_step, tf.float32) - 1.0",
         9,
-        "printed",
     ),
     "averages_of_each_replica": _one(
         "averages_of_variables",
         "assign_sub((1.0 - decay)",
         "assign_sub(2.0 * (1.0 - decay)",
         9,
-        "printed",
     ),
     "summary_of_another_replica": _one(
         "tower_summaries", "local_results(output)[-1]", "local_results(output)[0]", 9, "printed"
@@ -276,9 +272,7 @@ MUTANTS: dict[str, Mutant] = {
         3,
         "batch-size",
     ),
-    "summary_of_another_loss": _one(
-        "named_summaries", "values=losses[1]", "values=losses[0]", 9, "printed"
-    ),
+    "summary_of_another_loss": _one("named_summaries", "values=losses[1]", "values=losses[0]", 9),
     "gradients_averaged_twice": _one(
         "gradient_summaries", "ReduceOp.SUM, tensor", "ReduceOp.MEAN, tensor", 9, "printed"
     ),
@@ -296,7 +290,7 @@ MUTANTS: dict[str, Mutant] = {
         "shared_template", "loss / strategy.num_replicas_in_sync", "loss", 4, "loss-reduction"
     ),
     "summary_of_the_last_for_the_first": _one(
-        "first_summaries", "values=mses[0]", "values=mses[-1]", 9, "printed"
+        "first_summaries", "values=mses[0]", "values=mses[-1]", 9
     ),
     # Towers of several modules.
     "decay_in_a_module_halved": _one(
@@ -327,7 +321,6 @@ MUTANTS: dict[str, Mutant] = {
         "values=[tested, int(np.sum(right))]",
         "values=[int(np.sum(right)), tested]",
         9,
-        "printed",
     ),
     "last_loss_instead_of_mean": _one(
         "prefetched_batches", "tf.reduce_mean(tf.stack(losses))", "losses[-1]", 9, "printed"
@@ -345,6 +338,175 @@ MUTANTS: dict[str, Mutant] = {
     "trained_as_it_is_tested": _one(
         "reuse_flag", "is_training=True", "is_training=False", 4, "softmax-twice"
     ),
+    # One for each of the forms that towers are written in.
+    "averages_behind_the_step": Mutant(
+        "averages_at_once",
+        (
+            (
+                "            average.assign_sub((1.0 - decay) * (average - variable))\n"
+                "        loss = strategy.run(train_tower, args=split_batch(images, labels))\n",
+                "            pass\n"
+                "        loss = strategy.run(train_tower, args=split_batch(images, labels))\n"
+                "        for average, variable in zip(averages, variables):\n"
+                "            average.assign_sub((1.0 - decay) * (average - variable))\n",
+            ),
+        ),
+        9,
+        (),
+    ),
+    "fed_rate_not_taken": _one(
+        "guarded_modules",
+        "optimizer.learning_rate.assign(rate)",
+        "optimizer.learning_rate.assign(0.5)",
+        7,
+        "schedule",
+    ),
+    "summary_of_the_first_call_of_the_last_replica": _one(
+        "first_call_summaries", "values=model_losses[0]", "values=model_losses[-1]", 9
+    ),
+    "sum_in_a_loop_not_divided": _one(
+        "added_in_loop",
+        "tf.add_n(loss_of_towers) / n_gpus",
+        "tf.add_n(loss_of_towers)",
+        9,
+        "printed",
+    ),
+    "added_gradients_averaged": _one(
+        "added_lists",
+        "    part = forward(xs_part, ys_part)\n    gradients",
+        f"    part = forward(xs_part, ys_part){_SHARE}\n    gradients",
+        5,
+        "gradient-scale",
+    ),
+    "clipped_in_a_script_one_by_one": _one(
+        "averages_in_script",
+        "gradients, _ = tf.clip_by_global_norm(gradients, 0.4)",
+        "gradients = [tf.clip_by_norm(one, 0.4) for one in gradients]",
+        5,
+        "clipping",
+    ),
+    "array_of_the_first_replica_for_all": _one(
+        "batches_of_arrays", "= batches[i]", "= batches[0]", 4
+    ),
+    "rate_of_a_method_a_step_later": _one(
+        "built_by_method", "schedule(global_step)", "schedule(global_step + 1)", 7, "schedule"
+    ),
+    "accuracy_of_one_graph_alone": _one(
+        "built_elsewhere", "tf.reduce_mean(accs)", "accs[0]", 9, "printed"
+    ),
+    "histograms_of_the_mean_gradients": _one(
+        "chosen_summaries", "ReduceOp.SUM, tensor", "ReduceOp.MEAN, tensor", 9
+    ),
+    "chosen_summary_of_another_loss": _one(
+        "chosen_summaries", "values=losses[1]", "values=losses[0]", 9
+    ),
+    "slices_loss_of_the_first": _one(
+        "epochs_of_slices", "tf.reduce_mean(tower_losses)", "tower_losses[0]", 9, "printed"
+    ),
+    "tested_beside_on_the_first_rows_alone": _one(
+        "evaluated_beside", "features[:10], targets[:10]", "features[:9], targets[:9]", 7
+    ),
+    "lists_of_what_a_function_feeds_exchanged": _one(
+        "fed_by_function", "start = (batch_idx + i)", "start = (batch_idx + 1 - i)", 9
+    ),
+    "slices_of_the_first_replica": _one(
+        "fed_slices", "[i * batch_size:", "[0 * batch_size:", 3, "batch-size"
+    ),
+    "first_accuracy_of_the_last": _one(
+        "first_accuracy", "local_results(accuracy)[0]", "local_results(accuracy)[-1]", 9, "printed"
+    ),
+    "predictions_of_the_last_replica_first": _one(
+        "gathered_predictions",
+        "tf.concat(tower_logits, 0)",
+        "tf.concat(tower_logits[::-1], 0)",
+        9,
+        "printed",
+    ),
+    "gradients_behind_the_loop_unscaled": _one("gradients_behind", _SHARE, "", 4, "loss-reduction"),
+    "loss_of_a_dictionary_for_its_error": _one(
+        "indexed_lists",
+        'tower_error = tower_net["error"]',
+        'tower_error = tower_net["loss"]',
+        9,
+        "printed",
+    ),
+    "decay_of_a_function_in_a_module_lost": _one(
+        "losses_of_modules",
+        "losses = losses + [tf.multiply(tf.nn.l2_loss(self.w), 0.01)]",
+        "losses = losses + []",
+        4,
+        "regularization",
+    ),
+    "last_loss_of_an_object_is_the_first": _one(
+        "model_objects", "last = loss_of_towers[-1]", "last = loss_of_towers[0]", 7
+    ),
+    "rate_of_settings_doubled": _one(
+        "model_of_settings", "rate.assign(lr)", "rate.assign(2.0 * lr)", 6, "learning-rate"
+    ),
+    "objects_of_networks_in_evaluation": _one(
+        "network_objects", "training = True", "training = False", 4, "model"
+    ),
+    "paired_gradients_unscaled": _one("paired_gradients", _SHARE, "", 4, "loss-reduction"),
+    "accuracy_of_parts_of_the_first": _one(
+        "parts_with_reuse",
+        "tf.reduce_mean(tower_acc)",
+        "tf.reduce_mean(tower_acc[0])",
+        9,
+        "printed",
+    ),
+    "one_queue_for_all_replicas": _one(
+        "queue_in_each_tower", "iterators[i].get_next()", "iterators[0].get_next()", 4
+    ),
+    "queue_that_begins_again": _one(
+        "queue_of_records", "iterator.get_next()", "next(iter(inputs()))", 4
+    ),
+    "decay_of_a_reused_scope_twice": _one(
+        "reused_scope",
+        "entropy + tf.add_n(losses)",
+        "entropy + 2.0 * tf.add_n(losses)",
+        4,
+        "regularization",
+    ),
+    "rows_of_tensors_unscaled": _one("rows_of_tensors", _SHARE, "", 4, "loss-reduction"),
+    "share_that_a_schedule_leaves": _one(
+        "schedules_elsewhere",
+        "share = tf.minimum(0.9, 1 - left)",
+        "share = tf.minimum(0.9, left)",
+        9,
+    ),
+    "session_of_a_function_draws_one_batch": Mutant(
+        "session_function",
+        (
+            (
+                "        def part(context):\n            rows, numbers = iterator.get_next()\n",
+                "        rows, numbers = iterator.get_next()\n\n        def part(context):\n",
+            ),
+        ),
+        3,
+        ("batch-size",),
+    ),
+    "normalized_by_slim_as_in_evaluation": _one(
+        "slim_normalized", "is_training = True", "is_training = False", 4, "model"
+    ),
+    "sum_of_gradients_divided": _one(
+        "sum_of_gradients",
+        "loss = tf.reduce_sum(tf.square(output - target_of_part))",
+        f"loss = tf.reduce_sum(tf.square(output - target_of_part)){_SHARE}",
+        4,
+        "loss-reduction",
+    ),
+    "rows_of_a_table_off": _one(
+        "tables_of_variables",
+        "tf.concat(outputs, 0) - y",
+        "tf.concat(outputs[::-1], 0) - y",
+        9,
+        "printed",
+    ),
+    "decay_of_all_variables_with_biases": _one("two_loops", ' if "bias" not in one.name]', "]", 7),
+    "loss_of_a_trainer_of_the_last": _one(
+        "trainer_losses", "tf.add_n(losses) / FLAGS.num_gpus", "losses[-1]", 9, "printed"
+    ),
+    "list_of_a_trainer_unscaled": _one("trainer_lists", _SHARE, "", 4, "loss-reduction"),
     "other_activation": _one("towers", '"tanh"', '"relu"', 4, "model"),
     "other_data": _one("towers", "RandomState(1)", "RandomState(2)", 4, "other-data"),
     "first_batch_skipped": _one(

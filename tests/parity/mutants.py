@@ -21,6 +21,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 sys.path.insert(0, str(Path(__file__).parent))
 import live
 import records
@@ -51,7 +56,7 @@ def texts(name: str) -> tuple[live.Text, live.Text]:
     mutant = MUTANTS[name]
     found: list[live.Text] = []
     for side, changes in (("before", mutant.before), ("after", mutant.changes)):
-        (folder,) = (one / mutant.case for one in PAIRS if (one / mutant.case).is_dir())
+        folder = _folder(name)
         alone = folder / f"{side}.py"
         files = [alone] if alone.exists() else sorted((folder / side).glob("*.py"))
         modules = {file.name: file.read_text(encoding="utf-8") for file in files}
@@ -70,13 +75,10 @@ def keys(names: Collection[str]) -> dict[str, str]:
     for name in names:
         before, after = texts(name)
         for record, text in ((reference_of(name), ""), (name, after)):
-            whole = f"{DEVICES}\n{_whole(before)}\n{_whole(text)}".encode()
+            parts = " ".join([str(DEVICES), *_argv(name)]), live.whole(before), live.whole(text)
+            whole = "\n".join(parts).encode()
             found[record] = hashlib.sha256(whole).hexdigest()[:16]
     return found
-
-
-def _whole(text: live.Text) -> str:
-    return text if isinstance(text, str) else "\n".join(f"{k}\n{v}" for k, v in text.items())
 
 
 # Running -----------------------------------------------------------------------------------
@@ -84,10 +86,23 @@ def _whole(text: live.Text) -> str:
 
 def run(names: Collection[str], folder: Path, target: str = TARGET) -> None:
     """Run mutants and the references of their cases, importing each TensorFlow once."""
+    argv = {one: _argv(n) for n in names for one in (n, reference_of(n))}
     before = {reference_of(n): (reference_of(n), texts(n)[0]) for n in names}
-    live.run(REFERENCE, before, folder)
+    live.run(REFERENCE, before, folder, argv=argv)
     after = {n: (reference_of(n), texts(n)[1]) for n in names}
-    live.run(target, after, folder)
+    live.run(target, after, folder, argv=argv)
+
+
+def _argv(name: str) -> list[str]:
+    """The arguments of a mutant's programs, which its case's ``parity.toml`` has."""
+    path = _folder(name) / "parity.toml"
+    given = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    return [one.replace("{devices}", str(DEVICES)) for one in given.get("argv", [])]
+
+
+def _folder(name: str) -> Path:
+    (folder,) = (one / MUTANTS[name].case for one in PAIRS if (one / MUTANTS[name].case).is_dir())
+    return folder
 
 
 # Judging -----------------------------------------------------------------------------------

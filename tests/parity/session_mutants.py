@@ -5,10 +5,11 @@
 
 NAME is a mutant's, or that of a fixture, whose mutants are all meant.
 
-Each is a change of the ``after.py`` of a fixture of ``fixtures/session``: a pattern, which must
-be found, and what stands there instead. None of them crashes; ``test_session_mutants.py`` shows
-that all are seen. What is kept (``tests/parity/session_mutants/``) are both sides' records; one
-whose programs have changed is stale, and fails.
+Each is a change of the ``after.py`` of a fixture of ``fixtures/session``, or of its modules: a
+pattern, which must be found, and what stands there instead. None of them crashes;
+``test_session_mutants.py`` shows that all are seen. What is kept
+(``tests/parity/session_mutants/``) are both sides' records; one whose programs have changed is
+stale, and fails.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Mutant:
     """A mistake.
 
     Attributes:
-      fixture: whose ``after.py`` is changed.
+      fixture: whose ``after.py`` is changed, or whose modules.
       old: a regular expression, found at least once; all places are changed.
       causes: one of them must be the first that is named; none where the numbers tell no cause.
     """
@@ -51,16 +52,28 @@ class Mutant:
     new: str
     causes: tuple[str, ...] = ()
 
-    def text(self) -> str:
+    def text(self) -> live.Text:
         """The wrong program.
 
         Raises:
           AssertionError: the pattern is not in it any longer.
         """
-        text = (SESSIONS / self.fixture / "after.py").read_text("utf-8")
-        changed, times = re.subn(self.old, self.new, text, flags=re.M)
-        assert times and changed != text, f"{self.old!r} is not in {self.fixture}/after.py"
-        return changed
+        text = side_of(self.fixture, "after")
+        modules = {"": text} if isinstance(text, str) else text
+        changed = {
+            name: re.sub(self.old, self.new, module, flags=re.M) for name, module in modules.items()
+        }
+        assert changed != modules, f"{self.old!r} is not in {self.fixture}/after"
+        return changed[""] if isinstance(text, str) else changed
+
+
+def side_of(fixture: str, side: str) -> live.Text:
+    """A fixture's TF1 program, or the one that was made of it."""
+    alone = SESSIONS / fixture / f"{side}.py"
+    if alone.exists():
+        return alone.read_text("utf-8")
+    modules = sorted((SESSIONS / fixture / side).glob("*.py"))
+    return {module.name: module.read_text("utf-8") for module in modules}
 
 
 _APPLY = r"^( *)(\w*optimizer|adam)\.apply_gradients\(zip\(gradients, (\w+)\)\)\n"
@@ -76,6 +89,86 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "a setting that a loop changes too often": Mutant(
         "told_names", r"(?<=dense_2\(x\)\n)( *)units = units \+ 2", r"\1units = units + 3"
+    ),
+    # Of one form each, which no other fixture has.
+    "weights that an assignment by a name does not reach": Mutant(
+        "named_assignments", r"^ *model\.weights\.assign\(weights\)\n", ""
+    ),
+    "an assignment that replaces what it should be added to": Mutant(
+        "named_assignments", r"model\.bias\.assign_add", "model.bias.assign"
+    ),
+    "a term of a method that a loss does not have": Mutant(
+        "unread_methods", r" \+ 0\.001 \* tf\.nn\.l2_loss\(out\)", ""
+    ),
+    "one of two layers of a loop, applied twice": Mutant(
+        "unread_methods", r"zip\(range\(2\), self\.w_list\)", "zip(range(1), self.w_list)"
+    ),
+    "an older TensorFlow's order of arguments": Mutant(
+        "older_names", r"logits=logits, labels=labels", "logits=labels, labels=logits"
+    ),
+    "an activation that another module's layer loses": Mutant(
+        "older_names", r"tf\.nn\.relu\(self\.linear\(both\)\)", "self.linear(both)"
+    ),
+    "a penalty of a branch that nobody adds": Mutant(
+        "penalty_in_branch",
+        r"tf\.reduce_mean\(real_score\) \+ penalty",
+        "tf.reduce_mean(real_score)",
+    ),
+    "a penalty of another branch": Mutant(
+        "penalty_in_branch", r"tf\.square\(norm - 1\.0\)", "tf.square(tf.maximum(0.0, norm - 1.0))"
+    ),
+    "a network that a branch applies to what is between, the other way round": Mutant(
+        "penalty_in_branch",
+        r"share \* real \+ \(1\.0 - share\) \* painted",
+        "share * painted + (1.0 - share) * real",
+    ),
+    "elements of a pipeline that are told twice to be brighter": Mutant(
+        "applied_pipelines", r"picture \* 1\.1", "picture * 1.21"
+    ),
+    "a pipeline that begins with its second element": Mutant(
+        "applied_pipelines", r"shuffle\(1\)\.repeat\(\)", "skip(1).shuffle(1).repeat()"
+    ),
+    "a block that a counted loop applies twice": Mutant(
+        "counted_blocks",
+        r"x = two_convs_layer\(x\)",
+        "x = two_convs_layer(two_convs_layer(x))",
+    ),
+    "a critic that is not told what is real": Mutant(
+        "counted_blocks", r"real = criticize\(clean\)", "real = criticize(restored)"
+    ),
+    "weights that a decoder is told, not turned over": Mutant(
+        "tied_weights",
+        r"W_prime = tf\.transpose\(W\)  # tied weights",
+        "W_prime = tf.stop_gradient(tf.transpose(W))",
+    ),
+    "a term that a function's list does not have": Mutant(
+        "terms_in_function", r"for i in range\(num_coeffs\):", "for i in range(num_coeffs - 1):"
+    ),
+    "pairs of factors that are counted twice": Mutant(
+        "table_in_loops", r"second = 0\.5 \* ", "second = 1.0 * "
+    ),
+    "a memory that is read once too often": Mutant(
+        "memory_hops", r"for _ in range\(hops\):", "for _ in range(hops + 1):"
+    ),
+    "a state that what a hop finds is not added to": Mutant(
+        "memory_hops", r"state = state \+ answer", "state = answer"
+    ),
+    "gates that are not normalized": Mutant(
+        "normalized_cells",
+        r"\[self\.normalized\(gate, part\) for part, gate in gates\]",
+        "[gate for part, gate in gates]",
+    ),
+    "a cell that forgets more": Mutant("normalized_cells", r"cell\(0\.5\)", "cell(1.0)"),
+    "the future's worth that a buffer's batch does not have": Mutant(
+        "replay_buffer", r"rewards \+ 0\.9 \* best", "rewards"
+    ),
+    "a variable that is read as it was before the step": Mutant(
+        "kept_variables",
+        r"weights = variables\[0\]  # what",
+        "weights = tf.identity(variables[0])  # what",
+    ),
+    "a side of two that reads the other text": Mutant(
+        "siamese_scopes", r"tf\.reverse\(inputs, \[1\]\)", "inputs"
     ),
     # What hooks do around a step.
     "a step more than its hook allows": Mutant(
@@ -700,9 +793,9 @@ MUTANTS: dict[str, Mutant] = {
 }
 
 
-def before(fixture: str) -> str:
+def before(fixture: str) -> live.Text:
     """What a mutant is compared with."""
-    return (SESSIONS / fixture / "before.py").read_text("utf-8")
+    return side_of(fixture, "before")
 
 
 def run(names: Collection[str], folder: Path) -> None:
@@ -712,8 +805,7 @@ def run(names: Collection[str], folder: Path) -> None:
     live.run(REFERENCE, {fixture: (fixture, before(fixture)) for fixture in wanted}, folder)
     texts = {slug(name): (MUTANTS[name].fixture, MUTANTS[name].text()) for name in names}
     for fixture in wanted:
-        text = (SESSIONS / fixture / "after.py").read_text("utf-8")
-        texts[f"{fixture}.after"] = (fixture, text)
+        texts[f"{fixture}.after"] = (fixture, side_of(fixture, "after"))
     live.run(TARGET, texts, folder)
 
 
@@ -726,8 +818,9 @@ def keys(names: Collection[str]) -> dict[str, str]:
     """For each record a text that changes with everything that it depends on."""
     found = {}
     for name in names:
-        old = before(MUTANTS[name].fixture)
-        for record, text in ((MUTANTS[name].fixture, ""), (slug(name), MUTANTS[name].text())):
+        old = live.whole(before(MUTANTS[name].fixture))
+        new = live.whole(MUTANTS[name].text())
+        for record, text in ((MUTANTS[name].fixture, ""), (slug(name), new)):
             whole = f"{live.DEVICES}\n{old}\n{text}".encode()
             found[record] = hashlib.sha256(whole).hexdigest()[:16]
     return found

@@ -43,7 +43,9 @@ def causes(found: verdict.Judged) -> list[str]:
 def test_there_are_enough():
     assert len(MUTANTS) >= 90
     for mutant in MUTANTS.values():
-        compile(mutant.text(), mutant.fixture, "exec")
+        text = mutant.text()
+        for module in [text] if isinstance(text, str) else text.values():
+            compile(module, mutant.fixture, "exec")
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -65,6 +67,6 @@ def test_live_runs_are_as_recorded(folder, runtime, tmp_path):
 
 def test_stale_record_fails(tmp_path, monkeypatch):
     known = session_mutants.before
-    monkeypatch.setattr(session_mutants, "before", lambda fixture: known(fixture) + "#")
+    monkeypatch.setattr(session_mutants, "before", lambda fixture: {"main.py": str(known(fixture))})
     with pytest.raises(AssertionError, match="is stale: python"):
         session_mutants.unpack(tmp_path)

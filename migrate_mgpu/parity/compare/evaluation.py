@@ -143,7 +143,8 @@ def records(
 ) -> list[Output]:
     """What the programs recorded themselves (``record(name, value)``), call by call.
 
-    So are the scalar summaries that they write, as ``summary TAG``: the step and the value of each.
+    So are the summaries that they write, as ``summary TAG``: the step and the value of each scalar,
+    the step and three numbers of each histogram.
 
     Args:
       stopped: the programs were ended in the middle: one may have come a call further.
@@ -166,6 +167,12 @@ def records(
             found.append(Output(label, DIFFERS, detail=f"the {side} has not recorded it"))
             continue
         more = rounding.outputs.get(label, 0.0) if rounding else 0.0
+        if name.startswith(SUMMARY):
+            text = _other_steps(one, other)
+            if text:
+                found.append(Output(label, DIFFERS, detail=text))
+                continue
+            one, other = _without_steps(one, other)
         output = _calls(label, one, other, allowed, more)
         if len(one) != len(other) and not (stopped and abs(len(one) - len(other)) == 1):
             text = f"{len(one)} calls became {len(other)}"
@@ -176,8 +183,37 @@ def records(
     return found
 
 
+def _other_steps(one: list[_Call], other: list[_Call]) -> str:
+    """The first summary that is of another step: steps are no results, and have no rounding."""
+    for number, ((_, a, _), (_, b, _)) in enumerate(zip(one, other), start=1):
+        if a.size and b.size and a[0] != b[0]:
+            return f"call {number}: step {a[0]:g} became {b[0]:g}"
+    return ""
+
+
+def _without_steps(one: list[_Call], other: list[_Call]) -> tuple[list[_Call], list[_Call]]:
+    """In the place of its step each summary has the largest value of all of its tag, which is what
+    its tolerance follows: a step of 1000 would hide a loss that is a hundredth off.
+    """
+    import numpy
+
+    sizes = [float(numpy.abs(values[1:]).max()) for _, values, _ in one if values.size > 1]
+    largest = max((size for size in sizes if math.isfinite(size)), default=0.0)
+
+    def scaled(calls: list[_Call]) -> list[_Call]:
+        return [
+            (step, numpy.concatenate([[largest], values[1:]]), whole)
+            for step, values, whole in calls
+        ]
+
+    return scaled(one), scaled(other)
+
+
 # What TF1's queues are called in summaries: `batch/fraction_of_45_full`.
 _FULLNESS = re.compile(r"/fraction_(of|over)_\d+(_of_\d+)?_full$")
+
+
+_SCALAR = 2  # numbers of a scalar summary; a histogram has more
 
 
 def _calls(
@@ -186,6 +222,8 @@ def _calls(
     found = Output(label, EQUAL, None, 0.0, 0.0, 0.0)
     for number, ((step, a, whole), (_, b, _)) in enumerate(zip(one, other), start=1):
         base = 0.0 if whole else tolerances.RESULT
+        if label.startswith(SUMMARY) and a.size > _SCALAR:  # often of gradients
+            base = tolerances.GRADIENT
         relative = allowed.relative(label, base, step)
         here = numeric.array(label, a, b, relative, allowed.absolute(label) + more)
         found.largest_absolute = max(found.largest_absolute or 0.0, here.largest_absolute or 0.0)

@@ -203,9 +203,23 @@ class Declared:
         except Exception:
             value = number(rate)
         entry = {"rate": value}
-        self.note("dropout", entry, self._eager.taped())
+        taped = self._eager.taped()
+        if not taped and self._in_branch():
+            # Nothing says whether what evaluates takes the branch.
+            self.note("dropout", {"rate": None}, taped)
+            return
+        self.note("dropout", entry, taped)
         if value is None and hasattr(rate, "op"):
             self.open_rates.append((rate, entry))
+
+    def _in_branch(self) -> bool:
+        """Whether what is built now is one side of a condition in a graph."""
+        graph = self._tools.module("framework.ops").get_default_graph()
+        while graph is not None:
+            if type(graph).__name__ == "CondBranchFuncGraph":
+                return True
+            graph = getattr(graph, "outer_graph", None)
+        return False
 
 
 def number(value: Any) -> float | None:

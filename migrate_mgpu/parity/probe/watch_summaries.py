@@ -1,4 +1,4 @@
-"""Scalar summaries that the program itself writes: their tags, steps and values, in their order.
+"""Scalar summaries and histograms that the program itself writes: tags, steps and values, in order.
 
 TF1 is given them by ``FileWriter.add_summary``, TF2 by ``tf.summary.experimental.write_raw_pb``.
 What TensorFlow's own hooks and callbacks write is left out: the other side may have others.
@@ -56,7 +56,8 @@ class SummariesWatch:
                 public.write_raw_pb = write_raw_pb  # type: ignore[attr-defined]
 
     def _keep(self, summary: Any, step: Any) -> None:
-        """Keep the scalars of a summary; what has no value yet, or is no summary, is left out."""
+        """Keep scalars, and of histograms the smallest value, the largest, and the root of the mean
+        square; what has no value yet, or is no summary, is left out."""
         import numpy
 
         summary = summary.numpy() if hasattr(summary, "numpy") else summary
@@ -67,8 +68,14 @@ class SummariesWatch:
         step = step.numpy() if hasattr(step, "numpy") else step
         for value in getattr(summary, "value", ()):
             if value.HasField("simple_value"):
-                numbers = [-1.0 if step is None else float(step), value.simple_value]
-                self.recorder.record(PREFIX + value.tag, numpy.array(numbers, "float32"))
+                numbers = [value.simple_value]
+            elif value.HasField("histo") and value.histo.num > 0:
+                found = value.histo
+                numbers = [found.min, found.max, (found.sum_squares / found.num) ** 0.5]
+            else:
+                continue
+            numbers = [-1.0 if step is None else float(step), *numbers]
+            self.recorder.record(PREFIX + value.tag, numpy.array(numbers, "float32"))
 
 
 def _protos() -> Any:

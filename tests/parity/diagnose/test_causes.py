@@ -60,6 +60,9 @@ DECLARED = {
     "replicas_momentum_lost", "replicas_rate_a_step_later", "rms_momentum_lost",
     "rms_slots_left_at_zero", "schedule_begins_at_one", "schedule_lost", "staircase",
     "weight_decay_added",
+    "fed_rate_not_taken",
+    "rate_of_a_method_a_step_later",
+    "rate_of_settings_doubled",
 }  # fmt: skip
 
 

@@ -39,6 +39,24 @@ UNKNOWN = (
     "one_iterator_for_all_replicas",
     "head_class_by_its_chance",
     "evaluated_as_trained",
+    "averages_behind_the_step",
+    "averages_lost",
+    "averages_a_step_earlier",
+    "averages_of_each_replica",
+    "summary_of_another_loss",
+    "histograms_of_the_mean_gradients",
+    "chosen_summary_of_another_loss",
+    "summary_of_the_last_for_the_first",
+    "written_numbers_exchanged",
+    "summary_of_the_first_call_of_the_last_replica",
+    "lists_of_what_a_function_feeds_exchanged",
+    "share_that_a_schedule_leaves",
+    "tested_beside_on_the_first_rows_alone",
+    "last_loss_of_an_object_is_the_first",
+    "array_of_the_first_replica_for_all",
+    "one_queue_for_all_replicas",
+    "queue_that_begins_again",
+    "decay_of_all_variables_with_biases",
 )
 # The numbers do not speak against their cause, and prove no more.
 POSSIBLE = (
@@ -59,6 +77,8 @@ POSSIBLE = (
     "columns_unsorted",
     "categories_without_bias",
     "weights_not_limited",
+    "normalized_by_slim_as_in_evaluation",
+    "rate_of_a_method_a_step_later",
 )
 
 

@@ -12,11 +12,11 @@ from migrate_mgpu.parity.probe import pin_random, watch_summaries
 
 
 class Value:
-    def __init__(self, tag: str, simple_value: float | None) -> None:
-        self.tag, self.simple_value = tag, simple_value
+    def __init__(self, tag: str, simple_value: float | None, histo: Any = None) -> None:
+        self.tag, self.simple_value, self.histo = tag, simple_value, histo
 
     def HasField(self, name: str) -> bool:
-        return name == "simple_value" and self.simple_value is not None
+        return getattr(self, name, None) is not None
 
 
 class Writer:
@@ -44,6 +44,14 @@ def test_scalars_are_kept_with_their_steps() -> None:
     kept = _kept(Value("loss", 0.5), Value("histogram", None), Value("rate", 2.0), step=3)
     assert kept == [("summary loss", [3.0, 0.5]), ("summary rate", [3.0, 2.0])]
     assert _kept(Value("loss", 0.5), step=None) == [("summary loss", [-1.0, 0.5])]
+
+
+def test_histograms_are_kept_by_three_numbers() -> None:
+    pytest.importorskip("numpy")
+    histogram = SimpleNamespace(min=-1.0, max=3.0, num=4.0, sum=2.0, sum_squares=16.0)
+    empty = SimpleNamespace(min=0.0, max=0.0, num=0.0, sum=0.0, sum_squares=0.0)
+    kept = _kept(Value("weights", None, histogram), Value("none", None, empty), step=3)
+    assert kept == [("summary weights", [3.0, -1.0, 3.0, 2.0])]
 
 
 def test_packages_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from migrate_mgpu.run.migrate import migrate
 from tests.models.whole import HEAD, converted
 from tests.support.migration import migrated, stays
 
@@ -258,3 +261,24 @@ def test_classes_of_columns_in_a_model_fn() -> None:
     assert "isinstance(one, fc.NumericColumn)" in after and "feature_column_v2 as fc" in after, said
     other = IN_MODEL.replace("\n\nest =", "\n\nprint(fc.InputLayer)\nest =")
     stays(head + other, "`fc._NumericColumn` is TensorFlow's own inside")
+
+
+@pytest.mark.parametrize(
+    ("evaluated", "told"),
+    [
+        ("est.evaluate(input_fn, steps=3)", True),
+        ("est.evaluate(input_fn, steps=3)\nprint(len(X))", False),
+        ("for _ in range(2):\n    est.evaluate(input_fn, steps=3)", False),
+    ],
+)
+def test_what_a_cell_shows_is_told_of(evaluated: str, told: bool) -> None:
+    made = f"{HEAD}est = tf.estimator.Estimator(model_fn)\nest.train(input_fn, steps=5)"
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": source, "outputs": []}
+        for source in (made, evaluated, "print(3)")
+    ]
+    book = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    result = migrate([("book.ipynb", json.dumps(book).encode())], bridge=False, write=False)
+    messages = [one.message for one in result.findings]
+    assert not any("stays" in one for one in messages)
+    assert any("the mean over examples now" in one for one in messages) is told

@@ -150,7 +150,7 @@ def _needs_whole(
 ) -> bool:
     """Whether the results must have TF1's ``global_step``; where only that is read, by its key,
     the optimizer's count takes its place."""
-    whole = shown = False
+    whole, shown = False, _is_displayed(call)
     for mention in mentions:
         assert mention.node is not None
         key = _key(mention)
@@ -167,6 +167,17 @@ def _needs_whole(
     if shown and averaged:  # a canned one is told of as a whole
         changes.note(call.module, call.node, _MEAN, EVALUATION)
     return whole
+
+
+def _is_displayed(call: DriverCall) -> bool:
+    """Whether a notebook shows the results below its cell, whose last expression they are."""
+    module, source = call.module, call.module.source
+    statement = module.names.statement(call.node)
+    if module.path.suffix != ".ipynb" or statement not in module.tree.body:
+        return False
+    end = source.span(statement)[1]
+    alone = isinstance(statement, ast.Expr) and statement.value is call.node
+    return alone and not source.text[end : source.part_at(end)[1]].strip()
 
 
 def _with_step(call: DriverCall, name: str, changes: DriverEdits) -> str:

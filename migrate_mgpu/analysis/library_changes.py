@@ -256,9 +256,9 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                 yield UNSAFE, node
     for node in names.attributes.get("step", ()) if _imports(module, "gym") else ():
         call = names.parents[node]
-        statement = names.parents[call] if isinstance(call, ast.Call) else None
-        if isinstance(statement, ast.Assign) and statement.value is call:
-            target = statement.targets[0]
+        taken = names.parents[call] if isinstance(call, ast.Call) else None
+        if isinstance(taken, ast.Assign) and taken.value is call:
+            target = taken.targets[0]
             if isinstance(target, ast.Tuple) and len(target.elts) == 4:
                 yield STEP, node
 

@@ -156,3 +156,16 @@ def test_a_program_stays_where_a_call_does_not_tell_its_arm() -> None:
     )
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("returns a variable that it applies" in one for one in said(result)), said(result)
+
+
+def test_a_placeholder_that_is_given_is_not_none() -> None:
+    text = NAMED_PROGRAM.replace("activation=None):", "activation=None, keep=None):")
+    text = text.replace(
+        "        return (act",
+        "        h = h if keep is None else tf.nn.dropout(h, keep)\n        return (act",
+    )
+    text = text.replace('"one", tf.nn.relu)', '"one", tf.nn.relu, keep=keep_prob)')
+    text = text.replace(FED, f"{FED}keep_prob = tf.placeholder_with_default(1.0, [])\n")
+    after = native(text)
+    assert after.count("tf.nn.dropout(") == 1 and " is None" not in after
+    assert after.count("logits = ") == 1, after  # nothing gives it what it has

@@ -21,6 +21,7 @@ from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.known_values import known_value
+from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.source.blocks import Block, bracketed, trailing
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
@@ -391,10 +392,34 @@ class MovedCall:
             inside = any(one.start <= span[0] and span[1] <= one.end for one in found)
             if not isinstance(part, ast.IfExp) or holds is None or inside:
                 continue
-            new = self._changed(part.body if holds else part.orelse, changes)
-            found = [one for one in found if one.end <= span[0] or one.start >= span[1]]
-            found.append(Edit(*span, new))
+            arm = part.body if holds else part.orelse
+            new = Edit(*span, self._changed(arm, changes))
+            if self._is_itself(part, arm):
+                new = self._without_statement(part) or new
+            found = [one for one in found if one.end <= new.start or one.start >= new.end]
+            found.append(new)
         return found
+
+    def _is_itself(self, value: ast.expr, arm: ast.expr) -> bool:
+        """Whether a name would be given what it has: `h = h if keep is None else ...`."""
+        statement = self.names.parents[value]
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        return (
+            len(targets) == 1
+            and isinstance(targets[0], ast.Name)
+            and isinstance(arm, ast.Name)
+            and arm.id == targets[0].id
+        )
+
+    def _without_statement(self, value: ast.expr) -> Edit | None:
+        """The edit for a statement in a block of the function's, below another one there."""
+        statement = self.names.statement(value)
+        siblings = self.names.block(statement)
+        place = siblings.index(statement)
+        if statement in self.body or not place:
+            return None
+        start, end = self.source.span(siblings[place - 1])[1], self.source.span(statement)[1]
+        return Edit(start, end, "") if "#" not in self.source.text[start:end] else None
 
     def _with_known_texts(self, changes: list[Edit], names: _Names) -> list[Edit]:
         """`'W_' + name` is one text where the call gives `name` as one."""
@@ -461,9 +486,17 @@ class MovedCall:
                 block.line(header + rest.partition(":")[0] + ":", deeper)
                 if not self._writes(block, one.body, returned, results, changes, deeper + 1):
                     return False
-            else:
+            elif not self._is_idle(one):
                 block.statement(one, changes, deeper)
         return True
+
+    def _is_idle(self, statement: ast.stmt) -> bool:
+        """Whether a statement of the function's own gives a name what it has, at this call."""
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        holds = self._holds(value.test) if isinstance(value, ast.IfExp) else None
+        if not isinstance(value, ast.IfExp) or holds is None or statement not in self.body:
+            return False
+        return self._is_itself(value, value.body if holds else value.orelse)
 
     def _arms_around(self, statement: ast.stmt) -> list[ast.stmt]:
         """The conditions, decided by the call, of whose arms it is the first to be written."""
@@ -529,7 +562,10 @@ class MovedCall:
         return self._is_given(test, given) if found is None else found
 
     def _is_given(self, test: ast.expr, given: Mapping[str, ast.expr]) -> bool | None:
-        """Whether `optimizer is not None`, or `is None`, holds for an optimizer that is given."""
+        """Whether `keep_prob is not None`, or `is None`, holds for a tensor that is given.
+
+        Or for an optimizer.
+        """
         if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
             return None
         name = test.left.id
@@ -538,7 +574,8 @@ class MovedCall:
         value = given.get(name)
         made = self.module.names.only_value(value) if isinstance(value, ast.Name) else None
         known = name_of(self.module, made) if isinstance(made, ast.Call) else ""
-        if not (known.startswith("train.") and known.endswith("Optimizer")):
+        optimizes = known.startswith("train.") and known.endswith("Optimizer")
+        if not (optimizes or known in PLACEHOLDERS or known in COMPUTES):
             return None
         (operator,) = test.ops[-1:]
         return (

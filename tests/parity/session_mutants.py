@@ -90,6 +90,17 @@ MUTANTS: dict[str, Mutant] = {
     "a setting that a loop changes too often": Mutant(
         "told_names", r"(?<=dense_2\(x\)\n)( *)units = units \+ 2", r"\1units = units + 3"
     ),
+    # An optimizer of two losses keeps one state, and counts the steps of both.
+    "slots of one loss by the names of the other's variables": Mutant(
+        "shared_optimizer",
+        r"build\(\[\*train_d_variables, \*train_g_variables\]\)",
+        "build([*train_g_variables, *train_d_variables])",
+    ),
+    "an optimizer of two losses that counts the steps of one": Mutant(
+        "shared_optimizer",
+        r"^( *)optimizer\.apply_gradients\(zip\(gradients, train_g_variables\)\)\n",
+        r"\g<0>\1optimizer.iterations.assign_sub(1)\n",
+    ),
     # Of one form each, which no other fixture has.
     "weights that an assignment by a name does not reach": Mutant(
         "named_assignments", r"^ *model\.weights\.assign\(weights\)\n", ""

@@ -197,9 +197,11 @@ class SaverReader:
             return self._kept[update]
         arms = update.optimizer.arms
         others = [one for one in self.found.updates if one is not update]
-        if any(one.optimizer is update.optimizer for one in others):
-            text = "the state of an optimizer that minimizes two losses is saved"
-            raise Refused(self.module, update.statement, text, "make one for each")
+        shared = [one for one in self.found.updates if one.optimizer is update.optimizer]
+        if update is not shared[0]:  # it keeps all together, by the first one
+            return ()
+        if len(shared) > 1:
+            self._check_shared(shared)
         if len(arms) > 1 and others:  # what a slot is called depends on those that there are
             text = "the states of two optimizers are saved, one of which is chosen"
             raise Refused(self.module, update.statement, text, "save the variables alone")
@@ -208,11 +210,25 @@ class SaverReader:
             if _keeps(arm) != _keeps(kinds.setdefault(arm.kind, arm)):
                 text = f"two optimizers of a choice are `{arm.kind}`, and keep other values"
                 raise Refused(self.module, arm.node, text, "save the variables alone")
-        found = tuple(self._state(update, one) for one in kinds.values())
+        found = tuple(self._state(update, one, shared) for one in kinds.values())
         self._kept[update] = found
         return found
 
-    def _state(self, update: Update, optimizer: Optimizer) -> SavedState:
+    def _check_shared(self, updates: list[Update]) -> None:
+        """What an optimizer of several losses keeps has the names of their variables, in order.
+
+        Raises:
+            Refused: it is not known which those are, or one of them keeps more.
+        """
+        for update in updates:
+            names = [n for one in update.variables for n in self.names.with_loops(one) if n.trained]
+            known = all(one.used and one.rounds is None and one.told is None for one in names)
+            if not known or update.averages or update.is_loss or update.counts_alone:
+                text = "the state of an optimizer that minimizes two losses is saved"
+                raise Refused(self.module, update.statement, text, "make one for each")
+
+    def _state(self, update: Update, optimizer: Optimizer, updates: Sequence[Update]) -> SavedState:
+        """What one keeps, as TF1 names it; ``updates`` are those that it makes, in their order."""
         row = OPTIMIZERS.by_kind[optimizer.kind]
         name = constant(optimizer.arguments.get("name"))
         if not isinstance(name, str):
@@ -223,7 +239,13 @@ class SaverReader:
             raise Refused(self.module, update.statement, text, "write the training steps out")
         scope = self.names.variable_scope(update.statement) + within
         slots: list[tuple[str, int]] = []
-        every = [n for one in update.variables for n in self.names.with_loops(one) if n.trained]
+        every = [
+            named
+            for one in updates
+            for variables in one.variables
+            for named in self.names.with_loops(variables)
+            if named.trained
+        ]
         looped = any(one.rounds is not None or one.told is not None for one in every)
         if looped:
             keep_names(self.found, self.names, update)

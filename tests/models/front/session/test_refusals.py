@@ -1139,6 +1139,19 @@ REFUSED = {
         ),
         "one optimizer minimizes two losses",
     ),
+    "one optimizer of two losses, of which a function counts the steps without a name": (
+        program(
+            before="v = tf.Variable([1.0])\n"
+            "other = tf.reduce_sum(tf.square(v))\n"
+            "optimizer = tf.train.AdamOptimizer(0.1)\n"
+            "a = optimizer.minimize(loss, var_list=[w])\n"
+            "b = optimizer.minimize(\n"
+            "    other, var_list=[v], global_step=tf.train.get_or_create_global_step())\n"
+            "saver = tf.train.Saver()\n",
+            run=STEP + "sess.run(a, {x: rows})\nsess.run(b)\nsaver.save(sess, 'model/x')\n",
+        ),
+        "the state of an optimizer that minimizes two losses is saved",
+    ),
     # variables below a scope
     "variables of a scope that is not seen": (
         program().replace("minimize(loss)", "minimize(loss, var_list=tf.trainable_variables('b'))"),

@@ -209,13 +209,14 @@ STAYS = {
         + "out = outputs[:, -1]\n",
         "`state_keep_prob` of `tf.nn.rnn_cell.DropoutWrapper` cannot be analyzed",
     ),
-    "dropout by a rate that is fed, between cells": (
+    # By `output_keep_prob` the cells become networks on one another (`rnn_stacked_dropout`).
+    "dropout of a state by a rate that is fed, between cells": (
         "keep = tf.placeholder_with_default(1.0, [])\n"
-        + "drop = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(3), output_keep_prob=keep)\n"
+        + "drop = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(3), state_keep_prob=keep)\n"
         + "cell = tf.nn.rnn_cell.MultiRNNCell([drop, tf.nn.rnn_cell.GRUCell(3)])\n"
         + RUN
         + "out = outputs[:, -1]\n",
-        "a recurrent cell depends on `keep`, a part of the graph",
+        "`state_keep_prob` of `tf.nn.rnn_cell.DropoutWrapper` cannot be analyzed",
     ),
     "a state that is fed": (
         CELL

@@ -90,6 +90,9 @@ MUTANTS: dict[str, Mutant] = {
     "a setting that a loop changes too often": Mutant(
         "told_names", r"(?<=dense_2\(x\)\n)( *)units = units \+ 2", r"\1units = units + 3"
     ),
+    "a weight that a function gets again, and leaves out": Mutant(
+        "variables_again", r"rnn_cell_W\) \+ rnn_cell_b", "rnn_cell_W)"
+    ),
     # An optimizer of two losses keeps one state, and counts the steps of both.
     "slots of one loss by the names of the other's variables": Mutant(
         "shared_optimizer",

@@ -84,6 +84,7 @@ from migrate_mgpu.models.normalize.layers import (
     variable_lists,
     variable_names,
     variable_regularizers,
+    variables_again,
     whole_pools,
 )
 from migrate_mgpu.models.normalize.objects import (
@@ -394,6 +395,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(reused_names.cells_apart),
     _alone(reused_names.shown_apart),
     _with_calls(variable_names.parted),
+    _alone(variables_again.normalize),
     _alone(reused_names.renamed_in_towers),
     _with_calls(built_again.variables_of_towers),
     _among_calls(first_tower.counted_items),

@@ -180,7 +180,8 @@ _MAY_HAVE = re.compile(
     r"|\bimport[^\n]*\bscipy\b(?!\.)|\bfrom\s+scipy\s"
     rf"|\.(?:{'|'.join(_VIEWS)})\(\)\s*[+[]|\+\s*[^\n]*\.(?:{'|'.join(_VIEWS)})\(\)"
     rf"|\b(?:{'|'.join(_LAZY)})\([^\n]*\)\s*[+[]|\+\s*(?:{'|'.join(_LAZY)})\("
-    r"|=[^\n=]*\.step\(|\bas_matrix\(|\.ix\[|\]\.value\b|\bload\([^\n]*\)\s*(?:\.item\(\)|\[\(\)\])|\byaml\.load\("
+    r"|=[^\n=]*\.step\(|\bas_matrix\(|\.ix\[|\]\.value\b|\byaml\.load\("
+    r"|\bload\([^\n]*\)\s*(?:\.item\(\)|\[\(\)\])"
     rf"|{MAKES_ARRAYS}".encode()
 )
 
@@ -256,7 +257,8 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                 yield UNSAFE, node
     for node in names.attributes.get("step", ()) if _imports(module, "gym") else ():
         call = names.parents[node]
-        taken = names.parents[call] if isinstance(call, ast.Call) else None
+        called = isinstance(call, ast.Call) and call.func is node
+        taken = names.parents[call] if called else None
         if isinstance(taken, ast.Assign) and taken.value is call:
             target = taken.targets[0]
             if isinstance(target, ast.Tuple) and len(target.elts) == 4:
@@ -264,15 +266,7 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
 
 
 def _imports(module: Module, package: str) -> bool:
-    return any(
-        name.partition(".")[0] == package
-        for statement in module.names.imports
-        for name in (
-            [statement.module or ""]
-            if isinstance(statement, ast.ImportFrom)
-            else [alias.name for alias in statement.names]
-        )
-    )
+    return any(name.partition(".")[0] == package for name, _ in module.imported_names)
 
 
 def _is_of_object(parent: ast.AST | None, node: ast.Attribute, name: str) -> bool:

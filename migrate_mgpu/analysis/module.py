@@ -154,7 +154,7 @@ class Module:
         """The modules that imports may mean, by their absolute names; whether each is needed."""
         found: dict[tuple[str, bool], None] = {}
         for statement, needed in self.import_statements:
-            for name in _imported_names(statement, self.package):
+            for name in imported_by(statement, self.package):
                 found[name, needed] = None
         return list(found)
 
@@ -515,7 +515,8 @@ class Module:
         return found
 
 
-def _imported_names(statement: ast.stmt, package: str) -> list[str]:
+def imported_by(statement: ast.stmt, package: str) -> list[str]:
+    """The modules that an import may mean, by their absolute names."""
     if isinstance(statement, ast.Import):
         return [alias.name for alias in statement.names]
     assert isinstance(statement, ast.ImportFrom)

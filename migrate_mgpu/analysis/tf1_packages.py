@@ -1,7 +1,8 @@
 """Packages that others built on TF1, whose newest releases do not run what was written for them.
 
 Measured: each newest release was installed, with what it needs, beside TF 2.15.1 and 2.21.0, and
-imported there. tensor2tensor 1.15.7, tensorpack 0.11 and t3f pass, and are not listed.
+imported there; so were the last releases of Sonnet 1 and TensorLayer 1. tensorpack 0.11 and t3f
+pass, and are not listed.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
-from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.module import Module, imported_by
 
-# Packages whose import fails beside either: the newest release, and what has the same.
+# Packages whose import fails beside both: the newest release, and what has the same.
 FAILING: dict[str, tuple[str, str]] = {
     "bert.modeling": ("bert-tensorflow 1.0.4", "use a copy of the file, which is migrated then"),
     "edward": ("edward 1.3.5", "use tensorflow-probability"),
@@ -25,6 +26,8 @@ FAILING: dict[str, tuple[str, str]] = {
         "which are 'post' in tflearn, and `to_categorical` beside it",
     ),
 }
+# The same beside the newest alone: it needs tensorflow-addons, whose last release is for TF 2.15.
+_NEEDS_ADDONS = {"tensor2tensor": ("tensor2tensor 1.15.7", "use TF 2.15")}
 _SONNET = """
     AbstractModule AddBias AffineGridWarper AffineWarpConstraints AttentiveRead BatchFlatten
     BatchNormLSTM BatchNormV2 BatchReshape BidirectionalRNN CausalConv1D ConcatLinear
@@ -76,7 +79,7 @@ LOST: dict[str, tuple[str, str]] = {
     },
 }
 _LAST = {name.rpartition(".")[2] for name in LOST}
-_PACKAGES = {name.partition(".")[0] for name in (*FAILING, *LOST)}
+_PACKAGES = {name.partition(".")[0] for name in (*FAILING, *_NEEDS_ADDONS, *LOST)}
 _MENTIONS = re.compile(rf"\b(?:import|from)\s+(?:{'|'.join(sorted(_PACKAGES))})\b".encode())
 
 
@@ -93,8 +96,9 @@ def uses_of_packages(module: Module, is_here: Callable[[str], bool]) -> Iterator
     if not may_use_packages(module.source.text.encode()):
         return
     seen: set[str] = set()
+    packages = {**FAILING, **_NEEDS_ADDONS}
     for name, node in sorted(_mentions(module), key=lambda one: one[1].lineno):
-        failing = next((one for one in FAILING if f"{name}.".startswith(f"{one}.")), None)
+        failing = next((one for one in packages if f"{name}.".startswith(f"{one}.")), None)
         known = failing or (name if name in LOST else None)
         if known is None or known in seen or module.is_guarded(node):
             continue
@@ -102,8 +106,9 @@ def uses_of_packages(module: Module, is_here: Callable[[str], bool]) -> Iterator
             continue
         seen.add(known)
         if failing is not None:
-            release, advice = FAILING[failing]
-            text = f"{release}, the newest, cannot be imported beside TF2"
+            release, advice = packages[failing]
+            beside = "TF2" if failing in FAILING else "a TensorFlow newer than 2.15"
+            text = f"{release}, the newest, cannot be imported beside {beside}"
         else:
             release, advice = LOST[known]
             text = f"`{known}` is gone in {release}"
@@ -113,12 +118,7 @@ def uses_of_packages(module: Module, is_here: Callable[[str], bool]) -> Iterator
 def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
     names = module.names
     for statement in names.imports:
-        if isinstance(statement, ast.ImportFrom):
-            base = names.absolute(statement)
-            spelled = [f"{base}.{alias.name}" for alias in statement.names]
-        else:
-            spelled = [alias.name for alias in statement.names]
-        for name in spelled:
+        for name in imported_by(statement, module.package):
             yield name, statement
     for last in _LAST & names.attributes.keys():
         for node in names.attributes[last]:

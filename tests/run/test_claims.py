@@ -206,6 +206,7 @@ IN_PART = "TF 2.15 and newest, but for what MGPU908 names"
     [
         ("from tflearn.data_utils import pad_sequences", "tflearn 0.5.0, the newest, cannot be"),
         ("import tflearn", "tflearn 0.5.0, the newest, cannot be"),
+        ("from tensor2tensor.layers import common_layers", "tensor2tensor 1.15.7, the newest, can"),
         ("from bert import modeling", "bert-tensorflow 1.0.4, the newest, cannot be"),
         ("import tensorflow_hub as hub\nhub.Module('m')", "`tensorflow_hub.Module` is gone"),
         ("import sonnet as snt\nclass M(snt.AbstractModule): pass", "`sonnet.AbstractModule` is"),
@@ -218,6 +219,30 @@ def test_packages_that_run_on_tf1_alone(imports: str, told: str) -> None:
     assert claim(result) == IN_PART
     (found,) = [one for one in result.findings if one.code == "MGPU908"]
     assert found.message.startswith(told), found.message
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "from tflearn.data_utils import pad_sequences",
+        "import numpy as np\nweights = np.load('vgg16.npy', encoding='latin1').item()",
+        "import numpy as np\nboxes = np.load('boxes.npy')[()]",
+        "import pandas as pd\nrows = pd.read_csv('x').as_matrix()",
+        "import pandas as pd\nrow = pd.read_csv('x').ix[0]",
+        "import h5py\ndata = h5py.File('x')['data'].value",
+        "import gym\nstate, reward, done, info = gym.make('x').step(1)",
+        "import yaml\noptions = yaml.load(open('x'))",
+        "from sklearn.cross_validation import train_test_split",
+        "from PIL import Image\nhow = Image.ANTIALIAS",
+    ],
+)
+def test_a_helper_without_tensorflow_is_read_for_packages_too(helper: str) -> None:
+    """Files that do not name TensorFlow are read by their words alone."""
+    train = "import tensorflow as tf\nimport helper\ntf.Session().run(helper.f({}))\n"
+    files = ("helper.py", f"{helper}\n\n\ndef f(d):\n    return d\n")
+    result = run(("train.py", train), files, bridge=True)
+    told = [one.path.name for one in result.findings if one.code == "MGPU908"]
+    assert told == ["helper.py"]
 
 
 @pytest.mark.parametrize(

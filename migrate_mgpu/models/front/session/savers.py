@@ -125,7 +125,8 @@ class SaverReader:
         every = self._every()
         saved = {id(named) for _, named in saver.saved}
         kept = {state.update for state in saver.states}
-        return all(id(named) in saved for named in every) and kept == {*self.found.updates}
+        makers = {self._alike(update)[0] for update in self.found.updates}
+        return all(id(named) in saved for named in every) and kept == makers
 
     def _is_call(self, node: ast.expr, names: Sequence[str]) -> bool:
         return (
@@ -197,7 +198,7 @@ class SaverReader:
             return self._kept[update]
         arms = update.optimizer.arms
         others = [one for one in self.found.updates if one is not update]
-        shared = [one for one in self.found.updates if one.optimizer is update.optimizer]
+        shared = self._alike(update)
         if update is not shared[0]:  # it keeps all together, by the first one
             return ()
         if len(shared) > 1:
@@ -214,12 +215,20 @@ class SaverReader:
         self._kept[update] = found
         return found
 
+    def _alike(self, update: Update) -> list[Update]:
+        """The updates that one optimizer makes, in their order: it has one state for all."""
+        return [one for one in self.found.updates if one.optimizer is update.optimizer]
+
     def _check_shared(self, updates: list[Update]) -> None:
         """What an optimizer of several losses keeps has the names of their variables, in order.
 
         Raises:
-            Refused: it is not known which those are, or one of them keeps more.
+            Refused: it is not known which those are, one of them keeps more, or TF1 makes what
+                they keep in several scopes.
         """
+        if len({self.names.variable_scope(one.statement) for one in updates}) > 1:
+            text = "an optimizer that minimizes two losses, each in a scope of its own, is saved"
+            raise Refused(self.module, updates[-1].statement, text, "make one for each")
         for update in updates:
             names = [n for one in update.variables for n in self.names.with_loops(one) if n.trained]
             known = all(one.used and one.rounds is None and one.told is None for one in names)

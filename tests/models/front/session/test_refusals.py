@@ -1152,6 +1152,19 @@ REFUSED = {
         ),
         "the state of an optimizer that minimizes two losses is saved",
     ),
+    "one optimizer of two losses, the second in a scope": (
+        program(
+            before="v = tf.Variable([1.0])\n"
+            "other = tf.reduce_sum(tf.square(v))\n"
+            "optimizer = tf.train.AdamOptimizer(0.1)\n"
+            "a = optimizer.minimize(loss, var_list=[w])\n"
+            "with tf.variable_scope('second'):\n"
+            "    b = optimizer.minimize(other, var_list=[v])\n"
+            "saver = tf.train.Saver()\n",
+            run=STEP + "sess.run(a, {x: rows})\nsess.run(b)\nsaver.save(sess, 'model/x')\n",
+        ),
+        "an optimizer that minimizes two losses, each in a scope of its own, is saved",
+    ),
     # variables below a scope
     "variables of a scope that is not seen": (
         program().replace("minimize(loss)", "minimize(loss, var_list=tf.trainable_variables('b'))"),

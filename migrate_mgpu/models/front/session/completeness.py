@@ -95,8 +95,15 @@ class CompletenessCheck(StatementReader):
                     raise Refused(reference.module, reference.node, text)
         run = {unit for step in self.found.steps for unit in step.units}
         run.update(closure(self.found.sizes))
+        ran = {unit.node for unit in run}
+        told = {
+            summary.statement
+            for merge in self.found.merges.values()
+            if merge.statement in ran
+            for summary in merge.summaries
+        }
         idle = (unit.node for unit in self.found.units.values() if unit not in run)
-        self.found.idle += (node for node in idle if not _asks_for_size(node))
+        self.found.idle += (one for one in idle if one not in told and not _asks_for_size(one))
         if self.state.shared is not None:
             return  # some program trains it
         if any(run.step.updates for run in self.found.runs):

@@ -167,6 +167,22 @@ def test_what_no_step_runs_is_left_out_and_told() -> None:
     )
 
 
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_summary_with_a_name_is_left_out_where_its_merge_is(runs: bool) -> None:
+    """`merge_all` takes it along, so nothing is left out of a program that runs that."""
+    text = program(
+        before="shown = tf.summary.scalar('loss', loss)\nmerged = tf.summary.merge_all()\n"
+    )
+    if runs:
+        text = text.replace("value, _ = sess.run([loss, train]", "sess.run([loss, train, merged]")
+        assert "train, merged]" in text
+    told = "no step needs what is built here: it is left out" in said(
+        run(text, native_sessions=True)
+    )
+    assert told is not runs
+    assert ("ScalarSummary" in native(text)) is runs
+
+
 def test_a_config_that_cannot_move_keeps_the_session() -> None:
     text = NATIVE.replace(
         "tf.Session()", "tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=9))"

@@ -49,6 +49,7 @@ from migrate_mgpu.models.normalize.functions.mixed_indents import MIXED
 from migrate_mgpu.models.normalize.functions.version_arms import other_arms
 from migrate_mgpu.models.normalize.objects import class_obstacles
 from migrate_mgpu.models.normalize.sessions.monitored_sessions import WORKERS_ADVICE, refusal
+from migrate_mgpu.models.normalize.towers import deployed_clones
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -197,6 +198,9 @@ class NativeSessions:
             for kept in (program.entry, module):  # whose session another module may make
                 if kept in self.kept:
                     raise Refused.because(self.kept[kept])
+            clones = deployed_clones.obstacle(program.modules, self.graph)
+            if clones is not None:
+                raise Refused.because(clones)
             beside = self._check(program, module)
             if loop is not None and not self.rules.enabled(self.towers.code, self.towers.name):
                 raise Refused(module, loop, f"{self.towers.code} is off")

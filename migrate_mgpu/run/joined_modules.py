@@ -29,6 +29,7 @@ from migrate_mgpu.core.findings import FileResult, Finding, RunResult
 from migrate_mgpu.core.records import field, record, replaced
 from migrate_mgpu.models.front.session.origins import is_annotation
 from migrate_mgpu.models.front.session.scope import trains
+from migrate_mgpu.models.normalize.towers.deployed_clones import is_slims_module
 from migrate_mgpu.source.notebook import Notebook
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout, start_with_comments
@@ -180,6 +181,8 @@ def joined(
     statements = sorted({one for one, _, _ in imports}, key=lambda one: one.lineno)
     if not statements or why_apart(home, origin, project, modules) is not None:
         return None
+    if is_slims_module(origin):
+        return None  # a pass writes what it does where it is called
     statement, *more = statements
     whole = [alias for _, alias, is_module in imports if is_module]
     if len(imports) != sum(len(one.names) for one in statements) or (whole and len(imports) > 1):

@@ -33,6 +33,7 @@ from migrate_mgpu.models.normalize.objects import unread_states
 from migrate_mgpu.models.normalize.objects.class_obstacles import CLASS_STAYS
 from migrate_mgpu.models.normalize.sessions import monitored_sessions, printed_parts, unread_steps
 from migrate_mgpu.models.normalize.sessions.session_passes import PassInput, edits_of
+from migrate_mgpu.models.normalize.towers.deployed_clones import is_slims_module
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
 from migrate_mgpu.run.joined_modules import (
     Joined,
@@ -893,7 +894,7 @@ def _named(
         seen = PassInput(
             modules=modules,
             graph=graph,
-            own=[module for module in modules if module.path in free],
+            own=[one for one in modules if one.path in free and not is_slims_module(one)],
             home=next((module for module in modules if module.path == at), None),
             has_objects=objects,
             makes_parts=functions,

@@ -156,6 +156,8 @@ class _Reader:
 
     def _skips(self, statement: ast.If) -> bool:
         """`if g is None: continue`: a variable that no tower has a gradient for."""
+        if self._asks_any(statement.test):  # `if grads:`
+            return self.block(statement.body) is None
         if not self._asks_none(statement.test):
             return False
         if _is_not(statement.test):
@@ -178,12 +180,24 @@ class _Reader:
 
     def _asks_none(self, node: ast.expr) -> bool:
         """`g is None`, `g is not None`, `grad_and_vars[0][0] is None`, `len(grads) == 0`"""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return self._asks_any(node.operand)  # `not grads`
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             return False
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)) and is_none(node.comparators[0]):
             return self.value(node.left) is _Is.GRADIENT
         zero = constant(node.comparators[0]) == 0 and isinstance(node.ops[0], ast.Eq)
         return zero and self.value(node.left) is _Is.COUNT
+
+    def _asks_any(self, node: ast.expr) -> bool:
+        """`grads`, `len(grads)`, `len(grads) > 0`: whether a tower has a gradient."""
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            above = isinstance(node.ops[0], (ast.Gt, ast.NotEq))
+            asks = above and constant(node.comparators[0]) == 0
+            return asks and self.value(node.left) is _Is.COUNT
+        if isinstance(node, ast.Call):
+            return self.value(node) is _Is.COUNT
+        return self.value(node) in (_Is.GRADIENTS, _Is.ROWS)
 
     def _append(self, node: ast.expr) -> bool:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):

@@ -148,11 +148,13 @@ from migrate_mgpu.models.normalize.sessions import (
     summary_collections,
     tried_initializers,
     unread_steps,
+    valued_updates,
 )
 from migrate_mgpu.models.normalize.towers import (
     batches_before_towers,
     built_again,
     collected_above,
+    deployed_clones,
     first_tower,
     made_before_towers,
     placeholder_lists,
@@ -263,6 +265,7 @@ def _renamed(seen: PassInput) -> Edits:
 
 
 PASSES: tuple[Pass, ...] = (
+    _among_calls(deployed_clones.normalize),
     _with_calls(monitored_sessions.normalize),
     _alone(version_arms.normalize),
     _alone(old_names.normalize),
@@ -369,6 +372,8 @@ PASSES: tuple[Pass, ...] = (
     _alone(fed_dropout.normalize),
     _alone(fed_values.normalize),
     _with_calls(called_feeds.normalize),
+    _alone(valued_updates.grouped),
+    _alone(valued_updates.valued),
     _alone(run_names.normalize),
     _alone(parsed_summaries.normalize),
     _alone(early_constants.normalize),

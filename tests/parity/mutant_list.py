@@ -292,6 +292,74 @@ MUTANTS: dict[str, Mutant] = {
     "summary_of_the_last_for_the_first": _one(
         "first_summaries", "values=mses[0]", "values=mses[-1]", 9
     ),
+    # One for each of the fixtures of towers that had none.
+    "one_gpu_for_all_of_them": _one(
+        "added_on_cpu", "tf.add_n(partial)", "partial[0]", 9, "printed"
+    ),
+    "loss_of_the_first_beside_another_module": _one(
+        "averages_beside",
+        "tf.add_n(tower_losses) / args.num_gpus",
+        "tower_losses[0]",
+        9,
+        "printed",
+    ),
+    "normalized_by_the_averages": _one(
+        "batch_norm_all", "norm(net, training=True)", "norm(net, training=False)", 4, "batch-norm"
+    ),
+    "cifar_decay_twice": _one(
+        "cifar10", "l2_loss(weights), 0.004", "l2_loss(weights), 0.008", 4, "regularization"
+    ),
+    "given_functions_unscaled": _one(
+        "functions_of_functions",
+        "cost_2 / strategy.num_replicas_in_sync",
+        "cost_2",
+        4,
+        "loss-reduction",
+    ),
+    "helpers_gradients_unscaled": _one(
+        "helpers_module", "loss / strategy.num_replicas_in_sync", "loss", 4, "loss-reduction"
+    ),
+    "function_of_a_network_pools_otherwise": _one(
+        "network_function", "max_pool2d(net, ksize", "avg_pool2d(net, ksize", 4, "model"
+    ),
+    "rate_of_the_saved_decays_later": _one(
+        "saver_summaries", "ExponentialDecay(0.1, 3,", "ExponentialDecay(0.1, 4,", 7, "schedule"
+    ),
+    "shared_network_with_the_rate_of_all": _one(
+        "towers.shared_network",
+        "SGD(0.2)",
+        "SGD(0.2 * strategy.num_replicas_in_sync)",
+        6,
+        "learning-rate",
+    ),
+    "argument_of_another_scope": _one(
+        "slim_scopes",
+        'name="second", activation=tf.nn.relu',
+        'name="second", activation=tf.nn.tanh',
+        4,
+        "model",
+    ),
+    "trained_as_the_first_tests": _one(
+        "tested_by_first",
+        "model(input_part, is_training=True)",
+        "model(input_part, is_training=False)",
+        4,
+        "dropout",
+    ),
+    "trainers_rate_doubled": _one(
+        "towers.trainer_object",
+        "Trainer(args.num_gpus, 0.02",
+        "Trainer(args.num_gpus, 0.04",
+        6,
+        "learning-rate",
+    ),
+    "decay_of_no_deployed_clone": _one(
+        "deployed_clones",
+        "tf.add_n(own_losses + regularization_losses)",
+        "tf.add_n(own_losses)",
+        4,
+        "regularization",
+    ),
     # Towers of several modules.
     "decay_in_a_module_halved": _one(
         "handed_regularizer",

@@ -101,6 +101,9 @@ def _argv(name: str) -> list[str]:
 
 
 def _folder(name: str) -> Path:
+    """A mutant's fixture; `towers.NAME` where another kind has one of its name."""
+    if "." in MUTANTS[name].case:
+        return PAIRS[0].parent / MUTANTS[name].case.replace(".", "/")
     (folder,) = (one / MUTANTS[name].case for one in PAIRS if (one / MUTANTS[name].case).is_dir())
     return folder
 

@@ -659,8 +659,7 @@ class RunReader:
         for fetch in fetches:
             meaning = self.meaning(fetch.node)
             if isinstance(meaning, GradientNorm):
-                known = [clip.norm for clip in clips] if self.scope.towers is None else []
-                if meaning.name not in known:
+                if meaning.name not in [clip.norm for clip in clips]:
                     text = f"`{meaning.name}`, the norm of the gradients, is read without the step"
                     raise Refused(self.module, call, text, "fetch the two in one run")
         assigned = {one for unit in units for one in unit.assigns}
@@ -724,8 +723,11 @@ class RunReader:
                 raise Refused(self.module, node, text)
             return Fetch(node, variable=True, of_metric=True)
         if isinstance(meaning, Gathered):
-            text = f"`{meaning.name}` is a list of what all towers have"
-            raise Refused(self.module, node, text, "make one tensor of it before")
+            if not self.is_home(node) or not isinstance(node, ast.Name):
+                text = f"`{meaning.name}` is a list of what all towers have"
+                raise Refused(self.module, node, text, "make one tensor of it before")
+            units.append(meaning)
+            return Fetch(node, value=self.named(node), nested=True)
         if isinstance(meaning, Unit):
             units.append(meaning)
             if meaning.node in self.found.copies:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.module import Module
@@ -29,8 +30,16 @@ class SessionEdits:
         self.found.edit(self.module, *edits)
         self.whole += ((edit.start, edit.end) for edit in edits)
 
-    def region(self, start: int, stop: int, text: str) -> None:
-        """Lines in the place of others, with the line ends of the file."""
+    def region(self, start: int, stop: int, text: str, lines: Iterable[int] = ()) -> None:
+        """Lines in the place of others, with the line ends of the file.
+
+        ``lines`` begin in the region: where nothing takes the place of them, something that
+        belongs above one of them, such as the options of a device, may.
+        """
+        for line in sorted({*lines}) if not text else ():
+            if start < line < stop:
+                self.edit(Edit(start, line, ""))
+                start = line
         if start != stop or text:
             self.edit(Edit(start, stop, text.replace("\n", self.source.newline)))
 

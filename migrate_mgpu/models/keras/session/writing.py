@@ -26,7 +26,7 @@ from migrate_mgpu.models.front.session.program import (
     given_by,
     is_late,
 )
-from migrate_mgpu.models.front.session.scope import Entry, header_of
+from migrate_mgpu.models.front.session.scope import Entry, header_of, is_reset
 from migrate_mgpu.models.front.towers.loop import shares
 from migrate_mgpu.models.ir import Placeholder, Step, Unit
 from migrate_mgpu.models.keras.expressions import Context
@@ -624,7 +624,14 @@ class _Writer:
             if all(once) and not self._owns:  # no function stands there
                 before = behind = ""
             text = before + functions + behind + lines
-        self.edits.region(start, stop, text)
+        starts = [source.line_starts[one.statement.lineno - 1] for one in entries[index:end]]
+        resets = [is_reset(self.module, one.statement) for one in entries[index:end]]
+        if text and resets[0] and not all(resets):  # options of devices may stand below it
+            behind_resets = starts[resets.index(False)]
+            if start < behind_resets < stop:
+                self.edits.region(start, behind_resets, "")
+                start = behind_resets
+        self.edits.region(start, stop, text, starts)
 
     def _gap_of_made(self, start: int) -> int:
         """How many blank lines stand above what is made once."""

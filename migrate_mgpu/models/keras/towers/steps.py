@@ -156,7 +156,12 @@ class TowerStepWriter(StepWriter):
             for name in dict.fromkeys(self.sharing.reads(unit))
             if name in given_by(other)
         ]
-        last += [v.id for v in step.values if isinstance(v, ast.Name) and self._is_last(v.id, step)]
+        norms = {clip.norm for update in step.updates for clip in update.clips}
+        last += [
+            value.id
+            for value in step.values
+            if isinstance(value, ast.Name) and (value.id in norms or self._is_last(value.id, step))
+        ]
         give = [u.value.id for u in combined if isinstance(u, Gathered) and u.value is not None]
         give += last
         give += [self.names.gradients] if self._shown(step) else []
@@ -390,9 +395,12 @@ class TowerStepWriter(StepWriter):
             block.line(f"with {self.style.tensorflow}.control_dependencies({ends}):", 1)
         for update in step.updates:
             self._counted(update, 1 + waits)
+        fetched = {value.id for value in step.values if isinstance(value, ast.Name)}
         for unit in plan.combined:
             if isinstance(unit, Gathered) and unit.value is not None:
-                block.line(f"{unit.name} = {results}({unit.value.id})", 1)
+                listed = f"{results}({unit.value.id})"
+                listed = f"list({listed})" if unit.name in fetched else listed
+                block.line(f"{unit.name} = {listed}", 1)
         first = {name for unit in step.units if unit.first for name in given_by(unit)}
         picked = {n: f"{results}({n})[{0 if n in first else -1}]" for n in plan.last}
         values = [bracketed(self.context.render(value)) for value in step.values]
@@ -435,7 +443,7 @@ def comments_of_towers(program: SessionProgram) -> dict[ast.stmt, Above]:
         return {}
     found: dict[ast.stmt, Above] = {}
     place = Above.REPLICA
-    last = max(update.place for update in program.updates)
+    last = max((update.place for update in program.updates), default=-1)
     first = min(u.place for u in program.units.values() if u.stage is Stage.TOWER)
     for index, (entry, role) in enumerate(zip(program.scope.entries, program.roles)):
         inside = entry.towers is not None

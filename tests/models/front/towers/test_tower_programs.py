@@ -564,10 +564,6 @@ STAYS = {
         ),
         "TF1's name of `error` cannot be determined",
     ),
-    "a list that is fetched": (
-        program(run=RUN.replace("[loss, train]", "[losses, train]")),
-        "`losses` is a list of what all towers have",
-    ),
     "devices that change": (
         program(head=HEAD.replace("num_gpus = 2\n", "num_gpus = 2\nnum_gpus = num_gpus * 2\n")),
         "`num_gpus`, which decides the devices, changes",
@@ -578,6 +574,12 @@ STAYS = {
 @pytest.mark.parametrize("case", STAYS.values(), ids=STAYS)
 def test_stays(case: tuple[str, str]) -> None:
     stays(*case)
+
+
+def test_a_list_of_what_all_towers_have_is_fetched() -> None:
+    after = native(program(run=RUN.replace("[loss, train]", "[losses, train]")))
+    assert "losses = list(strategy.experimental_local_results(loss))" in after
+    assert "tf.nest.map_structure(lambda " in after
 
 
 def test_a_network_that_a_function_builds_is_made_once() -> None:

@@ -296,8 +296,13 @@ class _Planner:
             self.report.unknown_suppressions(module)
 
     def _sessions(self) -> NativeSessions | None:
-        """The session programs of the run, if there may be any: `managed_session` makes one too."""
-        if not self.native_sessions or not any(b"ession" in d for d in self.project.data.values()):
+        """The session programs of the run, if there may be any.
+
+        `managed_session` makes one too, and so does `slim.learning.train`.
+        """
+        data = self.project.data.values()
+        words = (b"ession", b"learning.train")
+        if not self.native_sessions or not any(word in one for one in data for word in words):
             return None
         from migrate_mgpu.models.session_programs import NativeSessions
 

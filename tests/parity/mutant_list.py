@@ -353,6 +353,13 @@ MUTANTS: dict[str, Mutant] = {
         6,
         "learning-rate",
     ),
+    "found_gpus_clip_at_twice": _one(
+        "found_gpus",
+        "clip_by_global_norm(gradients, 0.1)",
+        "clip_by_global_norm(gradients, 0.2)",
+        5,
+        "clipping",
+    ),
     "decay_of_no_deployed_clone": _one(
         "deployed_clones",
         "tf.add_n(own_losses + regularization_losses)",

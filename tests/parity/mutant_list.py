@@ -360,6 +360,7 @@ MUTANTS: dict[str, Mutant] = {
         5,
         "clipping",
     ),
+    "scopes_decay_twice": _one("scope_decay", "L2(0.01)", "L2(0.02)", 4, "regularization"),
     "decay_of_no_deployed_clone": _one(
         "deployed_clones",
         "tf.add_n(own_losses + regularization_losses)",

@@ -626,7 +626,9 @@ class _Writer:
             text = before + functions + behind + lines
         starts = [source.line_starts[one.statement.lineno - 1] for one in entries[index:end]]
         resets = [is_reset(self.module, one.statement) for one in entries[index:end]]
-        if text and resets[:1] == [True] and not all(resets):  # options of devices may stand below it
+        if (
+            text and resets[:1] == [True] and not all(resets)
+        ):  # options of devices may stand below it
             behind_resets = starts[resets.index(False)]
             if start < behind_resets < stop:
                 self.edits.region(start, behind_resets, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import names_in
 
 _LEVELS = ("critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning")
@@ -84,3 +85,18 @@ def is_read_only(module: Module, node: ast.AST) -> bool:
         elif not isinstance(part, _READ_ONLY):
             return False
     return True
+
+
+def record_fields(module: Module, node: ast.expr) -> list[str] | None:
+    """The fields of a named tuple's class, `Step` of `Step = namedtuple("Step", ["state"])`."""
+    made = module.names.only_value(node) if isinstance(node, ast.Name) else None
+    if not isinstance(made, ast.Call) or len(made.args) < 2:
+        return None
+    if module.names.qualname(made.func) != "collections.namedtuple":
+        return None
+    fields = constant(made.args[1])
+    if isinstance(fields, str):
+        return fields.replace(",", " ").split()
+    if not isinstance(fields, (list, tuple)):
+        return None
+    return [one for one in fields if isinstance(one, str)]

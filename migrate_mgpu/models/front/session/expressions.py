@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from migrate_mgpu.analysis.arguments import Arguments, bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.diagnostics import Place, Refused
+from migrate_mgpu.analysis.idioms import record_fields
 from migrate_mgpu.analysis.modes import MODES, Modes, Value
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
@@ -322,6 +323,8 @@ class Expressions:
             return
         if qualname.startswith("math."):  # takes no tensor
             return
+        if qualname == "collections.namedtuple" or record_fields(module, call.func) is not None:
+            return  # a tuple whose items have names
         target = self.graph.target(module, call.func)
         search = search_of(module, call)
         if search and target is None:

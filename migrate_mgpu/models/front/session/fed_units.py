@@ -31,13 +31,35 @@ _DEEP = 40
 _ALIKE = {
     "nn.relu", "nn.relu6", "nn.elu", "nn.selu", "nn.leaky_relu", "nn.tanh", "nn.sigmoid",
     "nn.softmax", "nn.softplus", "nn.dropout", "tanh", "sigmoid", "identity", "stop_gradient",
-    "clip_by_value", "negative",
+    "clip_by_value", "negative", "nn.bias_add", "exp", "math.exp", "log", "math.log", "square",
+    "math.square", "sqrt", "math.sqrt", "abs", "math.abs", "sin", "cos",
 }  # fmt: skip
 _OF_TWO = {
     "add", "subtract", "multiply", "math.add", "math.subtract", "math.multiply", "maximum",
     "minimum", "scalar_mul",
 }  # fmt: skip
-_DENSE = ("layers.dense",)
+_DENSE = {  # layers, and what they call their inputs and their size
+    "layers.dense": ("inputs", "units"),
+    "contrib.layers.fully_connected": ("inputs", "num_outputs"),
+    "contrib.slim.fully_connected": ("inputs", "num_outputs"),
+}
+# What makes a tensor of a shape that it is given, and its parameters as far as its type.
+_OF_SHAPE = {
+    "random_normal": ("shape", "mean", "stddev", "dtype"),
+    "random.normal": ("shape", "mean", "stddev", "dtype"),
+    "truncated_normal": ("shape", "mean", "stddev", "dtype"),
+    "random.truncated_normal": ("shape", "mean", "stddev", "dtype"),
+    "random_uniform": ("shape", "minval", "maxval", "dtype"),
+    "random.uniform": ("shape", "minval", "maxval", "dtype"),
+    "zeros": ("shape", "dtype"),
+    "ones": ("shape", "dtype"),
+}
+_VARIABLES = {  # what a variable's shape is read from comes first or second
+    "Variable": ("initial_value", "trainable", "collections", "validate_shape", "caching_device",
+                 "name", "variable_def", "dtype"),
+    "get_variable": ("name", "shape", "dtype"),
+}  # fmt: skip
+_STACKS = {"stack", "pack"}
 _FLOAT = ("float32", "float")
 
 _Size = Optional[ast.expr]  # of a dimension: None where it is any number
@@ -133,16 +155,35 @@ class FedUnits:
         if len(known) == 1:
             other = left if pair[0] is None else right
             return known[0] if self._host(at.part(other), deep) is not None else None
-        alike = len(known) == 2 and [*map(_shown, known[0])] == [*map(_shown, known[1])]
-        return known[0] if alike else None
+        if len(known) < 2:
+            return None
+        short, long = sorted(known, key=len)
+        # A bias is added to each row: all of its sizes are those of the row.
+        rows = long[len(long) - len(short) :]
+        if len(short) < len(long) and None in short:
+            return None
+        return long if [*map(_shown, short)] == [*map(_shown, rows)] else None
 
     def _of_call(self, at: _At, call: ast.Call, deep: int) -> list[_Size] | None:
         name = name_of(at.module, call)
         first = call.args[0] if call.args else None
+        if not name and isinstance(call.func, ast.Name):  # activation = tf.nn.relu
+            meant = self._made(at, call.func)
+            if meant is not None and isinstance(meant.node, (ast.Name, ast.Attribute)):
+                name = name_of(meant.module, meant.node)
         if not name:
             return self._of_own(at, call, deep)
         if name == "placeholder":
             return self._of_placeholder(at, call, deep)
+        if name in _VARIABLES:
+            return self._of_variable(at, call, name, deep)
+        if name in _OF_SHAPE:
+            told = by_parameter(call, _OF_SHAPE[name])
+            shape = told.get("shape")
+            plain = shape is not None and self._is_float(at, told.get("dtype"))
+            return self._shape(at.part(shape), deep + 1) if shape is not None and plain else None
+        if name in ("matmul", "linalg.matmul"):
+            return self._of_product(at, call, deep)
         if name in _OF_TWO and len(call.args) == 2:
             return self._of_two(at, call.args[0], call.args[1], deep)
         if first is None:
@@ -154,7 +195,7 @@ class FedUnits:
             return self._sizes(at.part(first), deep + 1)
         if name in _DENSE:
             inside = self._sizes(at.part(first), deep + 1)
-            units = by_parameter(call, ("inputs", "units")).get("units")
+            units = by_parameter(call, _DENSE[name]).get(_DENSE[name][1])
             size = self._host(at.part(units), deep) if units is not None else None
             return [*inside[:-1], size] if inside and size is not None else None
         return None
@@ -163,11 +204,58 @@ class FedUnits:
         told = by_parameter(call, ("dtype", "shape"))
         dtype, shape = told.get("dtype"), told.get("shape")
         known = (name_of(at.module, dtype) or constant(dtype)) if dtype is not None else None
+        named = self._made(at, shape) if isinstance(shape, ast.Name) else None
+        if named is not None:
+            at, shape = named, named.node
         if known not in _FLOAT or not isinstance(shape, (ast.List, ast.Tuple)):
             return None
         return [
             None if is_none(one) else self._host(at.part(one), deep) or None for one in shape.elts
         ]
+
+    def _of_variable(self, at: _At, call: ast.Call, name: str, deep: int) -> list[_Size] | None:
+        told = by_parameter(call, _VARIABLES[name])
+        if "validate_shape" in told or not self._is_float(at, told.get("dtype")):
+            return None
+        if name == "Variable":
+            first = told.get("initial_value")
+            return self._sizes(at.part(first), deep + 1) if first is not None else None
+        shape = told.get("shape")
+        return self._shape(at.part(shape), deep + 1) if shape is not None else None
+
+    def _is_float(self, at: _At, dtype: ast.expr | None) -> bool:
+        return dtype is None or (name_of(at.module, dtype) or constant(dtype)) in _FLOAT
+
+    def _of_product(self, at: _At, call: ast.Call, deep: int) -> list[_Size] | None:
+        """The sizes of a product of two matrices as they stand."""
+        told = by_parameter(call, ("a", "b"))
+        if len(told) != 2 or len(call.args) + len(call.keywords) != 2:
+            return None
+        left, right = (self._sizes(at.part(told[one]), deep + 1) for one in ("a", "b"))
+        if left is None or right is None or len(left) != 2 or len(right) != 2:
+            return None
+        return [left[0], right[1]]
+
+    def _shape(self, at: _At, deep: int) -> list[_Size] | None:
+        """The sizes that a tensor is made with; None where their number is not known."""
+        node = at.node
+        if deep > _DEEP:
+            return None
+        if isinstance(node, ast.Name):
+            made = self._made(at, node)
+            return self._shape(made, deep + 1) if made is not None else None
+        if isinstance(node, ast.Call):
+            name = name_of(at.module, node)
+            if len(node.args) != 1 or node.keywords:
+                return None
+            if name in _STACKS:
+                return self._shape(at.part(node.args[0]), deep + 1)
+            return self._sizes(at.part(node.args[0]), deep + 1) if name == "shape" else None
+        if not isinstance(node, (ast.List, ast.Tuple)):
+            return None
+        if any(isinstance(one, ast.Starred) for one in node.elts):
+            return None
+        return [self._host(at.part(one), deep) for one in node.elts]
 
     def _of_own(self, at: _At, call: ast.Call, deep: int) -> list[_Size] | None:
         """What a function of the program returns at its only end."""

@@ -14,6 +14,7 @@ from typing import Union
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
+from migrate_mgpu.analysis.idioms import record_fields
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import Scope, walk
@@ -496,17 +497,8 @@ def _is_of_record(module: Module, node: ast.Attribute) -> bool:
 
 def _makes_record(module: Module, node: ast.expr, field: str) -> bool:
     """`Step(state, action)`, of `Step = namedtuple("Step", ["state", "action"])`."""
-    func = node.func if isinstance(node, ast.Call) else None
-    made = module.names.only_value(func) if isinstance(func, ast.Name) else None
-    if not isinstance(made, ast.Call) or len(made.args) < 2:
-        return False
-    if module.names.qualname(made.func) != "collections.namedtuple":
-        return False
-    fields = made.args[1]
-    if isinstance(fields, (ast.List, ast.Tuple)):
-        return field in [constant(one) for one in fields.elts]
-    text = constant(fields)
-    return isinstance(text, str) and field in text.replace(",", " ").split()
+    fields = record_fields(module, node.func) if isinstance(node, ast.Call) else None
+    return fields is not None and field in fields
 
 
 def method_calls(

@@ -48,6 +48,8 @@ class Constructor:
         plan = self.plan
         if statement not in plan.kept and not holds(statement, plan.kept):
             return False
+        if isinstance(statement, ast.If) and loop is not None and self._asks_items(statement):
+            return self._choice(statement, depth, loop)
         if isinstance(statement, ast.With) or (
             isinstance(statement, ast.If) and (plan.modes.asks(statement.test) or loop is not None)
         ):
@@ -83,6 +85,50 @@ class Constructor:
             behind = trailing(self.source, statement) if is_weight else ""
             self.block.line(f"{head}{made}{tail}{behind}", depth)
         return bool(calls)
+
+    def _asks_items(self, statement: ast.If) -> bool:
+        """Whether a round's layers are made with items that a list may have in some rounds only.
+
+        Otherwise a round makes the layers of both arms, and one that is not applied has no weights.
+        """
+        if self.plan.modes.asks(statement.test):
+            return False
+        arms = [part for one in (*statement.body, *statement.orelse) for part in walk(one)]
+        asked = {
+            self.names.statement(one)
+            for one in arms
+            if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load)
+        }
+        return any(
+            one in self.plan.kept and (self.times.is_setting(one) or self._makes(one))
+            for one in asked
+        )
+
+    def _makes(self, statement: ast.stmt) -> bool:
+        return any(self.names.statement(call) is statement for call in self.attributes)
+
+    def _choice(self, statement: ast.If, depth: int, loop: ast.For) -> bool:
+        """Layers of a round that makes those of one arm: the lists of others get None."""
+        whole, found = self.block, False
+        lines: list[list[str]] = []
+        for arm, other in ((statement.body, statement.orelse), (statement.orelse, statement.body)):
+            self.block = Block(self.source, whole.indent)
+            made = [self._statement(one, depth + 1, loop) for one in arm]
+            found = found or any(made)
+            for call, attribute in self.attributes.items():
+                if any(one in other for one in self.names.ancestors(call)):
+                    self.block.line(f"self.{attribute}.append(None)", depth + 1)
+            lines.append(self.block.lines)
+        self.block = whole
+        if not found:
+            return False
+        test = self.context.render(statement.test)
+        whole.line(f"if {test}:" if lines[0] else f"if not ({test}):", depth)
+        whole.lines += lines[0]
+        if lines[0] and lines[1]:
+            whole.line("else:", depth)
+        whole.lines += lines[1]
+        return True
 
     def _if(self, statement: ast.If, depth: int, word: str = "if") -> bool:
         whole = self.block

@@ -5,10 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from migrate_mgpu.analysis.arguments import bind
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.models.front.network.layers import Found
 from migrate_mgpu.models.front.network.reserved import RESERVED
 from migrate_mgpu.models.keras.network.class_plan import Plan
 
+_DEEP = 8  # values within each other
 # Names that say nothing about the layer that made the value.
 _GENERIC = {"net", "x", "y", "h", "out", "result", "hidden", "tmp", "nets", "outputs", "layer"}
 
@@ -60,3 +66,38 @@ def _target(plan: Plan, call: ast.Call) -> str | None:
 def is_telling(name: str) -> bool:
     """Whether a value's name says something about the layer that made it."""
     return name not in _GENERIC
+
+
+def gives_path(graph: CallGraph, module: Module, node: ast.expr, deep: int = 0) -> bool:
+    """Whether a text may have a slash in it, such as a scope's within another one.
+
+    Keras 3 takes no layer's name of that kind.
+    """
+    if deep > _DEEP:
+        return False
+    for part in walk(node):
+        text = constant(part) if isinstance(part, ast.Constant) else None
+        if isinstance(text, str) and "/" in text:
+            return True
+        if isinstance(part, ast.Name) and part in module.names.scope_of_name:
+            made = module.names.only_value(part)
+            if made is not None and made is not node:
+                if gives_path(graph, module, made, deep + 1):
+                    return True
+            elif module.names.is_parameter(part):
+                home = module.names.defining_scope(part.id, module.names.scope_of_name[part])
+                around = home.function() if home is not None else None
+                if isinstance(around, ast.FunctionDef) and is_given_path(
+                    graph, Function(module, around), part.id, deep + 1
+                ):
+                    return True
+    return False
+
+
+def is_given_path(graph: CallGraph, function: Function, name: str, deep: int = 0) -> bool:
+    """Whether a call gives a parameter a text with a slash in it."""
+    for reference in graph.references(function) if deep <= _DEEP else ():
+        value = bind(reference.call, function).value(name) if reference.call is not None else None
+        if value is not None and gives_path(graph, reference.module, value, deep + 1):
+            return True
+    return False

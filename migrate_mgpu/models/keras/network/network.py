@@ -8,6 +8,7 @@ from functools import cached_property
 
 from migrate_mgpu.analysis.arguments import defaults_of
 from migrate_mgpu.analysis.binding_time import BindingTimes
+from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import Names
 from migrate_mgpu.analysis.scopes import children, holds, names_in, position, walk
@@ -27,7 +28,7 @@ from migrate_mgpu.models.keras.network.classes import HelperClasses
 from migrate_mgpu.models.keras.network.constructor import Constructor
 from migrate_mgpu.models.keras.network.input_shapes import INPUT_SHAPE, NeedsShape, asked_shapes
 from migrate_mgpu.models.keras.network.layer_texts import Making, constructor, helper_constructor
-from migrate_mgpu.models.keras.network.naming import name_layers
+from migrate_mgpu.models.keras.network.naming import is_given_path, name_layers
 from migrate_mgpu.models.keras.network.recurrent import Recurrents
 from migrate_mgpu.models.keras.network.tables import tables
 from migrate_mgpu.models.normalize.estimators.obstacles import CHANGED_SETTING, COMPUTED_SIZE
@@ -440,9 +441,18 @@ class Network:
             and self.plan.modes.training(statement.value) is not None
         )
 
+    @cached_property
+    def _keeps_name(self) -> bool:
+        """Whether Keras keeps a layer's name: one with a slash in it is the class's own."""
+        function = self.plan.function
+        if self.plan.base == "Model" or not isinstance(function, ast.FunctionDef):
+            return False
+        target = Function(self.module, function)
+        return not is_given_path(self.classes.helpers.graph, target, "name")
+
     def _attribute_of(self, setting: str) -> str:
-        if setting == "name" and self.plan.base != "Model":
-            return setting  # Keras keeps it
+        if setting == "name" and self._keeps_name:
+            return setting
         return f"{setting}_" if setting in RESERVED else setting
 
     def _layer_name(self, call: ast.Call) -> str:
@@ -651,7 +661,7 @@ class Network:
         self.parameters = taken
         head = Block(source, block.indent)
         head.line(f"def __init__({', '.join(['self', *self._signature(taken)])}):")
-        named = "name" in taken and plan.base != "Model"
+        named = "name" in taken and self._keeps_name
         given = ["name=name"] if named else []
         given += [
             f"dtype={self.module.source.quote}float64{self.module.source.quote}"

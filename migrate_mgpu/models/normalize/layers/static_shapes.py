@@ -31,6 +31,7 @@ from migrate_mgpu.models.normalize.layers.static_sizes import (
     LAYERS_ALIKE,
     OF_TWO,
     asked_of,
+    elements_of,
     made_of,
     shape_of_variable,
 )
@@ -58,10 +59,10 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
         for element in (part for one in listed for part in one.elts):
             size = _whole(module, element)
             if size is not None and size not in found:
-                shapes = _Shapes(module, graph)
+                shapes = Shapes(module, graph)
                 factors = shapes.factors(size)
                 # What a function is given says its own sizes where its layers are built.
-                if factors is not None and (shapes.entered or not _is_asked(module, size)):
+                if factors is not None and (shapes.told or not _is_asked(module, size, True)):
                     text = " * ".join(map(str, factors))
                     found[size] = Edit(*module.source.span(size), text)
     return list(found.values())
@@ -103,7 +104,7 @@ def _whole(module: Module, element: ast.expr) -> ast.expr | None:
 
     Or what is asked of a tensor where the size stands: `[x.shape[1], 10]`.
     """
-    if _is_asked(module, element):
+    if _is_asked(module, element, True):
         return element
     if isinstance(element, ast.Name):
         value = module.names.only_value(element)
@@ -114,37 +115,48 @@ def _whole(module: Module, element: ast.expr) -> ast.expr | None:
 
 
 @record(frozen=True, eq=False)
-class _At:
+class At:
     """An expression, and what the parameters of the function around it are given."""
 
     module: Module
     node: ast.expr
-    given: Mapping[str, _At]
+    given: Mapping[str, At]
 
-    def part(self, node: ast.expr) -> _At:
+    def part(self, node: ast.expr) -> At:
         """Another expression of the same function."""
-        return _At(self.module, node, self.given)
+        return At(self.module, node, self.given)
 
 
-def _is_asked(module: Module, element: ast.expr) -> bool:
+def _is_asked(module: Module, element: ast.expr, named: bool = False) -> bool:
+    """Whether a size is one of a tensor's shape; ``named``: the shape may have a name."""
     asked = _within(module, element)
-    return isinstance(asked, ast.Subscript) and asked_of(asked.value) is not None
+    if not isinstance(asked, ast.Subscript):
+        return False
+    shape = asked.value
+    made = module.names.only_value(shape) if named and isinstance(shape, ast.Name) else None
+    return asked_of(shape if made is None else made) is not None
 
 
-class _Shapes:
+class Shapes:
     """The dimensions of tensors, with the numbers that the program has for them."""
 
     def __init__(self, module: Module, graph: CallGraph) -> None:
         self.module = module
         self.graph = graph
         self.known: dict[tuple[int, int], Dimensions | None] = {}
-        self.kept: list[_At] = []  # whose identities are keys
+        self.kept: list[At] = []  # whose identities are keys
         self.entered = False  # whether a function of the program says a part of them
+        self.given = False  # whether they are of what a function is given
+
+    @property
+    def told(self) -> bool:
+        """Whether no layer knows them, where a function of the program makes it."""
+        return self.entered or not self.given
 
     def factors(self, node: ast.expr) -> list[int] | None:
         """The numbers of a product, of which one at least is asked of a tensor."""
-        parts = [_At(self.module, part, {}) for part in _factors(node)]
-        numbers = [self._asked(part) for part in parts]
+        parts = [At(self.module, part, {}) for part in _factors(node)]
+        numbers = [self.asked(part) for part in parts]
         if all(number is None for number in numbers):
             return None
         known = [
@@ -153,21 +165,25 @@ class _Shapes:
         found = [one for one in known if one is not None]
         return found if len(found) == len(parts) else None
 
-    def _asked(self, at: _At) -> int | None:
+    def asked(self, at: At) -> int | None:
         """`shape[1]`, `x.get_shape()[1].value`, `int(x.shape[1])`"""
         node = _within(at.module, at.node)
         index = constant(node.slice) if isinstance(node, ast.Subscript) else None
         if not isinstance(node, ast.Subscript) or not isinstance(index, int):
             return None
-        listed = node.value
+        known = self.shape(at.part(node.value))
+        return known[index] if known is not None and -len(known) <= index < len(known) else None
+
+    def shape(self, at: At) -> Dimensions | None:
+        """`x.get_shape()`, or a name of it that nothing changes."""
+        listed = at.node
         if isinstance(listed, ast.Name):
             made = made_of(self.module, listed)
             if made is None or self._is_changed(listed):
                 return None
             listed = made
         tensor = asked_of(listed)
-        known = self.of(at.part(tensor), 0) if tensor is not None else None
-        return known[index] if known is not None and -len(known) <= index < len(known) else None
+        return self.of(at.part(tensor), 0) if tensor is not None else None
 
     def _is_changed(self, name: ast.Name) -> bool:
         """Whether a list of sizes may get others: it does more than to be read by its indices."""
@@ -179,10 +195,11 @@ class _Shapes:
                 isinstance(parent := names.parents.get(one), ast.Subscript)
                 and isinstance(parent.ctx, ast.Load)
             )
+            and not (isinstance(parent, ast.Call) and names.qualname(parent.func) == "builtins.len")
             for one in names.mentions(name.id, home)
         )
 
-    def of(self, at: _At, deep: int) -> Dimensions | None:
+    def of(self, at: At, deep: int) -> Dimensions | None:
         """The dimensions of a tensor."""
         key = id(at.node), id(at.given)
         if key not in self.known and deep <= _DEEP:
@@ -191,7 +208,7 @@ class _Shapes:
             self.known[key] = self._of(at, deep)
         return self.known.get(key)
 
-    def _of(self, at: _At, deep: int) -> Dimensions | None:
+    def _of(self, at: At, deep: int) -> Dimensions | None:
         node, names = at.node, at.module.names
         if isinstance(node, ast.Name):
             made = made_of(at.module, node)
@@ -206,7 +223,7 @@ class _Shapes:
             return self._of_two(at, node.left, node.right, deep)
         return self._of_call(at, node, deep) if isinstance(node, ast.Call) else None
 
-    def _of_two(self, at: _At, left: ast.expr, right: ast.expr, deep: int) -> Dimensions | None:
+    def _of_two(self, at: At, left: ast.expr, right: ast.expr, deep: int) -> Dimensions | None:
         pair = [self.of(at.part(one), deep + 1) for one in (left, right)]
         known = [one for one in pair if one is not None]
         return _broadcast(*known) if len(known) == 2 else None
@@ -219,6 +236,7 @@ class _Shapes:
             return None
         if len(home.bindings[name.id]) != 1:
             return None
+        self.given = True
         function = Function(module, node)
         found: list[Dimensions] = []
         for reference in self.graph.references(function):
@@ -227,7 +245,7 @@ class _Shapes:
                 if reference.call is not None
                 else None
             )
-            at = _At(reference.module, value, {}) if value is not None else None
+            at = At(reference.module, value, {}) if value is not None else None
             known = self.of(at, deep + 1) if at is not None else None
             if known is None:
                 return None
@@ -238,7 +256,7 @@ class _Shapes:
         first = found[0][0] if all(one[0] == found[0][0] for one in found) else None
         return [first, *found[0][1:]]
 
-    def _of_call(self, at: _At, call: ast.Call, deep: int) -> Dimensions | None:
+    def _of_call(self, at: At, call: ast.Call, deep: int) -> Dimensions | None:
         name = name_of(at.module, call)
         if not name:
             return self._of_own(at, call, deep)
@@ -275,7 +293,7 @@ class _Shapes:
             return self._reshaped(at, by_parameter(call, ("tensor", "shape")), deep)
         return None
 
-    def _multiplied(self, at: _At, call: ast.Call, deep: int) -> Dimensions | None:
+    def _multiplied(self, at: At, call: ast.Call, deep: int) -> Dimensions | None:
         """`tf.matmul(x, weights)`, of matrices that are not turned."""
         if any(keyword.arg != "name" for keyword in call.keywords):
             return None
@@ -284,7 +302,7 @@ class _Shapes:
             return None
         return [left[0] if left is not None else None, right[1]]
 
-    def _of_own(self, at: _At, call: ast.Call, deep: int) -> Dimensions | None:
+    def _of_own(self, at: At, call: ast.Call, deep: int) -> Dimensions | None:
         """What a function of the program returns at its only end."""
         target = self.graph.target(at.module, call.func)
         node = target.node if target is not None else None
@@ -295,18 +313,18 @@ class _Shapes:
             return None
         bound, bindings = bind(call, target), target.module.names.scopes[node].bindings
         written = bound.written()
-        inside: dict[str, _At] = {}
+        inside: dict[str, At] = {}
         for name in target.parameters():
             value = bound.value(name) if len(bindings[name]) == 1 else None
             if value is not None:  # a default stands in the function's own module
-                inside[name] = at.part(value) if name in written else _At(target.module, value, {})
+                inside[name] = at.part(value) if name in written else At(target.module, value, {})
         self.entered = True
-        return self.of(_At(target.module, ends[0].value, inside), deep + 1)
+        return self.of(At(target.module, ends[0].value, inside), deep + 1)
 
-    def _part(self, at: _At, node: ast.expr | None, deep: int) -> Dimensions | None:
+    def _part(self, at: At, node: ast.expr | None, deep: int) -> Dimensions | None:
         return self.of(at.part(node), deep + 1) if node is not None else None
 
-    def _reduced(self, at: _At, call: ast.Call, deep: int) -> Dimensions | None:
+    def _reduced(self, at: At, call: ast.Call, deep: int) -> Dimensions | None:
         """`tf.reduce_mean(x, axis=[1, 2])`, whose dimensions go."""
         told = by_parameter(call, ("input_tensor", "axis"))
         whole = self._part(at, told.get("input_tensor"), deep)
@@ -321,7 +339,7 @@ class _Shapes:
 
     def _slid(
         self,
-        at: _At,
+        at: At,
         told: Mapping[str, ast.expr | None],
         kernel: Dimensions | None,
         deep: int,
@@ -349,7 +367,7 @@ class _Shapes:
                 found[axis] = -(-(size - width + 1) // stride)
         return found
 
-    def _reshaped(self, at: _At, told: Mapping[str, ast.expr], deep: int) -> Dimensions | None:
+    def _reshaped(self, at: At, told: Mapping[str, ast.expr], deep: int) -> Dimensions | None:
         shape = told.get("shape")
         if not isinstance(shape, (ast.List, ast.Tuple)):
             return None
@@ -391,7 +409,7 @@ def _within(module: Module, node: ast.expr) -> ast.expr:
     return node
 
 
-def _text(at: _At, node: ast.expr | None) -> object:
+def _text(at: At, node: ast.expr | None) -> object:
     """A constant, or the one that a function's parameter is given."""
     while isinstance(node, ast.Name) and node.id in at.given and at.module.names.is_parameter(node):
         at = at.given[node.id]
@@ -412,17 +430,20 @@ def _first(call: ast.Call) -> ast.expr | None:
     return call.args[0] if call.args else next(named, None)
 
 
-def _listed(at: _At, node: ast.expr | None) -> Dimensions | None:
+def _listed(at: At, node: ast.expr | None) -> Dimensions | None:
     """The numbers of a list; None for each one that is not known."""
     items = _items(at.part(node)) if node is not None else None
     return [_number(one) for one in items] if items is not None else None
 
 
-def _items(at: _At) -> list[_At] | None:
+def _items(at: At) -> list[At] | None:
     """The elements of a list that is written out, perhaps where a function is called."""
     node = at.node
     if isinstance(node, ast.Name) and node.id in at.given and at.module.names.is_parameter(node):
         return _items(at.given[node.id])
+    if isinstance(node, ast.Name):
+        elements = elements_of(at.module, node)
+        return [at.part(one) for one in elements] if elements is not None else None
     if not isinstance(node, (ast.List, ast.Tuple)):
         return None
     return None if _has_star(node.elts) else [at.part(one) for one in node.elts]
@@ -434,10 +455,10 @@ def _has_star(nodes: Sequence[ast.expr]) -> bool:
 
 def known_number(module: Module, node: ast.expr) -> int | None:
     """A whole number that the program has by an only name, its module's or another one's."""
-    return _number(_At(module, node, {}))
+    return _number(At(module, node, {}))
 
 
-def _number(at: _At, deep: int = 0) -> int | None:
+def _number(at: At, deep: int = 0) -> int | None:
     """A number that the program has by an only name.
 
     It is its module's, or another's that it imports, or what a function is given.
@@ -469,7 +490,7 @@ def _number(at: _At, deep: int = 0) -> int | None:
     return None
 
 
-def _unpacked(at: _At, name: ast.Name) -> _At | None:
+def _unpacked(at: At, name: ast.Name) -> At | None:
     """The element that a name is of a list: `f1, f2, f3 = filters`."""
     binding = at.module.names.only_binding(name)
     target = at.module.names.parents.get(binding.node) if binding is not None else None
@@ -497,5 +518,5 @@ def _of_import(module: Module, node: ast.expr, deep: int) -> int | None:
             )
             value = bindings[0].value
             if bindings[0].kind == "assign" and value is not None and not changed:
-                return _number(_At(other, value, {}), deep + 1)
+                return _number(At(other, value, {}), deep + 1)
     return None

@@ -45,7 +45,8 @@ _PLAIN = (
 class _Size:
     """How many dimensions a tensor has, and what its last one is, in the code of its function.
 
-    ``shown`` is how its author wrote that: `sizes[0]`, of a list of numbers.
+    A number has none: ``last`` is the number itself. ``shown`` is how its author wrote the last:
+    `sizes[0]`, of a list of numbers.
     """
 
     rank: int
@@ -115,7 +116,7 @@ def last_size(module: Module, tensor: ast.expr) -> tuple[int, ast.expr, ast.expr
     The last is how its author wrote that: `sizes[0]`, of a list of numbers.
     """
     size = _size(module, tensor)
-    return (size.rank, size.last, size.shown) if size is not None else None
+    return (size.rank, size.last, size.shown) if size is not None and size.rank else None
 
 
 def _value(module: Module, node: ast.Subscript) -> ast.expr | None:
@@ -126,9 +127,10 @@ def _value(module: Module, node: ast.Subscript) -> ast.expr | None:
     tensor = asked_of(node.value)
     if tensor is not None:
         size = _size(module, tensor)
-        found = size.last if size is not None and index in (-1, size.rank - 1) else None
+        known = size is not None and size.rank > 0
+        found = size.last if size is not None and known and index in (-1, size.rank - 1) else None
     else:
-        elements = _elements(module, node.value) or []
+        elements = elements_of(module, node.value) or []
         found = elements[index] if -len(elements) <= index < len(elements) else None
     return found if found is not None and _stays(module, found, node) else None
 
@@ -142,7 +144,7 @@ def asked_of(node: ast.expr) -> ast.expr | None:
     return node.value if isinstance(node, ast.Attribute) and node.attr == "shape" else None
 
 
-def _elements(module: Module, node: ast.expr | None) -> list[ast.expr] | None:
+def elements_of(module: Module, node: ast.expr | None) -> list[ast.expr] | None:
     """The elements of a list that is written out, and by its name only read."""
     if isinstance(node, ast.Name):
         names = module.names
@@ -188,6 +190,8 @@ def _size(
         return _size(module, made_of(module, node), deep + 1, given)
     if isinstance(node, ast.BinOp):
         return _of_two(module, node.left, node.right, deep, given)
+    if isinstance(constant(node), (int, float)):
+        return _Size(0, node, node)
     return _of_call(module, node, deep, given) if isinstance(node, ast.Call) else None
 
 
@@ -199,6 +203,8 @@ def _of_two(
     if one is None or other is None:
         known, rest = (other, left) if one is None else (one, right)
         return known if known is not None and _is_single(module, rest, deep + 1) else None
+    if not one.rank or not other.rank:
+        return one if not other.rank else other
     if ast.dump(one.last) != ast.dump(other.last):
         single = [o for o in (left, right) if _is_single(module, o, deep + 1)]
         return None if len(single) != 1 else other if single[0] is left else one
@@ -223,25 +229,47 @@ def _is_single(module: Module, node: ast.expr | None, deep: int) -> bool:
 def _of_own(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Size]) -> _Size | None:
     """What a function of the program returns, which keeps the dimensions of what it is given."""
     home, node = function_of(module, call)
-    if node is None or node.decorator_list or call.keywords or node.args.vararg:
+    if node is None or node.decorator_list or node.args.vararg or node.args.kwarg:
         return None
-    if not isinstance(node.body[-1], ast.Return) or len(node.args.args) < len(call.args):
+    last = node.body[-1]
+    while isinstance(last, ast.With):
+        last = last.body[-1]
+    if not isinstance(last, ast.Return) or len(node.args.args) < len(call.args):
         return None
     if sum(isinstance(one, ast.Return) for one in walk(node)) != 1:
         return None
     names = [one.arg for one in node.args.args]
+    told = dict(zip(names, call.args))
+    told.update({one.arg: one.value for one in call.keywords if one.arg is not None})
+    defaults = dict(zip(names[::-1], node.args.defaults[::-1]))
     inside = {
         name: size
-        for name, one in zip(names, call.args)
+        for name in names
         if len(home.names.scopes[node].bindings[name]) == 1
-        and (size := _size(module, one, deep + 1, given)) is not None
+        and (size := _of_argument(module, told.get(name), defaults.get(name), deep, given))
     }
-    found = _size(home, node.body[-1].value, deep + 1, inside)
-    return found if found in inside.values() else None
+    found = _size(home, last.value, deep + 1, inside)
+    return found if found is not None and found.rank and found in inside.values() else None
+
+
+def _of_argument(
+    module: Module,
+    node: ast.expr | None,
+    default: ast.expr | None,
+    deep: int,
+    given: Mapping[str, _Size],
+) -> _Size | None:
+    """What a parameter is given, or a number that it is where nothing is given."""
+    if node is None:
+        known = isinstance(constant(default), (int, float))
+        return _Size(0, default, default) if default is not None and known else None
+    return _size(module, node, deep + 1, given)
 
 
 def _of_call(module: Module, call: ast.Call, deep: int, given: Mapping[str, _Size]) -> _Size | None:
     name = name_of(module, call)
+    if not name and module.names.qualname(call.func) == "builtins.abs":
+        return _size(module, _input(call), deep + 1, given)
     if not name:
         return _of_own(module, call, deep, given)
     row = LAYERS.by_name.get(name)
@@ -303,7 +331,7 @@ def shape_of_variable(module: Module, call: ast.Call) -> ast.expr | None:
 
 def _of_list(module: Module, node: ast.expr | None) -> _Size | None:
     """The dimensions that a list says; -1 is none."""
-    elements = _elements(module, node)
+    elements = elements_of(module, node)
     shown: ast.expr | None = elements[-1] if elements else None
     last = _value(module, shown) if isinstance(shown, ast.Subscript) else shown
     if elements is None or shown is None or last is None:

@@ -87,6 +87,53 @@ def test_what_does_not_send_gradients_may_be_made_of_what_is_trained() -> None:
     assert "def train_critic_step(s, r, b):" in native(apart)
 
 
+LATENT = """\
+import numpy as np
+import tensorflow as tf
+
+
+def weights(shape):
+    start = tf.random_normal(shape, stddev=0.1)
+    return tf.Variable(start)
+
+
+shape = [None, 3]
+x = tf.placeholder(tf.float32, shape)
+sizes = x.get_shape().as_list()
+n_in = sizes[1]
+activation = tf.nn.softplus
+w = weights([n_in, 4])
+hidden = activation(tf.matmul(x, w))
+v = weights([4, 2])
+z = tf.matmul(hidden, v) + tf.random_normal(tf.stack([tf.shape(x)[0], 2]))
+u = weights([2, n_in])
+y = tf.matmul(z, u)
+train = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_mean(tf.square(x - y)))
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    sess.run(train, {x: np.ones([4, 3])})
+    print(sess.run(y, {z: [[1.0, 2.0]]}), sess.run(z, {x: np.ones([1, 3])}))
+"""
+
+
+def test_the_shape_of_a_product_is_that_of_its_weights() -> None:
+    after = native(LATENT)
+    assert "z_spec = tf.TensorSpec([None, 2], tf.float32)" in after
+    assert "n_in = 3\n" in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("v = weights([4, 2])\nz = tf.matmul(hidden, v)",
+         "v = weights([2, 4])\nz = tf.matmul(hidden, v, transpose_b=True)"),
+        ("[tf.shape(x)[0], 2])", "[tf.shape(x)[0], 1])"),
+    ],
+)  # fmt: skip
+def test_products_of_unknown_shape_stay(old: str, new: str) -> None:
+    assert UNNAMED in stays(changed(LATENT, (old, new)))
+
+
 FROZEN = """\
 import numpy as np
 import tensorflow as tf

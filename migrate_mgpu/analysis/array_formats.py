@@ -17,6 +17,7 @@ from migrate_mgpu.analysis.symbols import symbol
 
 _CONVERSION = re.compile(r"%(\(\w*\))?[-#0 +]*(\*|\d+)?(\.(\*|\d+))?[hlL]?([a-zA-Z%])")
 _OF_NUMBERS = set("diouxXeEfFgG")
+_SINGLE = (1, (1,), [1])  # shapes of one element
 _VARIABLES = {"Variable": "initial_value", "get_variable": "shape"}
 # What is given the shape of a variable that begins with it.
 _OF_SHAPE = {
@@ -48,8 +49,21 @@ def single_element_formats(module: Module) -> list[Diagnostic]:
             "NumPy 2.5 takes no array of one element for a number",
             "write `.item()` behind it",
         )
-        for call in sorted(single_element_arrays(module), key=lambda one: one.lineno)
+        for call in sorted(
+            single_element_arrays(module) | _drawn_elements(module), key=lambda one: one.lineno
+        )
     ]
+
+
+def _drawn_elements(module: Module) -> frozenset[ast.Call]:
+    """`np.random.choice(n, size=1)`, given to `int`."""
+    found = (
+        call
+        for call in module.names.calls
+        if any(one.arg == "size" and constant(one.value) in _SINGLE for one in call.keywords)
+        and (module.names.qualname(call.func) or "").startswith("numpy.random.")
+    )
+    return frozenset(call for call in found if _is_number(module, call))
 
 
 def _fetched(call: ast.Call) -> ast.expr | None:

@@ -68,3 +68,22 @@ def test_a_bridge_is_told() -> None:
     (one,) = [finding for finding in found.findings if finding.code == "MGPU908"]
     assert one.message == "NumPy 2.5 takes no array of one element for a number"
     assert one.line == 13
+
+
+def test_an_array_that_is_drawn_of_one_element_is_told() -> None:
+    text = """\
+import numpy as np
+import tensorflow as tf
+
+tf.disable_v2_behavior()
+at = int(np.random.choice(8, size=1))
+other = int(np.random.choice(8))
+with tf.Session() as sess:
+    print(at, other)
+"""
+    found = [
+        one.line
+        for one in run(text, bridge=True).findings
+        if one.message == "NumPy 2.5 takes no array of one element for a number"
+    ]
+    assert found == [5]

@@ -24,6 +24,7 @@ from migrate_mgpu.models.front.session.state import StatementReader
 from migrate_mgpu.models.ir import Collected, Run, Update, Variables, Variation
 
 _CONSTANTS = ("constant", "zeros", "ones")
+_AGAIN = (ast.For, ast.While)
 _ADVICE = "build the graph anew, below tf.reset_default_graph()"
 
 
@@ -37,6 +38,7 @@ class BeginningReader(StatementReader):
             Refused: what some variables, or an optimizer, begin with again cannot be determined.
         """
         found = self.found.beginnings
+        saved = {named.variables for one in self.found.savers for _, named in one.saved}
         before: list[Variables] = []
         for index, beginning in enumerate(found):
             if beginning.anew:
@@ -44,7 +46,7 @@ class BeginningReader(StatementReader):
                 again = [one for one in beginning.variables if one in before]
                 for one in again:
                     until = next((b for b in found[index + 1 :] if one in b.variables), None)
-                    needed = self._needed(self._behind(beginning, until))
+                    needed = self._needed(self._behind(beginning, until)) | saved
                     if one in needed or any(item.whole is one for item in needed):
                         self._begin(one, beginning, found[:index])
                     else:
@@ -120,7 +122,10 @@ class BeginningReader(StatementReader):
         text = "variables are initialized again"
         if any(self.scope.entries[one.place].conditional for one in found.beginnings):
             raise Refused(self.module, statement, f"{text}, under a condition", _ADVICE)
-        if found.savers:
+        restored = any(one.kind != "save" for one in found.saver_calls)
+        states = (state for one in found.savers for state in one.states)
+        kept = (_keeps(one.update) or one.averages or one.counter for one in states)
+        if restored or any(kept):
             raise Refused(self.module, statement, f"{text}, and some are saved", _ADVICE)
         if found.several or found.metrics or found.averagers:
             raise Refused(self.module, statement, f"{text}, with metrics or averages", _ADVICE)
@@ -205,6 +210,24 @@ class BeginningReader(StatementReader):
                     target = self.graph.target(module, part.func)
                     waiting += [(target.module, target.node)] if target is not None else []
 
+    def _is_settled(self, name: ast.Name, unit: ast.stmt) -> bool:
+        """Whether all that gives a name of the scope a value stands above a statement of it."""
+        if unit not in self.names.block(unit) or self.names.scope_at(unit) is not self.home:
+            return False
+        around = (one for one in self.names.ancestors(unit) if isinstance(one, _AGAIN))
+        bound = self.names.bindings_of(name)
+        own = self.names.defining_scope(name.id, self.names.scope_of_name[name]) is self.home
+        return (
+            own
+            and next(around, None) is None
+            and all(
+                one.kind in ("assign", "other")
+                and self.names.scope_at(one.node) is self.home
+                and position(one.node) < position(unit)
+                for one in bound
+            )
+        )
+
     def _is_seeded(self, module: Module, call: ast.Call) -> bool:
         name = name_of(module, call)
         row = INITIALIZERS.by_name.get(name)
@@ -235,12 +258,15 @@ class BeginningReader(StatementReader):
                 raise Refused(self.module, beginning.statement, text, _ADVICE)
         for name in (part for part in walk(value) if isinstance(part, ast.Name)):
             bound = names.bindings_of(name)
+            if [one.kind for one in bound] == ["import"]:
+                continue
             known = names.only_value(name)
             tensor = known is not None and any(name_of(self.module, p) for p in walk(known))
             made = (
                 isinstance(known, ast.Call) and name_of(self.module, known) in INITIALIZERS.by_name
             )
-            if len(bound) > 1 or changes_in_place(self.module, name) or (tensor and not made):
+            settled = len(bound) < 2 or self._is_settled(name, variables.unit)
+            if not settled or changes_in_place(self.module, name) or (tensor and not made):
                 raise Refused(self.module, beginning.statement, text, _ADVICE)
 
 

@@ -64,6 +64,20 @@ def test_what_no_run_reads_any_more_is_what_tf1_leaves() -> None:
     assert "assign" not in seeded and "first_" not in seeded
 
 
+def test_what_is_saved_is_what_it_begins_with_again() -> None:
+    saved = "saver.save(sess, 'a')\n"
+    saver = "saver = tf.train.Saver()\n"
+    after = native(program(before=saver, run=STEP + saved + AGAIN + saved))
+    assert after.index("train_step(rows)") < after.index("w.assign(first_w)")
+    assert after.index("w.assign(first_w)") < after.rindex("saver.save('a')")
+
+
+def test_a_size_that_was_settled_before_is_the_same_again() -> None:
+    head = "size = 1\nsize = size + 1\n" + DRAWN.replace("[2, 1]", "[size, 1]")
+    after = native(program(run=STEP + AGAIN + STEP + SHOWN, head=head))
+    assert "w.assign(tf.Variable(tf.random.normal([size, 1])))" in after
+
+
 def test_an_operation_may_be_given_in_turn() -> None:
     after = native(program(run=STEP + MODEL.replace("- 1.0", "- 2.0") + STEP + SHOWN))
     assert after.count("GradientTape") == 2 and "- 2.0" in after
@@ -81,9 +95,25 @@ def test_an_operation_may_be_given_in_turn() -> None:
         (
             program(
                 before="saver = tf.train.Saver()\n",
-                run=f"{STEP}{AGAIN}saver.save(sess, 'a')\n",
+                run=f"{STEP}saver.save(sess, 'a')\n{AGAIN}saver.restore(sess, 'a')\n",
             ),
             "variables are initialized again, and some are saved",
+        ),
+        (
+            program(
+                ADAM + "saver = tf.train.Saver()\n",
+                f"{STEP}{AGAIN}saver.save(sess, 'a')\n",
+            ),
+            "variables are initialized again, and some are saved",
+        ),
+        (
+            program(
+                head="rows_of = 1\n"
+                + DRAWN.replace("[2, 1]", "[rows_of + 1, 1]")
+                + "def more():\n    global rows_of\n    rows_of = 2\n\n\n",
+                run=f"{STEP}more()\n{AGAIN}{STEP}",
+            ),
+            "what it begins with may have changed",
         ),
         (
             program(
@@ -110,7 +140,8 @@ def test_an_operation_may_be_given_in_turn() -> None:
             "`train` is also assigned elsewhere",
         ),
     ],
-    ids=["slots", "seed", "graph's seed", "saved", "layer", "changed", "loop", "in a function"],
+    ids=["slots", "seed", "graph's seed", "restored", "saved slots", "global", "layer", "changed",
+         "loop", "in a function"],
 )  # fmt: skip
 def test_stays(text: str, reason: str) -> None:
     result = run(text, bridge=True, native_sessions=True)

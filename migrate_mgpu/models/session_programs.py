@@ -41,7 +41,7 @@ from migrate_mgpu.models.front.session.scope import (
     graph_owners,
     session_calls,
 )
-from migrate_mgpu.models.front.towers.loop import find_towers, places_in_loops
+from migrate_mgpu.models.front.towers.loop import find_towers, moved_in_loop, places_in_loops
 from migrate_mgpu.models.ir import SharedGraph
 from migrate_mgpu.models.keras.module_names import import_edits, rest
 from migrate_mgpu.models.keras.session.writing import write_programs
@@ -227,6 +227,10 @@ class NativeSessions:
                 changed.source.apply(edits)  # they do not overlap
         except Refused as refused:
             why = refused.diagnostic
+            moves = moved_in_loop(module, why.node) if loop is None else None
+            if moves is not None:
+                text = "each tower moves the variables by itself, in no defined order"
+                why = Diagnostic("towers-apart", Place(module, moves), text, _AVERAGED)
             told = class_obstacles.explained(why, self.graph)
             return NativeSession(module, why, towers=loop, told=told)
         except Exception as error:
@@ -595,6 +599,7 @@ def _outer(edit: Edit, entry: Entry) -> Edit:
     return Edit(edit.start, edit.end, text)
 
 
+_AVERAGED = "average the gradients of all towers, and apply these once"
 _AS_A_LOOP = (
     "write its steps as a loop of `sess.run`, and clones of `model_deploy` as a loop over the GPUs"
     " whose gradients are averaged; on the bridge the clones run on all GPUs, as in TF1"

@@ -17,6 +17,7 @@ from migrate_mgpu.models.ir import Towers
 COUNTS = ("builtins.range", "builtins.xrange", "six.moves.range", "six.moves.xrange")
 _GRADIENTS = ("compute_gradients", "gradients")
 _TRAINS = (*_GRADIENTS, "minimize")
+_MOVES = ("minimize", "apply_gradients")
 _DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
 _FIRST = re.compile(r"/?(device:)?gpu(:0)?", re.IGNORECASE)
 _NUMBERED = re.compile(r"/?(device:)?(cpu|gpu):(%[ds]|\{(:?d)?\})?", re.IGNORECASE)
@@ -84,6 +85,17 @@ def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers
                 isinstance(n, ast.Name) and n.id in found.names for n in walk(device)
             ):
                 return Towers(statement, device, index, items)
+    return None
+
+
+def moved_in_loop(module: Module, node: ast.AST | None) -> ast.Call | None:
+    """What moves variables in a loop over devices around a node: each tower, one by one."""
+    for loop in loops_on_devices(module):
+        if node is None or not any(part is node for part in walk(loop)):
+            continue
+        for call in _calls(loop.body) if is_placed_anew(module, loop) else ():
+            if isinstance(call.func, ast.Attribute) and call.func.attr in _MOVES:
+                return call
     return None
 
 

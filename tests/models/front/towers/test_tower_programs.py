@@ -1167,3 +1167,23 @@ def test_what_is_computed_of_the_tower_is_no_setting() -> None:
     text = program(body=f"        weight = 2 * i\n{BODY.replace('(output', '(weight * output')}")
     result = run(text, bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
+
+
+def test_towers_that_move_variables_by_themselves() -> None:
+    stays(
+        "import numpy as np\nimport tensorflow as tf\n\n"
+        "x = tf.placeholder(tf.float32, [None, 2])\n"
+        "parts = tf.split(x, 2)\n"
+        "optimizer = tf.train.GradientDescentOptimizer(0.1)\n"
+        "steps = []\n"
+        "for i in range(2):\n"
+        "    with tf.device('/gpu:%d' % i), tf.variable_scope('net', reuse=i > 0):\n"
+        "        w = tf.get_variable('w', [2, 1])\n"
+        "        loss = tf.reduce_mean(tf.square(tf.matmul(parts[i], w) - 1.0))\n"
+        "        steps.append(optimizer.minimize(loss))\n"
+        "train = tf.group(*steps)\n"
+        "with tf.Session() as sess:\n"
+        "    sess.run(tf.global_variables_initializer())\n"
+        "    sess.run(train, {x: np.ones([4, 2])})\n",
+        "each tower moves the variables by itself",
+    )

@@ -239,7 +239,9 @@ def _with_named_graphs(files: Files, first: Planned, plan: Callable[[Files], Pla
                 broken[state.program.entry.path] = _defect(state, error)
         if any(len(found.users[path]) > 1 for path in stops):
             try:
-                together.update(_together(sessions, data, found.users, part.graph, plan))
+                known, lost = _together(sessions, data, found.users, part.graph, plan)
+                together.update(known)
+                found.lost += lost
             except Exception as error:
                 broken.update((one.program.entry.path, _defect(one, error)) for one in sessions)
     alone, ones = found.alone, found.ones
@@ -633,7 +635,7 @@ def _stays_for_unread(
 
 
 def _without_unread(
-    entry: Path,
+    entry: Path | None,
     own: Mapping[Path, bytes],
     free: Set[Path],
     modules: Sequence[Module],
@@ -800,10 +802,11 @@ def _together(
     users: Mapping[Path, Set[Path]],
     graph: CallGraph,
     plan: Callable[[Files], Planned],
-) -> dict[Path, Texts]:
+) -> tuple[dict[Path, Texts], list[tuple[Path, Finding]]]:
     """Programs that become native together, with what changes for all of them.
 
-    A module that some of them share changes once, where no other program has it.
+    A module that some of them share changes once, where no other program has it. With what is said
+    of functions that nothing calls, where the programs are native without these alone.
     """
     while len(group) > 1:
         entries = {state.program.entry.path for state in group}
@@ -811,14 +814,21 @@ def _together(
         modules = [module for module in dict.fromkeys(inside) if module.path in data]
         own = {module.path: data[module.path] for module in modules}
         free = {path for path in own if users[path] <= entries}
-        found = _named(None, own, free, modules, graph.within(modules))
-        if all(len(users[path]) == 1 for path in found):
-            return {}
-        native = _native(_planned(own, found, plan))
+        within = graph.within(modules)
+        found = _named(None, own, free, modules, within)
+        shared = any(len(users[path]) > 1 for path in found)
+        native = _native(_planned(own, found, plan)) if shared else set()
         if entries <= native:
-            return dict.fromkeys(entries, found)
+            return dict.fromkeys(entries, found), []
+        less = _without_unread(None, own, free, modules, within)
+        if any(len(users[path]) > 1 for path in less):
+            others = _native(_planned(own, less, plan))
+            if entries <= others:
+                told = [*_of_unread(modules, free, within)]
+                return dict.fromkeys(entries, less), [(min(entries), one) for one in told]
+            native = max(native, others, key=lambda some: len(some & entries))
         group = [state for state in group if state.program.entry.path in native]
-    return {}
+    return {}, []
 
 
 def _planned(

@@ -60,6 +60,25 @@ def test_programs_that_share_a_module_become_native_together() -> None:
     assert "class Inference(tf.keras.layers.Layer):" in after["network.py"]
 
 
+def test_what_no_program_calls_goes_from_a_module_of_several() -> None:
+    unread = """
+
+def normalized(x, training):
+    with tf.variable_scope("normalized"):
+        average = tf.train.ExponentialMovingAverage(0.9)
+        mean, _ = tf.nn.moments(x, [0])
+        average.apply([mean])
+        return tf.cond(training, lambda: x - mean, lambda: x - average.average(mean))
+"""
+    files = {**FILES, "network.py": NETWORK + unread}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    assert states(result) == {"one.py": "native", "other.py": "native"}, said(result)
+    told = [one for one in said(result) if "nothing calls `normalized`" in one]
+    assert len(told) == 1, said(result)
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "normalized" not in after["network.py"]
+
+
 LEFT = {
     "a program that stays": ("third.py", STAYS),
     "a program that only imports it": ("third.py", "import network\nprint(network)\n"),

@@ -424,10 +424,21 @@ def _last_definition(module: Module) -> ast.stmt | None:
         return None  # one that is imported
     above = top[: top.index(last)]
     called = (n.func for one in above for n in ast.walk(one) if isinstance(n, ast.Call))
-    own = any(isinstance(f, ast.Name) and f.id in names.module_scope.bindings for f in called)
-    if own or any(mention.lineno < last.lineno for mention in early):
+    if any(isinstance(f, ast.Name) and _may_read(module, f) for f in called) or any(
+        mention.lineno < last.lineno for mention in early
+    ):
         return None
     return last if Layout(module.source, last).owns_lines else None
+
+
+def _may_read(module: Module, function: ast.Name) -> bool:
+    """Whether what is called may read flags: it is of the run, and no other package's."""
+    bound = module.names.module_scope.bindings.get(function.id, [])
+    ours = {part for one in _others(module) for part in one.name.split(".")}
+    return any(
+        one.kind != "import" or not one.qualname or not ours.isdisjoint(one.qualname.split("."))
+        for one in bound
+    )
 
 
 @fact_of_text

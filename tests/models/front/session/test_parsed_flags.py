@@ -78,3 +78,19 @@ def test_flags_of_a_module_that_is_imported_above() -> None:
 def test_flags_of_a_module_that_is_imported_below_stay() -> None:
     result = run(*early("", "import other\n"), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] != ["native"], said(result)
+
+
+def test_another_packages_function_that_is_called_above_reads_none() -> None:
+    above = "from sklearn.utils import check_random_state\nimport numpy"
+    text = SCRIPT.replace("import numpy", above, 1).replace(
+        LAST, f"rs = check_random_state(0)\n{LAST}"
+    )
+    assert "flags.FLAGS(sys.argv)\n" in native(text)
+
+
+def test_a_function_of_the_run_that_is_called_above_may_read_them() -> None:
+    other = "import tensorflow as tf\n\n\ndef read():\n    return tf.app.flags.FLAGS.train_steps\n"
+    text = SCRIPT.replace("import numpy", "from other import read\nimport numpy", 1)
+    files = ("main.py", text.replace(LAST, f"steps = read()\n{LAST}")), ("other.py", other)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert "native" not in [one.state for one in result.programs], said(result)

@@ -11,6 +11,8 @@ given, or a session runs: that of each device becomes `tower_loss`. So does one 
 `y = tf.Variable(...)`, and below it `y = x * w + y`: the variable gets a name of its own, the one
 that `tf.Variable(..., name="bias")` says where it can.
 
+`gamma = -15.0`, and below it `gamma = tf.constant(gamma)`: the number becomes `gamma_value`.
+
 `tf.summary.scalar("loss", loss)`, and below it `loss *= 0.1`: what the summary shows becomes
 `shown_loss`.
 """
@@ -135,6 +137,68 @@ def _variable_apart(module: Module, home: Scope, name: str) -> list[Edit]:
     inside = {*walk(again.value)}
     earlier = [one for one in mentions if one in inside or position(one) < position(again)]
     return [Edit(*module.source.span(one), new) for one in earlier]
+
+
+@fact_of_text
+def constants_apart(module: Module) -> list[Edit]:
+    """The edits for a number that becomes a part of the graph by its own name.
+
+    `gamma = -15.0`, and below it `gamma = tf.constant(gamma)`: the number becomes `gamma_value`.
+    """
+    for call in calls_of_names(module).get("constant", ()):
+        again = module.names.parents.get(call)
+        given = call.args[0] if call.args else None
+        home = module.names.scope_at(call)
+        target = again.targets[0] if isinstance(again, ast.Assign) else None
+        if not isinstance(target, ast.Name) or not isinstance(given, ast.Name):
+            continue
+        if given.id == target.id and isinstance(again, ast.Assign) and len(again.targets) == 1:
+            edits = _constant_apart(module, home, target, again)
+            if edits and not asks_for_names(module, home):
+                return edits
+    return []
+
+
+def _constant_apart(module: Module, home: Scope, target: ast.Name, again: ast.Assign) -> list[Edit]:
+    names, name = module.names, target.id
+    mentions = sorted(names.mentions(name, home), key=position)
+    own = [one for one in mentions if names.scope_of_name[one] is home]
+    stored = [one for one in mentions if not isinstance(one.ctx, ast.Load)]
+    made = names.statement(stored[0]) if stored else None
+    if len(stored) != 2 or stored[1] is not target or not all(one in own for one in stored):
+        return []
+    if not isinstance(made, ast.Assign) or len(home.bindings[name]) != 2:
+        return []
+    plain = constant(made.value)
+    if not isinstance(plain, (int, float)) or names.block(made) is not _body(home):
+        return []
+    if again not in _body(home) or not all(is_written(module, one) for one in mentions):
+        return []
+    inside = {*walk(again.value)}
+    earlier = [one for one in own if one in inside or position(one) < position(again)]
+    reading = {names.scope_of_name[one].function() for one in mentions if one not in own}
+    if not all(isinstance(one, ast.FunctionDef) and one in _body(home) for one in reading):
+        return []
+    # Functions that read the name run only where it is the graph's.
+    late = {one.name for one in reading if isinstance(one, ast.FunctionDef)}
+    functions = [one for one in _body(home) if isinstance(one, ast.FunctionDef)]
+    for _ in functions:
+        late |= {
+            one.name
+            for one in functions
+            if any(isinstance(part, ast.Name) and part.id in late for part in walk(one))
+        }
+    above = _body(home)[: _body(home).index(again)]
+    for statement in (one for one in above if not isinstance(one, ast.FunctionDef)):
+        if any(isinstance(one, ast.Name) and one.id in late for one in walk(statement)):
+            return []
+    new = names.fresh(home, f"{name}_value")
+    return [Edit(*module.source.span(one), new) for one in earlier]
+
+
+def _body(home: Scope) -> list[ast.stmt]:
+    node = home.node
+    return node.body if isinstance(node, (ast.Module, ast.FunctionDef)) else []
 
 
 @fact_of_text

@@ -407,6 +407,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(later_graphs.normalize),
     _renamed,
     _alone(reused_names.variables_apart),
+    _alone(reused_names.constants_apart),
     _alone(reused_names.states_apart),
     _alone(reused_names.cells_apart),
     _alone(reused_names.shown_apart),

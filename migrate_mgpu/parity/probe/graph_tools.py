@@ -100,12 +100,18 @@ def tensor(graph: Any, key: Any) -> Any:
 
 
 def fed_tensors(graph: Any, feed_dict: Any) -> dict[Any, Any]:
-    """What is fed, by its tensors, without sparse ones, whose rows are no examples."""
-    return {
-        tensor(graph, key): value
-        for key, value in feed_dict.items()
-        if not hasattr(key, "dense_shape")
-    }
+    """What is fed, by its tensors, without sparse ones, whose rows are no examples.
+
+    A key may be a tuple of tensors: the state of an LSTM.
+    """
+    found = {}
+    waiting = list(feed_dict.items())
+    for key, value in waiting:  # grows as it is walked
+        if isinstance(key, (tuple, list)):
+            waiting += zip(key, value)
+        elif not hasattr(key, "dense_shape"):
+            found[tensor(graph, key)] = value
+    return found
 
 
 def batched(tensor: Any) -> bool:

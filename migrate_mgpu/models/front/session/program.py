@@ -379,6 +379,7 @@ class SessionProgram:
     lists: dict[Update, ast.stmt] = field(default_factory=dict)  # they name what some train
     averagers: list[Averager] = field(default_factory=list)  # those that something reads
     units: dict[int, Unit] = field(default_factory=dict)
+    layer_types: dict[ast.Call, str | Placeholder] = field(default_factory=dict)
     shaped: dict[Unit, Unit] = field(default_factory=dict)  # of `x.set_shape`: what makes `x`
     idle: list[ast.AST] = field(default_factory=list)  # statements that no step needs
     described: list[ast.stmt] = field(default_factory=list)  # they print what tensors are

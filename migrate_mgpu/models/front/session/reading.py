@@ -33,6 +33,7 @@ from migrate_mgpu.models.front.session.host_objects import Assignment, SaverCall
 from migrate_mgpu.models.front.session.iterators import IteratorReader
 from migrate_mgpu.models.front.session.kept_iterators import KeptIteratorReader
 from migrate_mgpu.models.front.session.layer_objects import LayerObjectReader
+from migrate_mgpu.models.front.session.layer_types import LayerTypeReader
 from migrate_mgpu.models.front.session.layers import UnitLayerReader
 from migrate_mgpu.models.front.session.metrics import MetricReader
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
@@ -137,6 +138,7 @@ class _Reader(StatementReader):
         self.variables = VariableReader(state)
         self.tables = VariableTableReader(state, self.variables, self.units)
         self.averages = AverageReader(state)
+        self._made_before = 0  # how many layers and metrics are of graphs before this one
         self.updates = UpdateReader(state, self.units, self.variables, self.averages)
         self.variable_averages = VariableAverageReader(state, self.updates)
         state.runs = RunReader(
@@ -240,6 +242,7 @@ class _Reader(StatementReader):
         complete = CompletenessCheck(self.state, self.units)
         complete.check_mentions()
         self.unit_layers.check_training()
+        LayerTypeReader(self.state).read()
         self.averages.check()
         complete.check_captures()
         StreamReader(self.state).check()
@@ -647,9 +650,12 @@ class _Reader(StatementReader):
         Raises:
             Refused: that graph did not run, or has something that is known for one alone.
         """
-        if not self.runs.initialized or self.found.savers or self.found.event_writers:
+        made = len(self.found.layers) + len(self.found.metrics)
+        new = set(self.found.variables) - self.state.earlier or made > self._made_before
+        if (new and not self.runs.initialized) or self.found.savers or self.found.event_writers:
             raise Refused(self.module, reset, "the graph is reset")
         self.runs.begin_graph()
+        self._made_before = made
         self.state.earlier.update(self.found.variables)
         for name, meaning in list(self.meanings.items()):
             if not isinstance(meaning, Host):

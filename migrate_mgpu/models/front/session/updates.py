@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from migrate_mgpu.analysis.diagnostics import Refused
-from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
@@ -20,6 +19,7 @@ from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader, check_gates
 from migrate_mgpu.models.front.session.graph_collections import waits_for
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
+from migrate_mgpu.models.front.session.number_types import DOUBLE, is_single, type_of
 from migrate_mgpu.models.front.session.optimizer_choices import read_choice
 from migrate_mgpu.models.front.session.program import (
     GRAPH,
@@ -59,7 +59,6 @@ _MINIMIZED = {"loss", "global_step", "var_list", "name"}
 # Those whose state is that of each variable, and a count of all steps at most.
 _SHARED = ("gradient_descent", "momentum", "adagrad", "adam")
 _APPLY = ("grads_and_vars", "global_step", "name")
-_DOUBLE = ("float64", "double")
 # What `optimize_loss` is given, and of that what `minimize` is told as well, by its names.
 _OPTIMIZED = {"loss", "global_step", "learning_rate", "optimizer", "clip_gradients", "variables",
               "learning_rate_decay_fn", "summaries", *COMPUTING}  # fmt: skip
@@ -428,7 +427,7 @@ class UpdateReader(StatementReader):
             raise Refused(self.module, call, text, "make one for each")
 
     def _is_double(self, placeholder: Placeholder) -> bool:
-        return _type_of(placeholder.module, placeholder.arguments["dtype"]) in _DOUBLE
+        return type_of(placeholder.module, placeholder.arguments["dtype"]) in DOUBLE
 
     def _may_be_double(
         self,
@@ -444,10 +443,10 @@ class UpdateReader(StatementReader):
         fed = {p for unit in units for p in unit.feeds}
         rates = [] if rate in fed or not isinstance(rate, Placeholder) else [rate]
         of_rates = [one.arguments["dtype"] for one in rates]
-        if any(use.symbol.name in _DOUBLE and use.node not in of_rates for use in self.module.uses):
+        if any(use.symbol.name in DOUBLE and use.node not in of_rates for use in self.module.uses):
             return True
-        types = {_type_of(p.module, p.arguments["dtype"]) for p in fed}
-        if not types.isdisjoint(_DOUBLE):
+        types = {type_of(p.module, p.arguments["dtype"]) for p in fed}
+        if not types.isdisjoint(DOUBLE):
             return True
         if not types.isdisjoint(("float", "float32")):
             return False
@@ -502,7 +501,7 @@ def _makes_double(made: Operation) -> bool:
     """Whether what makes a variable may make one of float64: NumPy's arrays are, by themselves."""
     module = made.module
     parts = (part for value in made.arguments.values() for part in walk(value))
-    if any(_type_of(module, one) in _DOUBLE for one in parts if isinstance(one, ast.Attribute)):
+    if any(type_of(module, one) in DOUBLE for one in parts if isinstance(one, ast.Attribute)):
         return True
     value = made.arguments.get("initial_value")
     if "initializer" in made.arguments:
@@ -510,19 +509,13 @@ def _makes_double(made: Operation) -> bool:
     return (
         value is not None
         and not name_of(module, value)
+        and not is_single(module, value)
         and any(
             (module.names.qualname(part) or "").startswith("numpy") or isinstance(part, ast.Name)
             for part in walk(value)
             if isinstance(part, (ast.Name, ast.Attribute))
         )
     )
-
-
-def _type_of(module: Module, node: ast.expr) -> object:
-    """`float32`, of `tf.float32`, `np.float32`, or a text."""
-    numpy = (module.names.qualname(node) or "").startswith("numpy.")
-    last = node.attr if numpy and isinstance(node, ast.Attribute) else ""
-    return last or name_of(module, node) or constant(node)
 
 
 def _is_of_gradients(node: ast.expr) -> bool:

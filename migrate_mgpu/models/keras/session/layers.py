@@ -108,9 +108,18 @@ class LayerWriter:
 
     def _making(self, made: MadeLayer) -> Making:
         layer = made.found.layer
+        dtype = self.program.layer_types.get(made.found.call)
+        if dtype is not None:
+            return Making(settings={"dtype": self._dtype(dtype)})
         if not isinstance(layer, Layer) or layer.averaging is None:
             return Making()
         return self.normalization.making(layer.averaging, made.image)
+
+    def _dtype(self, dtype: str | Placeholder) -> str:
+        if isinstance(dtype, Placeholder):
+            return f"{self.names.spec(dtype)}.dtype.name"
+        quote = self.program.scope.module.source.quote
+        return f"{quote}{dtype}{quote}"
 
     def trained(self, update: Update, context: Context, head: str, indent: str) -> str:
         """A line that gives the variables of an update a name, as a list."""

@@ -180,7 +180,7 @@ class _Feedable:
         """The edits of handles and of runs that are fed them; None where one is something else."""
         edits: list[Edit] = []
         nexts: dict[str, str] = {}
-        needs = _Needs(self.module, self.graph, set(names))
+        needs = Needs(self.module, self.graph, set(names))
         reads = [one for one in self.names.mentions(handle.id, self.home) if one is not handle]
         for mention in sorted(reads, key=position):
             parent = self.names.parents[mention]
@@ -198,7 +198,7 @@ class _Feedable:
             fed = [one for one in walk(statement) if isinstance(one, ast.Name)]
             if not layout.owns_lines or sum(one.id == handle.id for one in fed) != 1:
                 return None
-            if not self._is_executed(run, statement):
+            if not is_executed(self.module, run, statement):
                 return None
             batch = self.names.fresh(self.home, "batch", "next_batch", "drawn_batch")
             session = self.source.code(run.func)
@@ -216,18 +216,6 @@ class _Feedable:
             return None
         alone = call.func.attr == "run" and self.names.scope_at(call) is self.home
         return call if alone and by_parameter(call, _RUN).get("feed_dict") is feeds else None
-
-    def _is_executed(self, run: ast.Call, statement: ast.stmt) -> bool:
-        """Whether a statement executes the run, once, as all that it does before."""
-        if not isinstance(statement, (ast.Assign, ast.Expr)):
-            return False
-        plain = (ast.Call, ast.Subscript, ast.Attribute, ast.keyword, ast.Tuple, ast.List)
-        for parent in self.names.ancestors(run):
-            if parent is statement:
-                return True
-            if not isinstance(parent, plain):
-                return False
-        return False
 
     def _next(self, given: ast.expr, nexts: dict[str, str], edits: list[Edit]) -> str | None:
         """What a run draws, for the handle that it is fed: `next_train` for `train_handle`.
@@ -267,7 +255,20 @@ class _Feedable:
         return func.value.id if isinstance(func.value, ast.Name) else None
 
 
-class _Needs:
+def is_executed(module: Module, run: ast.Call, statement: ast.stmt) -> bool:
+    """Whether a statement executes the run, once, as all that it does before."""
+    if not isinstance(statement, (ast.Assign, ast.Expr)):
+        return False
+    plain = (ast.Call, ast.Subscript, ast.Attribute, ast.keyword, ast.Tuple, ast.List)
+    for parent in module.names.ancestors(run):
+        if parent is statement:
+            return True
+        if not isinstance(parent, plain):
+            return False
+    return False
+
+
+class Needs:
     """What of a module is made of some names: by the names of variables, attributes, functions."""
 
     def __init__(self, module: Module, graph: CallGraph, names: set[str]) -> None:
@@ -277,12 +278,12 @@ class _Needs:
         while size != len(self.known):
             size = len(self.known)
             for node in walk(module.tree):
-                if isinstance(node, (ast.Assign, ast.AugAssign)) and self._has(node.value):
+                if isinstance(node, (ast.Assign, ast.AugAssign)) and self.has(node.value):
                     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                     self.known.update(one for target in targets for one in _named(target))
                 elif isinstance(node, ast.FunctionDef):
                     returned = (one for one in walk(node) if isinstance(one, ast.Return))
-                    if any(one.value is not None and self._has(one.value) for one in returned):
+                    if any(one.value is not None and self.has(one.value) for one in returned):
                         self.known.add(node.name)
                 elif isinstance(node, ast.Call):
                     self._give(graph, node)
@@ -295,15 +296,15 @@ class _Needs:
         parameters = [one.arg for one in target.node.args.args]
         skipped = 1 if parameters[:1] == ["self"] else 0
         for parameter, value in zip(parameters[skipped:], call.args):
-            if self._has(value):
+            if self.has(value):
                 self.known.add(parameter)
-        self.known.update(k.arg for k in call.keywords if k.arg and self._has(k.value))
+        self.known.update(k.arg for k in call.keywords if k.arg and self.has(k.value))
 
-    def _has(self, node: ast.expr) -> bool:
+    def has(self, node: ast.expr) -> bool:
         if name_of(self.module, node) == "summary.merge_all":
             calls = calls_of_names(self.module)
             told = (one for name in SUMMARIES.by_name for one in calls.get(name, ()))
-            return any(self._has(value) for one in told for value in one.args[1:])
+            return any(self.has(value) for one in told for value in one.args[1:])
         return any(
             (isinstance(part, ast.Name) and part.id in self.known)
             or (isinstance(part, ast.Attribute) and part.attr in self.known)

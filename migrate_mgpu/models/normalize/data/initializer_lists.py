@@ -5,6 +5,8 @@
 becomes `sess.run(iterator.initializer, feed_dict={x: features})` and, below it,
 `sess.run(tf.global_variables_initializer())`, where no variable begins with what is fed: what is
 fed is read by datasets alone.
+
+`out = sess.run(init)` is `sess.run(init)` and, below it, `out = None`, as a run of no tensor gives.
 """
 
 from __future__ import annotations
@@ -32,6 +34,25 @@ def normalize(module: Module) -> list[Edit]:
             edit = _parted(module, call)
             if edit is not None:
                 return [edit]
+    return []
+
+
+def named(module: Module) -> list[Edit]:
+    """The edits for one run whose result has a name; none where there is none."""
+    source = module.source
+    for call in module.names.calls:
+        if not isinstance(call.func, ast.Attribute) or call.func.attr != "run":
+            continue
+        statement = module.names.parents[call]
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+            continue
+        if len(statement.targets) > 1 or len(call.args) != 1 or call.keywords:
+            continue
+        if _initializes(module, call.args[0]) and Layout(source, statement).owns_lines:
+            between = source.newline + source.indent_of(statement)
+            text = f"{source.code(call)}{between}{target.id} = None"
+            return [Edit(*source.span(statement), text)]
     return []
 
 
@@ -76,8 +97,10 @@ def _begins(module: Module, node: ast.expr) -> bool:
 
 
 def _initializes(module: Module, node: ast.expr) -> bool:
-    value = module.names.only_value(node) if isinstance(node, ast.Name) else node
-    return isinstance(value, ast.Call) and name_of(module, value) in INITIALIZES
+    bindings = module.names.bindings_of(node) if isinstance(node, ast.Name) else []
+    values = [one.value for one in bindings] if isinstance(node, ast.Name) else [node]
+    made = [one for one in values if isinstance(one, ast.Call)]
+    return bool(made) and all(name_of(module, one) in INITIALIZES for one in values)
 
 
 def _only_datasets(module: Module, feeds: ast.expr) -> bool:

@@ -498,7 +498,37 @@ def _kind(module: Module, mention: ast.Name) -> str:
     if isinstance(statement, ast.AugAssign):
         return "more"
     arrays = bool(calls) and all(_is_of_numpy(module, call) for call in calls)
-    return "value" if arrays or constant(statement.value) is not None else ""
+    known = arrays or constant(statement.value) is not None or _is_fed(module, mention, statement)
+    return "value" if known else ""
+
+
+def _is_fed(module: Module, target: ast.Name, statement: ast.stmt) -> bool:
+    """Whether what a statement gives a name is fed below: TF1 lets nobody feed a tensor."""
+    names = module.names
+    if not isinstance(statement, ast.Assign) or statement.targets != [target]:
+        return False
+    block = names.block(statement)
+    for behind in block[block.index(statement) + 1 :]:
+        mentions = [n for n in walk(behind) if isinstance(n, ast.Name) and n.id == target.id]
+        if mentions and not isinstance(behind, (ast.Assign, ast.Expr)):
+            return False
+        for one in mentions:
+            feeds = names.parents[one]
+            if isinstance(feeds, ast.Dict) and one in feeds.values and _is_given(module, feeds):
+                return True
+        if any(not isinstance(one.ctx, ast.Load) for one in mentions):
+            return False
+    return False
+
+
+def _is_given(module: Module, feeds: ast.Dict) -> bool:
+    """`sess.run(..., feed_dict={...})`, with a session."""
+    keyword = module.names.parents[feeds]
+    call = module.names.parents[keyword] if isinstance(keyword, ast.keyword) else keyword
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    told = isinstance(keyword, ast.keyword) and keyword.arg == "feed_dict"
+    return call.func.attr in ("run", "eval") and (told or call.args[1:2] == [feeds])
 
 
 def _is_of_numpy(module: Module, call: ast.Call) -> bool:

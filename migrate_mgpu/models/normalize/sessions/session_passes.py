@@ -125,6 +125,7 @@ from migrate_mgpu.models.normalize.recurrent import (
     reused_decoders,
     sequence_losses,
     stacked_dropout,
+    time_major,
 )
 from migrate_mgpu.models.normalize.sessions import (
     chosen_summaries,
@@ -358,6 +359,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(contrib_pipelines.normalize),
     _alone(fed_datasets.normalize),
     _alone(sequence_losses.normalize),
+    _alone(time_major.normalize),
     _with_calls(returned_networks.normalize),
     _alone(bidirectional.parted),
     _alone(attended_starts.normalize),

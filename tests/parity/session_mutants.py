@@ -255,6 +255,26 @@ MUTANTS: dict[str, Mutant] = {
         r"(value, next_value = get_value_and_next_value\(.*), action_tensor\)",
         r"\1, get_action_tensor(state_tensor))",
     ),
+    "a code that is drawn with its logarithm": Mutant(
+        "fed_latent", r"tf\.exp\(log_sigma\) \* noise", "log_sigma * noise"
+    ),
+    "a variable that keeps its value where all begin again": Mutant(
+        "saved_before", r"scale\.assign\(first_scale\)", "scale.assign(scale)"
+    ),
+    "a first turn that sends no gradient": Mutant(
+        "first_turns", r"    out = code\n", "    out = tf.stop_gradient(code)\n"
+    ),
+    "a number by the name of its constant": Mutant(
+        "named_constant", r"width_value = -0\.5", "width_value = 0.5"
+    ),
+    "a layer of the next item that is left out": Mutant(
+        "next_blocks", r"net = conv_layer\(net\)", "net = tf.stop_gradient(conv_layer(net))"
+    ),
+    "an image of a shape that nobody asked for": Mutant(
+        "asked_shapes",
+        r"tf\.reshape\(x, \[-1, side, side, sizes\[0\]\]\)",
+        "tf.transpose(tf.reshape(x, [-1, side, side, sizes[0]]), [0, 2, 1, 3])",
+    ),
     "a layer that was fixed, and learns": Mutant(
         "frozen_layers", r"trainable=False, name='told'", "name='told'"
     ),

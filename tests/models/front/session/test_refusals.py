@@ -804,7 +804,7 @@ REFUSED = {
         "`x` is not fed here, and is needed",
     ),
     "a tensor is fed": (
-        program(run="print(sess.run(loss, {out: rows}))\n" + STEP),
+        program(run="print(sess.run(loss, {out * 2.0: rows}))\n" + STEP),
         "something other than a named placeholder",
     ),
     "feeds from a function": (

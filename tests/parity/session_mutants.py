@@ -282,6 +282,18 @@ MUTANTS: dict[str, Mutant] = {
         "given_gradients", r"output_gradients=slope", "output_gradients=-slope"
     ),
     "a slope of one": Mutant("given_gradients", r", output_gradients=slope", ""),
+    "vectors that are not set before the first step": Mutant(
+        "assigned_first", r"^assign_embedding\(.*\n", "", ("first-values",)
+    ),
+    "weights that are not scaled before the first step": Mutant(
+        "assigned_first", r"^assign_weights\(\)\n", "", ("first-values",)
+    ),
+    "another number added before the first step": Mutant(
+        "assigned_first", r"assign_add\(0\.5\)", "assign_add(0.25)", ("first-values",)
+    ),
+    "a number added twice before the first step": Mutant(
+        "assigned_first", r"^assign_add_bias\(\)\n", r"\g<0>\g<0>", ("first-values",)
+    ),
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),

@@ -356,11 +356,23 @@ def _variables(
         elif not numeric.identical(a, b):
             text = "the reference's first value could not be given to the target"
             found.append(Output(matching.title(before[i]), DIFFERS, detail=text))
+    for entry in other.get("first_values", ()):
+        text = _assigned(entry["reference_assigned"], entry["target_assigned"])
+        found.append(Output(entry["name"], DIFFERS, detail=text))
     if pairs and not found:
         found.append(Output("variables", EQUAL, detail=f"{len(pairs)} pairs"))
     if not found:
         return [Output("variables", DIFFERS, detail="no variable was trained")]
     return found + _unused(one, other)
+
+
+def _assigned(reference: bool, target: bool) -> str:
+    """How a variable came to begin the training with another value than the reference's."""
+    if not target:
+        return "the reference assigns to it before the first step; the target does not"
+    if not reference:
+        return "the target assigns to it before the first step; the reference does not"
+    return "what is assigned to it before the first step is another value than the reference's"
 
 
 def _unused(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[Output]:

@@ -10,6 +10,21 @@ from migrate_mgpu.parity.diagnose import LIKELY, POSSIBLE, Diagnosis
 from migrate_mgpu.parity.diagnose.evidence import Evidence
 
 
+def first_values(e: Evidence) -> Iterator[Diagnosis]:
+    """What is assigned between the creation of the variables and the first step."""
+    names = {entry["name"] for entry in e.after.get("first_values", [])}
+    found = [f"{o.name}: {o.detail}" for o in e.broken if o.name in names]
+    if found:
+        yield Diagnosis(
+            "first-values",
+            "an assignment before the first step is missing, new, or of another value",
+            LIKELY,
+            2,
+            found[:6],
+            "assign what the old program assigns between its initializer and its first step",
+        )
+
+
 def variables(e: Evidence) -> Iterator[Diagnosis]:
     _, lacking, more = e.matched
     before, after = e.before.get("variables", []), e.after.get("variables", [])
@@ -135,4 +150,4 @@ def _names(variables: list[Any]) -> str:
     return ", ".join(f"{v['name']} {v['shape']}" for v in variables[:6])
 
 
-CAUSES = {2: [variables]}
+CAUSES = {2: [variables, first_values]}

@@ -117,6 +117,11 @@ class Recorder:
         self.untrained: list[tuple[dict[str, Any], Any]] = []
         # The same of what is never trained, where chance may have chosen it.
         self.frozen: list[tuple[dict[str, Any], Any]] = []
+        # What initializers gave the variables of a graph, by their plain names.
+        self.begun: dict[str, Any] = {}
+        # What the target's variables had before the first step, where that is not what an
+        # assignment gave the reference's: see `watch_creation`.
+        self.first_values: list[dict[str, Any]] = []
         self.seconds_waited = 0.0
         self.first_step_at: float | None = None
 
@@ -298,10 +303,16 @@ class Recorder:
             text = stored["frozen"] if "frozen" in stored.files else b"[]"  # nor is this
             entries = json.loads(bytes(bytearray(text)).decode("utf-8"))
             frozen = [(entry, stored[f"frozen/{i}"]) for i, entry in enumerate(entries)]
+            begun = {
+                i: stored[f"begun/{i}"]
+                for i in range(len(variables))
+                if f"begun/{i}" in stored.files
+            }
         carrier = self._matching.Carrier(variables)
         return {
             "variables": variables,
             "values": values,
+            "begun": begun,  # of those that were assigned to before the first step
             "series": series,
             "carrier": carrier,
             "frozen": frozen,
@@ -364,6 +375,11 @@ class Recorder:
             arrays = {k: v for k, v in self.arrays.items() if k.startswith("initial/")}
             for i, (_, value) in enumerate(self.untrained, len(self.variables)):
                 arrays[f"initial/{i}"] = value
+            for i, entry in enumerate(variables):
+                begun = self.begun.get(self._matching.plain(entry["name"]))
+                later = arrays.get(f"initial/{i}")
+                if begun is not None and later is not None and (begun != later).any():
+                    arrays[f"begun/{i}"] = begun
             if listed is not None:
                 variables = [entry for entry, _ in listed]
                 arrays = {f"initial/{i}": value for i, (_, value) in enumerate(listed)}
@@ -488,6 +504,7 @@ class Recorder:
                 "stopped": self.stopped,
                 "variables": self.variables,
                 "unused": self.unused,
+                "first_values": self.first_values,
                 "series": [series.data() for series in self.series],
                 "declares": self.declares,
                 "carried": self.carried,

@@ -7,9 +7,24 @@ from __future__ import annotations
 
 import functools
 import threading
+import zlib
 from typing import Any
 
 tools: Any = None  # eager_tools, which has no name to be imported by
+_CLOSE = 1e-4  # of a variable's scale: what is assigned may be computed from other variables
+
+
+class Beginning:
+    """How a variable of the target began."""
+
+    def __init__(self) -> None:
+        self.partner: int | None = None  # whose value of the reference it was given
+        self.own: Any = None  # the program's own value, where one was seen
+        self.checksum: int | None = None  # of its value when it was made
+
+
+def _checksum(value: Any) -> int:
+    return zlib.crc32(value.tobytes())
 
 
 class Creation:
@@ -25,6 +40,7 @@ class Creation:
         self._frozen: list[Any] = []
         self._local = threading.local()
         self._read: set[int] = set()  # ids of variables whose values something has taken
+        self._beginnings: dict[int, Beginning] = {}  # by the ids of variables
         self._carried = False
         self._watching = False
 
@@ -111,19 +127,35 @@ class Creation:
             return next_creator(**options)
         frozen = getattr(self._local, "frozen", False)
         trainable = options.get("trainable") is not False and not frozen
+        beginning = Beginning()
         if self.recorder.carries and trainable:
-            self._replace(options)
+            self._replace(options, beginning)
         variable = next_creator(**options)
         for part in [variable, *tools.parts(variable)]:
             self._order.setdefault(id(part), len(self._order))
         self._made.append(variable)
         if trainable:
             self._trainable.append(variable)
+            if self.recorder.carries:
+                self._begin_with(variable, beginning)
         else:
             self._frozen.append(variable)
         return variable
 
-    def _replace(self, options: dict[str, Any]) -> None:
+    def _begin_with(self, variable: Any, beginning: Beginning) -> None:
+        if not tools.tf("eager.context").executing_eagerly():
+            return  # made in a function: it has no value yet
+        self._local.knowing = True
+        try:
+            value = tools.value(variable)
+        except Exception:
+            return  # Keras gives it one later
+        finally:
+            self._local.knowing = False
+        beginning.checksum = _checksum(value)
+        self._beginnings[id(variable)] = beginning
+
+    def _replace(self, options: dict[str, Any], beginning: Beginning) -> None:
         own = options.get("initial_value")
         name = getattr(self._local, "path", None) or str(options.get("name") or "Variable")
         cache: list[Any] = []
@@ -139,7 +171,12 @@ class Creation:
                 cache.append(self.recorder.reference()["carrier"].choose(name, shape))
             if cache[0] is None:
                 return value
-            stored = self.recorder.reference()["values"][cache[0]]
+            reference = self.recorder.reference()
+            beginning.partner = cache[0]
+            if reference["begun"] and hasattr(value, "numpy"):
+                beginning.own = value.numpy()
+            # What was assigned before the first step, the target has to assign as well.
+            stored = reference["begun"].get(cache[0], reference["values"][cache[0]])
             return functions.constant(stored, dtype=value.dtype)
 
         if own is not None:
@@ -200,8 +237,32 @@ class Creation:
         alone = [(entry, variable) for entry, variable in trained if id(variable) in lacking]
         pairs, _, _ = pair(matching.trained(partners), [entry for entry, _ in alone])
         chosen += [(i, alone[j][1]) for i, j in pairs]
+        for i, variable in chosen:
+            self._check_first(i, variable)
         self.give([(reference["values"][i], variable) for i, variable in chosen], tracing)
         self._carry_frozen(ids, tracing)
+
+    def _check_first(self, partner: int, variable: Any) -> None:
+        """Keep that a variable has another value before the first step than an assignment gave
+        the reference's, or that an assignment of the target alone gave it another one.
+
+        Args:
+          partner: the index of the reference's variable.
+        """
+        beginning = self._beginnings.get(id(variable))
+        if beginning is None:
+            return
+        reference, value = self.recorder.reference(), tools.value(variable)
+        wanted, expected = reference["values"][partner], partner in reference["begun"]
+        assigned = beginning.checksum != _checksum(value)
+        if not (assigned or expected) or _close(value, wanted) or _close(beginning.own, wanted):
+            return
+        if assigned and beginning.partner != partner:
+            return  # what it was assigned may have been computed from another one's value
+        name = self.recorder._matching.plain(tools.name(variable))
+        self.recorder.first_values.append(
+            {"name": name, "reference_assigned": expected, "target_assigned": assigned}
+        )
 
     def _carry_frozen(self, trained: set[int], tracing: bool) -> None:
         """What is never trained begins as the reference's: a slow copy that chance chose.
@@ -293,3 +354,12 @@ class Creation:
             if found and (made is variable or any(part is variable for part in found)):
                 return found
         return [variable]
+
+
+def _close(value: Any, wanted: Any) -> bool:
+    import numpy
+
+    if value is None or value.shape != wanted.shape:
+        return False
+    scale = float(numpy.abs(wanted).max()) if wanted.size else 0.0
+    return bool(numpy.allclose(value, wanted, rtol=0, atol=_CLOSE * scale))

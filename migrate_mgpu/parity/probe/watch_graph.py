@@ -55,6 +55,9 @@ class GraphWatch:
         self._later: Any = None  # a session of the same graph that ran after it
         # Who made a first step: what its weights are is read before the next one.
         self._stepped: list[tuple[Any, list[tuple[int, Any]]]] = []
+        # Variables that a run initializes, by its graph and what it wants.
+        self._initialized: dict[Any, list[Any]] = {}
+        self._begun: dict[Any, dict[str, Any]] = {}  # session -> what they got, by plain names
         self._chance: Any = None  # how a run is rounded otherwise
 
     def patch_session(self, module: Any) -> None:
@@ -91,6 +94,8 @@ class GraphWatch:
             if plan is None:
                 result = run(this, fetches, feed_dict, options, run_metadata)
                 self._ran(this)
+                if wanted and self._trained is None and self.recorder.options.get("publish"):
+                    self._begin(this, wanted)
                 return result
             self._before(this, plan)
             extra = self._extra(plan, this.graph)
@@ -241,6 +246,23 @@ class GraphWatch:
                                 extra[key + ("dense",)] = gradient
         return extra
 
+    def _begin(self, session: Any, wanted: list[Any]) -> None:
+        """Keep what a run's initializers gave: what is assigned later, before the first step, is
+        something that the other program must do too."""
+        key = (session.graph, frozenset(wanted))
+        if key not in self._initialized:
+            reached = tools.ancestors(wanted)
+            self._initialized[key] = [
+                v
+                for v in session.graph.get_collection("trainable_variables")
+                if v.dtype.is_floating and tools.assignment(tools.components(v)[0]) in reached
+            ]
+        variables = self._initialized[key]
+        tensors = [tools.reading(tools.components(variable)[0]) for variable in variables]
+        begun = self._begun.setdefault(session, {})
+        for variable, value in zip(variables, self._run(session, tensors) if tensors else ()):
+            begun[self.recorder._matching.plain(variable.name)] = value
+
     def _before(self, session: Any, plan: Plan) -> None:
         self._read_after_one()
         recorder = self.recorder
@@ -274,6 +296,8 @@ class GraphWatch:
             recorder.untrained += self._untrained(session, [v for _, v in known], model)
             if model == 0:
                 recorder.frozen = self._frozen(session)
+                recorder.begun = self._begun.get(session, {})
+                self._begun = {}
             recorder.publish_initial()
         if self._last is not None and not {i for i, _ in self._last[1]} & {i for i, _ in known}:
             self.finish()  # what it trained before is of another model

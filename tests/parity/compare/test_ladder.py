@@ -60,6 +60,11 @@ def series(*losses: float, examples: int | None = 8, combine: str = "sum") -> li
     return [{"combine": combine, "losses": [list(losses)], "examples": [[examples] * len(losses)]}]
 
 
+def assigned(reference: bool, target: bool) -> dict[str, Any]:
+    """A variable that begins with another value, by which sides assign to it before."""
+    return {"name": "w", "reference_assigned": reference, "target_assigned": target}
+
+
 def broken(one: Side, other: Side, **tolerances: Any) -> int | None:
     found = outcome.headline(ladder.compare(one, other, Tolerances(**tolerances)))
     return found.number if found else None
@@ -99,6 +104,21 @@ def test_what_differs_breaks_its_rung(tmp_path, changes, rung):
     one, other = side(tmp_path, "a"), side(tmp_path, "b", **changes)
     assert broken(one, other) == rung
     assert broken(other, one) is not None  # whichever side it is
+
+
+@pytest.mark.parametrize(
+    ("reference", "target", "detail"),
+    [
+        (True, False, "the reference assigns to it before the first step; the target does not"),
+        (False, True, "the target assigns to it before the first step; the reference does not"),
+        (True, True, "what is assigned to it before the first step is another value"),
+    ],
+)
+def test_what_is_assigned_before_the_first_step(tmp_path, reference, target, detail):
+    other = side(tmp_path, "b", first_values=[assigned(reference, target)])
+    found = outcome.headline(ladder.compare(side(tmp_path, "a"), other, Tolerances()))
+    assert found is not None and found.number == 2
+    assert [output.detail[: len(detail)] for output in found.outputs] == [detail]
 
 
 def test_both_not_a_number_is_no_match(tmp_path):

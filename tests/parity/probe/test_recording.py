@@ -32,6 +32,18 @@ def test_initial_values_are_carried(tmp_path):
     assert len(sides(tmp_path)[1].reference()["values"]) == 1
 
 
+def test_what_was_assigned_before_the_first_step_is_carried_as_it_began(tmp_path):
+    reference, target = sides(tmp_path)
+    for name, begun, later in (("a", [0.0, 0.0], [1.0, 2.0]), ("b", [3.0, 4.0], [3.0, 4.0])):
+        index = reference.variable(f"{name}:0", [2], "float32")
+        reference.begun[name] = numpy.array(begun)
+        reference.array("initial", index, numpy.array(later))
+    reference.publish_initial()
+    begun = target.reference()["begun"]
+    assert {i: value.tolist() for i, value in begun.items()} == {0: [0.0, 0.0]}
+    assert target.reference()["values"][0].tolist() == [1.0, 2.0]
+
+
 def test_a_reference_that_trains_nothing_lets_the_target_go_on(tmp_path):
     reference, target = sides(tmp_path)
     reference.variable("dense/kernel:0", [2], "float32")  # an optimizer that makes no step

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from migrate_mgpu import __version__
 from migrate_mgpu.parity import storage
 from migrate_mgpu.parity.compare import ladder, outcome, printed, rounding
 from migrate_mgpu.parity.compare.rounding import Rounding
@@ -147,7 +148,8 @@ def between(first: Side, second: Side) -> SecondRun:
 def _key(side: Side, program: Path, devices: int, options: Options) -> str:
     """Changes with everything that the answer depends on."""
     trace = side.trace or {}
-    what: list[Any] = [options.argv, options.steps, options.dropout, devices]
+    # What differs is what this version's rungs say.
+    what: list[Any] = [__version__, options.argv, options.steps, options.dropout, devices]
     what += [options.workers] if options.workers > 1 else []
     what += [side.runtime, trace.get("versions"), trace.get("place"), program.name]
     what.append(printed.skeleton(side.stdout))  # the noise is of these lines

@@ -294,6 +294,18 @@ MUTANTS: dict[str, Mutant] = {
     "a number added twice before the first step": Mutant(
         "assigned_first", r"^assign_add_bias\(\)\n", r"\g<0>\g<0>", ("first-values",)
     ),
+    "a copy between objects, the other way": Mutant(
+        "copied_objects", r"p\.assign\(q\)", "q.assign(p)", ("first-values",)
+    ),
+    "a copy between objects that is not made at first": Mutant(
+        "copied_objects", r"^ +target\.copy_from\(network\)\n", "", ("first-values",)
+    ),
+    "a network that does not follow the other one": Mutant(
+        "copied_objects", r"^ +follow_ops\(target, network\)\n", ""
+    ),
+    "a share for the other network": Mutant(
+        "copied_objects", r"share \* q \+ \(1\.0 - share\) \* p", "share * p + (1.0 - share) * p"
+    ),
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),

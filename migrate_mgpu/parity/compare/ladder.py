@@ -192,6 +192,7 @@ def _training(
     _losses(rungs, series, allowed, rounding)
     steps = max((len(losses) for _, losses, _ in _curves(series)), default=0)
     floors = _gradient_floors(one, first)
+    idle = _never_trained(one), _never_trained(other)
     for rung, kind, label, default, step in (
         (rungs[4], "gradient", "gradients", tolerances.GRADIENT, 0),
         (rungs[5], "after_one", "weights", tolerances.WEIGHT, 0),
@@ -201,6 +202,10 @@ def _training(
         later = kind == "final" and all(f"later/{i}" in first for i, _ in pairs)
         for i, j in pairs:
             name = f"{label}/{matching.title(one['variables'][i])}"
+            if kind != "final" and i in idle[0] and j in idle[1]:
+                text = "no step that trains it is taken"
+                rung.outputs.append(Output(name, NOT_COMPARED, detail=text))
+                continue
             if kind == "gradient" and (_of_one_worker(reference, i) or _of_one_worker(target, j)):
                 text = "what was seen is of one worker, or of all: TensorFlow sums it in its place"
                 rung.outputs.append(Output(name, NOT_COMPARED, detail=text))
@@ -343,8 +348,12 @@ def _variables(
     for side, training in (("reference", one), ("target", other)):
         if not training.get("declared"):
             found.append(Output("training", DIFFERS, detail=f"the {side} does not train"))
-    for indices, variables, where in ((lacking, before, "target"), (more, after, "reference")):
+    never = [_never_trained(training) for training in (one, other)]
+    sides = ((lacking, before, never[0], "target"), (more, after, never[1], "reference"))
+    for indices, variables, left, where in sides:
         for i in indices:
+            if i in left:
+                continue  # a step that was built and is not taken: of a copy, say
             v = variables[i]
             text = f"{v['shape']} has no counterpart in the {where}"
             found.append(Output(matching.title(v), DIFFERS, detail=text))
@@ -364,6 +373,14 @@ def _variables(
     if not found:
         return [Output("variables", DIFFERS, detail="no variable was trained")]
     return found + _unused(one, other)
+
+
+def _never_trained(training: Mapping[str, Any]) -> set[int]:
+    """The variables of steps that are built, of which none is taken, by their indices."""
+    taken = [series for series in training["series"] if any(series["losses"])]
+    if not taken or not all(series.get("variables") for series in taken):
+        return set()
+    return {*range(len(training["variables"]))} - {i for one in taken for i in one["variables"]}
 
 
 def _assigned(reference: bool, target: bool) -> str:

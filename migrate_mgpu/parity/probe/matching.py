@@ -272,8 +272,9 @@ def pair_series(
 ) -> list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]]:
     """The loss series of two training records: ``loss``, ``loss[2]``, ... as the reference
     counts them. A series is paired with the one that trains the same variables, otherwise
-    with the next that is left; a program may take a GAN's two steps in either order."""
-    before, after = one.get("series", []), other.get("series", [])
+    with the next that is left; a program may take a GAN's two steps in either order. A step that
+    is built beside others, and never taken, has none: a copy's, say."""
+    before, after = _taken(one.get("series", [])), _taken(other.get("series", []))
     same = dict(pair(one.get("variables", []), other.get("variables", []))[0])
     left = list(range(len(after)))
     found: list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]] = []
@@ -292,6 +293,11 @@ def pair_series(
     for j in left:
         found.append((_series_name(len(found)), None, after[j]))
     return found
+
+
+def _taken(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of which a step was taken; all where none was."""
+    return [one for one in series if any(one["losses"]) or one.get("variables")] or series
 
 
 def _series_name(i: int) -> str:

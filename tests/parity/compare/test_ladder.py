@@ -121,6 +121,33 @@ def test_what_is_assigned_before_the_first_step(tmp_path, reference, target, det
     assert [output.detail[: len(detail)] for output in found.outputs] == [detail]
 
 
+_TAKEN = {"combine": "sum", "losses": [[3.0, 2.0, 1.0]], "examples": [[8, 8, 8]], "variables": [0]}
+_IDLE = {"combine": "sum", "losses": [], "examples": [], "variables": []}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "rung"),
+    [
+        ([_TAKEN, _IDLE], [_TAKEN, _IDLE], None),
+        ([_IDLE, _TAKEN], [_TAKEN], None),
+        ([_TAKEN, {**_TAKEN, "variables": [1]}], [_TAKEN, _IDLE], 2),
+        ([_TAKEN, _IDLE], [_TAKEN, {**_TAKEN, "variables": [1]}], 2),
+        ([_IDLE, _IDLE], [_IDLE, _IDLE], 2),
+    ],
+)
+def test_a_step_that_is_built_beside_others_and_not_taken(tmp_path, one, other, rung):
+    """Its variables have no gradients. One that a side alone takes trains what the other lacks."""
+    alone = {"gradient/1": None, "after_one/1": None, "final/1": None, "initial/1": None}
+    sides = []
+    for name, steps in (("a", one), ("b", other)):
+        taken = any(1 in step["variables"] for step in steps)
+        variables = [{"name": "w", "shape": [2, 3]}, {"name": "b", "shape": [3]}]
+        listed = variables if taken or name == "a" else variables[:1]
+        arrays = {} if taken else dict(alone)
+        sides.append(side(tmp_path, name, series=steps, variables=listed, arrays=arrays))
+    assert broken(*sides) == rung
+
+
 def test_both_not_a_number_is_no_match(tmp_path):
     nans = {"series": series(NAN, NAN, NAN)}
     assert broken(side(tmp_path, "a", **nans), side(tmp_path, "b", **nans)) == 4

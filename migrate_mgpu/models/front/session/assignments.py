@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.scopes import walk
@@ -22,6 +23,7 @@ class AssignmentReader:
 
     def __init__(self, found: SessionProgram, runs: RunReader, expressions: Expressions) -> None:
         self.module = found.scope.module
+        self.names = self.module.names
         self.found = found
         self.runs = runs
         self.expressions = expressions
@@ -44,6 +46,9 @@ class AssignmentReader:
                     self._early.append(found.call)
                 self.runs.assigned.add(found.call)
                 self.runs.known |= {found.variable, *self._sessions(found.call)}
+                self.runs.known.update(self._variables(found.value))
+                for name in (found.variable, *self._turns(found.value)):
+                    self.runs.known.update(self._lists(name))
                 self.found.assignments.append(found)
 
     def finish(self) -> None:
@@ -61,23 +66,41 @@ class AssignmentReader:
         return Refused(self.module, call, "a variable is assigned before it is initialized")
 
     def _assignment(self, call: ast.Call) -> Assignment | None:
-        func = call.func
-        if not isinstance(func, ast.Attribute):
+        made = self._ran(call)
+        found = self.made(made) if made is not None else None
+        if found is None or self.expressions.builds(found.value):
+            return None
+        taken = {*self._variables(found.value)}
+        if any(
+            isinstance(part, ast.Name)
+            and isinstance(self.runs.meaning(part), GRAPH)
+            and part not in taken
+            for part in walk(found.value)
+        ):
+            return None
+        for name in (found.variable, *self._turns(found.value)):
+            self._check_turn(name)
+        return replaced(found, call=call)
+
+    def _variables(self, value: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
+        """The variables that a value is, or is computed of: they have theirs where it stands."""
+        for part in walk(value):
+            if isinstance(part, (ast.Name, ast.Attribute)):
+                meaning = self.runs.meaning(part)
+                if isinstance(meaning, Variables) and meaning.collected is Collected.ONE:
+                    yield part
+
+    def _ran(self, call: ast.expr) -> ast.Call | None:
+        """The call whose result a session is asked for, where that is all."""
+        func = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(call, ast.Call) or not isinstance(func, ast.Attribute):
             return None
         made: ast.expr | None = None
         if func.attr == "eval" and not call.args and not call.keywords:
             made = func.value
         elif func.attr == "run" and len(call.args) == 1 and not call.keywords:
             made = call.args[0] if self.runs.is_session(func.value) else None
-        found = self.made(made) if isinstance(made, ast.Call) else None
-        if found is None or self.expressions.builds(found.value):
-            return None
-        if any(
-            isinstance(part, ast.Name) and isinstance(self.runs.meaning(part), GRAPH)
-            for part in walk(found.value)
-        ):
-            return None
-        return replaced(found, call=call)
+        return made if isinstance(made, ast.Call) else None
 
     def made(self, made: ast.Call) -> Assignment | None:
         """`tf.assign(rate, 0.1)`, `rate.assign(0.1)`: of a variable with a name of its own."""
@@ -95,9 +118,63 @@ class AssignmentReader:
         if not isinstance(variable, (ast.Name, ast.Attribute)) or value is None:
             return None
         meaning = self.runs.meaning(variable)
-        if not isinstance(meaning, Variables) or meaning.collected is not Collected.ONE:
+        one = isinstance(meaning, Variables) and meaning.collected is Collected.ONE
+        if not one and not self._lists(variable):
             return None
         return Assignment(made, variable, kind, value)
+
+    def _turns(self, value: ast.expr) -> Iterator[ast.Name]:
+        """The names in a value that a loop over a list of variables gives."""
+        for part in walk(value):
+            if isinstance(part, ast.Name) and self._lists(part):
+                yield part
+
+    def _lists(self, node: ast.expr) -> list[ast.expr]:
+        """The lists of variables that a name has one of in each turn; none where it has more.
+
+        `for p, q in zip(self.params, other.params)`
+        """
+        if not isinstance(node, ast.Name) or self.runs.is_home(node):
+            return []
+        found = [self._list_of(binding.node) for binding in self.names.bindings_of(node)]
+        known = [one for one in found if one is not None]
+        return known if len(known) == len(found) else []
+
+    def _list_of(self, target: ast.AST) -> ast.expr | None:
+        """The list of variables that a loop gives a name the items of."""
+        loop = self.names.statement(target)
+        if not isinstance(loop, ast.For):
+            return None
+        source: ast.expr | None = loop.iter if loop.target is target else None
+        pairs = isinstance(loop.iter, ast.Call) and self.names.qualname(loop.iter.func)
+        if pairs == "builtins.zip" and isinstance(loop.target, ast.Tuple):
+            assert isinstance(loop.iter, ast.Call)
+            given = dict(zip(loop.target.elts, loop.iter.args))
+            source = None if loop.iter.keywords else given.get(target)  # type: ignore[call-overload]
+        meaning = self.runs.meaning(source) if source is not None else None
+        if not isinstance(meaning, Variables):
+            return None
+        several = meaning.listed or meaning.collected is Collected.ITEMS
+        return source if several else None
+
+    def _check_turn(self, name: ast.expr) -> None:
+        """What a loop over variables gives a name is only assigned, and read for that.
+
+        Raises:
+            Refused: it is used in another way.
+        """
+        if not self._lists(name):
+            return
+        assert isinstance(name, ast.Name)
+        for mention in self.names.mentions(name.id, self.names.scope_of_name[name]):
+            statement = self.names.statement(mention)
+            if isinstance(mention.ctx, ast.Load) and not self._only_assigns(statement):
+                text = f"`{name.id}`, a variable of a list, is used in another way here"
+                raise Refused(self.module, mention, text, "only assign it here", "listed-variable")
+
+    def _only_assigns(self, statement: ast.stmt) -> bool:
+        made = self._ran(statement.value) if isinstance(statement, ast.Expr) else None
+        return made is not None and self.made(made) is not None
 
     def _sessions(self, call: ast.Call) -> set[ast.AST]:
         assert isinstance(call.func, ast.Attribute)

@@ -1,0 +1,272 @@
+"""Assignments between the variables of two objects that are listed, and run: each runs in its turn.
+
+    ops = []
+    for p, q in zip(self.params, other.params):
+        ops.append(p.assign(q))
+    self.session.run(ops)
+
+becomes ``self.session.run(p.assign(q))`` in the loop. Where a function returns such a list, which
+others run once or more, they call it where they ran the list.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module, fact_of_text
+from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.core.records import record
+from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.source.source import Edit
+from migrate_mgpu.source.statements import Layout
+
+_KINDS = ("assign", "assign_add", "assign_sub")
+
+
+@record()
+class _List:
+    """`ops = []`, and the loop that fills it: with what is assigned there, perhaps by a name."""
+
+    name: str
+    begun: ast.stmt
+    made: ast.expr
+    loop: ast.For
+
+    def run(self, module: Module, receiver: str) -> list[Edit]:
+        """The edits that run each one in the loop, by `sess.run`."""
+        source = module.source
+        first, last = self.loop.body[0], self.loop.body[-1]
+        edits = [Edit(*source.span(first), f"{receiver}({source.code(self.made)})")]
+        if last is not first:
+            layout = Layout(source, last)
+            edits.append(Edit(layout.line_start, layout.next_line, ""))
+        return edits
+
+
+@fact_of_text
+def normalize(module: Module) -> list[Edit]:
+    """The edits for one such list that is run where it is made; none where there is none."""
+    for call in module.names.calls:
+        function = module.names.scope_at(call).node
+        made = [one for one in session_calls(module) if _function(module, one) is function]
+        if isinstance(function, ast.FunctionDef) and not made:
+            run = _run(module, call)
+            if run is not None:
+                edits = _in_loop(module, run) or _of_comprehension(module, run)
+                if edits:
+                    return edits
+    return []
+
+
+def returned(module: Module, graph: CallGraph) -> list[Edit]:
+    """The edits for one function that returns such a list; none where there is none."""
+    for node in module.tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+            edits = _called(module, graph, node)
+            if edits:
+                return edits
+    return []
+
+
+def _function(module: Module, node: ast.AST) -> ast.AST:
+    return module.names.scope_at(node).node
+
+
+def _run(module: Module, call: ast.Call) -> ast.Call | None:
+    """`sess.run(ops)` as a statement, of one thing that has a name or is a list."""
+    statement = module.names.statement(call)
+    func = call.func
+    if not isinstance(statement, ast.Expr) or statement.value is not call:
+        return None
+    if not isinstance(func, ast.Attribute) or func.attr != "run" or not _is_chain(func.value):
+        return None
+    return call if len(call.args) == 1 and not call.keywords else None
+
+
+def _is_chain(node: ast.expr) -> bool:
+    """`sess`, `self.sess`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _in_loop(module: Module, run: ast.Call) -> list[Edit]:
+    """The edits of a list that a loop fills right above the run."""
+    source, names = module.source, module.names
+    statement = names.statement(run)
+    block = names.block(statement)
+    at = block.index(statement)
+    name = run.args[0]
+    loop = block[at - 1] if at else None
+    if not isinstance(name, ast.Name) or not isinstance(loop, ast.For):
+        return []
+    found = _filled(module, block, loop)
+    if found is None or found.name != name.id or _mentions(module, name) != 3:
+        return []
+    receiver = source.code(run.func)
+    layouts = [Layout(source, one) for one in (found.begun, statement)]
+    if not all(layout.owns_lines for layout in layouts):
+        return []
+    edits = [Edit(one.line_start, one.next_line, "") for one in layouts]
+    return [*edits, *found.run(module, receiver)]
+
+
+def _of_comprehension(module: Module, run: ast.Call) -> list[Edit]:
+    """The edits of a list that is written as one, there or right above."""
+    source, names = module.source, module.names
+    statement = names.statement(run)
+    given, above = run.args[0], None
+    if isinstance(given, ast.Name):
+        block = names.block(statement)
+        at = block.index(statement)
+        above = block[at - 1] if at else None
+        value = _value(above, given.id) if above is not None else None
+        if value is None or _mentions(module, given) != 2:
+            return []
+        given = value
+    if not isinstance(given, ast.ListComp) or len(given.generators) != 1:
+        return []
+    each = given.generators[0]
+    if each.ifs or each.is_async or not _assigns(module, given.elt) or not _of_objects(each.iter):
+        return []
+    layouts = [Layout(source, one) for one in (above, statement) if one is not None]
+    if not all(layout.owns_lines for layout in layouts):
+        return []
+    if any(module.names.mentions(one, names.scope_at(statement)) for one in _bound(each.target)):
+        return []  # a name of the function's, which the loop would change
+    indent = source.indent_of(statement)
+    head = f"for {source.code(each.target)} in {source.code(each.iter)}:"
+    body = f"{source.code(run.func)}({source.code(given.elt)})"
+    text = f"{head}{source.newline}{indent}{source.indent_unit}{body}"
+    edits = [Edit(*source.span(statement), text)]
+    if above is not None:
+        edits.insert(0, Edit(layouts[0].line_start, layouts[0].next_line, ""))
+    return edits
+
+
+def _bound(target: ast.expr) -> Iterator[str]:
+    return (part.id for part in walk(target) if isinstance(part, ast.Name))
+
+
+def _filled(module: Module, block: list[ast.stmt], loop: ast.For) -> _List | None:
+    """The list that a loop fills with assignments, and that begins empty above it."""
+    *others, last = loop.body
+    added = last.value if isinstance(last, ast.Expr) else None
+    if loop.orelse or not isinstance(added, ast.Call) or not isinstance(added.func, ast.Attribute):
+        return None
+    name = added.func.value
+    if added.func.attr != "append" or not isinstance(name, ast.Name) or added.keywords:
+        return None
+    made = added.args[0] if len(added.args) == 1 else None
+    if len(others) == 1 and isinstance(made, ast.Name) and _mentions(module, made) == 2:
+        made = _value(others[0], made.id)
+    elif others:
+        return None
+    if made is None or not _assigns(module, made) or not _of_objects(loop.iter):
+        return None
+    if not all(Layout(module.source, one).owns_lines for one in loop.body):
+        return None
+    for statement in block[: block.index(loop)]:
+        value = _value(statement, name.id)
+        if value is not None:
+            empty = isinstance(value, ast.List) and not value.elts
+            return _List(name.id, statement, made, loop) if empty else None
+    return None
+
+
+def _value(statement: ast.stmt, name: str) -> ast.expr | None:
+    """What a statement gives a name, if that is all it does."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    return statement.value if isinstance(target, ast.Name) and target.id == name else None
+
+
+def _assigns(module: Module, node: ast.expr) -> bool:
+    """Whether something is the assignment of a variable, and runs nothing itself."""
+    if not isinstance(node, ast.Call):
+        return False
+    method = isinstance(node.func, ast.Attribute) and node.func.attr in _KINDS
+    if name_of(module, node) not in _KINDS and not method:
+        return False
+    runs = ("run", "eval")
+    return not any(isinstance(part, ast.Attribute) and part.attr in runs for part in walk(node))
+
+
+def _of_objects(node: ast.expr) -> bool:
+    """`zip(self.params, other.params)`: of what two objects, of two names, keep by one name.
+
+    No variable is in both, so that it does not matter which is assigned first.
+    """
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    if node.func.id != "zip" or node.keywords or len(node.args) != 2:
+        return False
+    one, other = node.args
+    if not isinstance(one, ast.Attribute) or not isinstance(other, ast.Attribute):
+        return False
+    plain = isinstance(one.value, ast.Name) and isinstance(other.value, ast.Name)
+    return plain and one.attr == other.attr and ast.dump(one.value) != ast.dump(other.value)
+
+
+def _mentions(module: Module, name: ast.Name) -> int:
+    return len(list(module.names.mentions(name.id, module.names.scope_of_name[name])))
+
+
+def _called(module: Module, graph: CallGraph, node: ast.FunctionDef) -> list[Edit]:
+    """The edits of a function that returns such a list, which others run by a name."""
+    source, names = module.source, module.names
+    last = node.body[-1]
+    if not isinstance(last, ast.Return) or not isinstance(last.value, ast.Name):
+        return []
+    loop = node.body[-2] if len(node.body) > 1 else None
+    found = _filled(module, node.body, loop) if isinstance(loop, ast.For) else None
+    if found is None or found.name != last.value.id or _mentions(module, last.value) != 3:
+        return []
+    arguments = node.args
+    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+        return []
+    references = list(graph.references(Function(module, node)))
+    call = references[0].call if len(references) == 1 else None
+    if call is None or references[0].module is not module or call.keywords:
+        return []
+    if len(call.args) != len(arguments.args) or not all(_is_kept(module, a) for a in call.args):
+        return []
+    made = names.statement(call)
+    if not isinstance(made, ast.Assign) or made.value is not call or len(made.targets) != 1:
+        return []
+    target = made.targets[0]
+    if not isinstance(target, ast.Name) or names.only_binding(target) is None:
+        return []
+    scope = names.scope_of_name[target]
+    runs = [names.parents.get(one) for one in names.mentions(target.id, scope) if one is not target]
+    calls = [one for one in runs if isinstance(one, ast.Call) and _run(module, one) is not None]
+    layouts = [Layout(source, one) for one in (found.begun, last, made)]
+    if not calls or len(calls) != len(runs) or not all(one.owns_lines for one in layouts):
+        return []
+    if any(names.scope_at(one) is not scope for one in calls):
+        return []
+    session = names.fresh(names.scopes[node], "session")
+    edits = [Edit(one.line_start, one.next_line, "") for one in layouts]
+    edits += found.run(module, f"{session}.run")
+    end = source.span(arguments.args[-1])[1] if arguments.args else None
+    if end is None:
+        return []
+    edits.append(Edit(end, end, f", {session}"))
+    given = ", ".join(map(source.code, call.args))
+    for one in calls:
+        assert isinstance(one.func, ast.Attribute)
+        text = f"{source.code(call.func)}({given}, {source.code(one.func.value)})"
+        edits.append(Edit(*source.span(one), text))
+    return edits
+
+
+def _is_kept(module: Module, node: ast.expr) -> bool:
+    """Whether an argument is the same whenever the function is called."""
+    if isinstance(node, ast.Name):
+        return module.names.only_binding(node) is not None
+    return constant(node) is not None

@@ -192,9 +192,13 @@ def _base(name: str) -> str:
 
 
 def _is_kept_otherwise(name: str, new: Sequence[str], variables: Set[str]) -> bool:
-    """Whether a slot of TF1's optimizer, of a variable of both, is `w/Momentum/velocity` now."""
+    """Whether a slot of TF1's optimizer, of a variable of both, is `w/Momentum/velocity` now.
+
+    An optimizer that minimizes in a scope has slots below it: `net/net/w/Momentum`.
+    """
     base = _base(name)
-    of_variable = base.rpartition("/")[0] in variables
+    path = base.rpartition("/")[0]
+    of_variable = any(path == one or path.endswith(f"/{one}") for one in variables)
     return of_variable and any(one.startswith(f"{base}/") for one in new)
 
 

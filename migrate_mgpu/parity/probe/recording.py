@@ -376,9 +376,12 @@ class Recorder:
             for i, (_, value) in enumerate(self.untrained, len(self.variables)):
                 arrays[f"initial/{i}"] = value
             for i, entry in enumerate(variables):
-                begun = self.begun.get(self._matching.plain(entry["name"]))
+                first = entry.get("model", 0) == 0  # of a later graph others have such names
+                begun = self.begun.get(self._matching.plain(entry["name"])) if first else None
                 later = arrays.get(f"initial/{i}")
-                if begun is not None and later is not None and (begun != later).any():
+                if begun is None or later is None:
+                    continue
+                if begun.shape == later.shape and not numpy.array_equal(begun, later):
                     arrays[f"begun/{i}"] = begun
             if listed is not None:
                 variables = [entry for entry, _ in listed]

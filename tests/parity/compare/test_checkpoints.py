@@ -66,6 +66,16 @@ def test_what_keras_keeps_by_names_of_its_own_is_told() -> None:
     assert checkpoints.compare(one, other)[0].status == "differs"
 
 
+def test_an_optimizer_in_a_scope_has_its_slots_below_it() -> None:
+    old = {"net/w": [3], "net/net/w/RMSProp": [3], "net/net/w/RMSProp_1": [3]}
+    new = {"net/w": [3], "net/net/w/RMSProp/velocity": [3]}
+    (found,) = checkpoints.compare(side([old], [0]), side([new], [0]))
+    assert (found.status, found.told) == ("not compared", True)
+    other = {"net/w": [3], "net/net/u/RMSProp/velocity": [3]}  # of no variable
+    (found,) = checkpoints.compare(side([old], [0]), side([other], [0]))
+    assert found.status == "differs"
+
+
 def test_a_variable_that_is_lost_is_no_slot_by_another_name() -> None:
     """`net/Dense_1` looks like the second slot of `net`, which is no variable."""
     old = {"net/Dense": [3], "net/Dense_1": [3]}

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from migrate_mgpu.analysis.diagnostics import Diagnostic, Place
 from migrate_mgpu.analysis.module import Module, fact, fact_of_text
+from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.ragged_arrays import MAKES_ARRAYS
 
 _ABSTRACT = (
@@ -170,6 +171,9 @@ OBJECTS = {
 }
 # Calls that need an argument more, and one that gives a value more.
 PICKLED, UNSAFE, STEP = "numpy.load(pickled)", "yaml.load(file)", "gym.Env.step"
+# A pickle that is written to, or read from, a file of text; the flags in an object of TensorFlow's.
+AS_TEXT, OF_DICT = "pickle(text)", "FLAGS.__dict__"
+_PICKLES = {f"{name}.{kind}" for name in ("pickle", "cPickle") for kind in ("dump", "load")}
 # What gave lists in Python 2: methods of a dict, and functions.
 _VIEWS = ("items", "keys", "values")
 _LAZY = ("filter", "map", "zip")
@@ -182,6 +186,7 @@ _MAY_HAVE = re.compile(
     rf"|\b(?:{'|'.join(_LAZY)})\([^\n]*\)\s*[+[]|\+\s*(?:{'|'.join(_LAZY)})\("
     r"|=[^\n=]*\.step\(|\bas_matrix\(|\.ix\[|\]\.value\b|\byaml\.load\("
     r"|\bload\([^\n]*\)\s*(?:\.item\(\)|\[\(\)\])"
+    r"|\b[pP]ickle\b|__dict__\[.__flags.\]"
     rf"|{MAKES_ARRAYS}".encode()
 )
 
@@ -255,6 +260,14 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
                 yield PICKLED, node
             elif name == "yaml.load" and len(call.args) == 1 and not call.keywords:
                 yield UNSAFE, node
+    for node in (*names.attributes.get("dump", ()), *names.attributes.get("load", ())):
+        call = names.parents[node]
+        if isinstance(call, ast.Call) and call.func is node and _is_of_text(module, call):
+            yield AS_TEXT, node
+    for node in names.attributes.get("__dict__", ()):
+        parent = names.parents[node]
+        if isinstance(parent, ast.Subscript) and constant(parent.slice) == "__flags":
+            yield OF_DICT, node
     for node in names.attributes.get("step", ()) if _imports(module, "gym") else ():
         call = names.parents[node]
         called = isinstance(call, ast.Call) and call.func is node
@@ -263,6 +276,35 @@ def _mentions(module: Module) -> Iterator[tuple[str, ast.expr | ast.stmt]]:
             target = taken.targets[0]
             if isinstance(target, ast.Tuple) and len(target.elts) == 4:
                 yield STEP, node
+
+
+def _is_of_text(module: Module, call: ast.Call) -> bool:
+    """Whether a pickle is of a file that is opened as text, in the call or by a name."""
+    name = module.names.qualname(call.func)
+    at = 1 if name is not None and name.endswith(".dump") else 0
+    if name not in _PICKLES or len(call.args) <= at:
+        return False
+    opened: ast.AST | None = call.args[at]
+    if isinstance(opened, ast.Name):
+        opened = _opened(module, opened)
+    if not isinstance(opened, ast.Call) or not isinstance(opened.func, ast.Name):
+        return False
+    if opened.func.id != "open" or module.names.qualname(opened.func) != "builtins.open":
+        return False
+    given = {one.arg: one.value for one in opened.keywords}
+    mode = opened.args[1] if len(opened.args) > 1 else given.get("mode")
+    told = "r" if mode is None and None not in given else constant(mode)
+    return isinstance(told, str) and "b" not in told
+
+
+def _opened(module: Module, name: ast.Name) -> ast.AST | None:
+    """What a name is in the `with` around it, or the only thing that it is given."""
+    for parent in module.names.ancestors(name):
+        for item in parent.items if isinstance(parent, ast.With) else ():
+            target = item.optional_vars
+            if isinstance(target, ast.Name) and target.id == name.id:
+                return item.context_expr
+    return module.names.only_value(name)
 
 
 def _imports(module: Module, package: str) -> bool:
@@ -349,6 +391,12 @@ def _removed_name(place: Place, name: str) -> Diagnostic:
     elif name == UNSAFE:
         text = "`yaml.load` asks for a Loader since PyYAML 6"
         advice = "use yaml.safe_load, or give it Loader=yaml.Loader for a file that you trust"
+    elif name == AS_TEXT:
+        text = "`pickle` gives and takes bytes in Python 3, and this file is opened as text"
+        advice = "open it with 'wb', or 'rb'"
+    elif name == OF_DICT:
+        text = "`FLAGS` has no `__flags` in its `__dict__` since TensorFlow 1.5"
+        advice = "write FLAGS.__flags, or FLAGS.flag_values_dict()"
     elif name == STEP:
         text = "`step` of gym 0.26 gives five values, and no gym runs with NumPy 2"
         advice = "beside TF 2.15 install gym<0.26; for the newest use gymnasium"

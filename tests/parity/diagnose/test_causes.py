@@ -63,6 +63,8 @@ DECLARED = {
     "fed_rate_not_taken",
     "rate_of_a_method_a_step_later",
     "rate_of_settings_doubled",
+    "normalized_by_the_averages", "rate_of_the_saved_decays_later",
+    "shared_network_with_the_rate_of_all", "trained_as_the_first_tests", "trainers_rate_doubled",
 }  # fmt: skip
 
 

@@ -77,6 +77,8 @@ POSSIBLE = (
     "batch_norm_not_centered",
     "labels_of_another_replica",
     "argument_of_replicas_lost",
+    "argument_of_another_scope",
+    "one_gpu_for_all_of_them",
     "columns_unsorted",
     "categories_without_bias",
     "weights_not_limited",

@@ -348,14 +348,17 @@ def _variables(
     for side, training in (("reference", one), ("target", other)):
         if not training.get("declared"):
             found.append(Output("training", DIFFERS, detail=f"the {side} does not train"))
+    idle = []  # of steps that are built and not taken: a copy's, say
     never = [_never_trained(training) for training in (one, other)]
     sides = ((lacking, before, never[0], "target"), (more, after, never[1], "reference"))
     for indices, variables, left, where in sides:
         for i in indices:
-            if i in left:
-                continue  # a step that was built and is not taken: of a copy, say
             v = variables[i]
             text = f"{v['shape']} has no counterpart in the {where}"
+            if i in left:
+                text = f"{text}, and no step that trains it is taken"
+                idle.append(Output(matching.title(v), NOT_COMPARED, detail=text, told=True))
+                continue
             found.append(Output(matching.title(v), DIFFERS, detail=text))
     for i, j in pairs:
         a, b = first.get(f"initial/{i}"), second.get(f"initial/{j}")
@@ -372,7 +375,7 @@ def _variables(
         found.append(Output("variables", EQUAL, detail=f"{len(pairs)} pairs"))
     if not found:
         return [Output("variables", DIFFERS, detail="no variable was trained")]
-    return found + _unused(one, other)
+    return found + idle[:_MOST_UNUSED] + _unused(one, other)
 
 
 def _never_trained(training: Mapping[str, Any]) -> set[int]:

@@ -119,8 +119,8 @@ class Recorder:
         self.frozen: list[tuple[dict[str, Any], Any]] = []
         # What initializers gave the variables of a graph, by their plain names.
         self.begun: dict[str, Any] = {}
-        # What the target's variables had before the first step, where that is not what an
-        # assignment gave the reference's: see `watch_creation`.
+        # Variables of the target that begin the first step with another value than the
+        # reference's, for an assignment of either side: see `watch_creation`.
         self.first_values: list[dict[str, Any]] = []
         self.seconds_waited = 0.0
         self.first_step_at: float | None = None

@@ -137,6 +137,13 @@ def test_other_lists_stay(old: str, new: str) -> None:
         ("sess.run(ops)\n", "print(sess.run(ops))\n"),
         ("        second.copy", "        first = Network(sess, 'third')\n        second.copy"),
         ("    return held", "    return held, one"),
+        ("    held = []", "    print('once')\n    held = []"),
+        ("0.1 * q + 0.9 * p", "one.share * q + 0.9 * p"),
+        ("0.1 * q + 0.9 * p", "share * q + 0.9 * p"),
+        (
+            "        ops = follow_ops(second, first)",
+            "        for third in [first]:\n            ops = follow_ops(second, third)",
+        ),
     ],
 )
 def test_other_functions_stay(old: str, new: str) -> None:

@@ -21,10 +21,9 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.scope import session_calls
+from migrate_mgpu.models.normalize.sessions.named_assignments import assigns
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
-
-_KINDS = ("assign", "assign_add", "assign_sub")
 
 
 @record()
@@ -131,7 +130,7 @@ def _of_comprehension(module: Module, run: ast.Call) -> list[Edit]:
     if not isinstance(given, ast.ListComp) or len(given.generators) != 1:
         return []
     each = given.generators[0]
-    if each.ifs or each.is_async or not _assigns(module, given.elt) or not _of_objects(each.iter):
+    if each.ifs or each.is_async or not assigns(module, given.elt) or not _of_objects(each.iter):
         return []
     layouts = [Layout(source, one) for one in (above, statement) if one is not None]
     if not all(layout.owns_lines for layout in layouts):
@@ -166,7 +165,7 @@ def _filled(module: Module, block: list[ast.stmt], loop: ast.For) -> _List | Non
         made = _value(others[0], made.id)
     elif others:
         return None
-    if made is None or not _assigns(module, made) or not _of_objects(loop.iter):
+    if made is None or not assigns(module, made) or not _of_objects(loop.iter):
         return None
     if not all(Layout(module.source, one).owns_lines for one in loop.body):
         return None
@@ -184,17 +183,6 @@ def _value(statement: ast.stmt, name: str) -> ast.expr | None:
         return None
     target = statement.targets[0]
     return statement.value if isinstance(target, ast.Name) and target.id == name else None
-
-
-def _assigns(module: Module, node: ast.expr) -> bool:
-    """Whether something is the assignment of a variable, and runs nothing itself."""
-    if not isinstance(node, ast.Call):
-        return False
-    method = isinstance(node.func, ast.Attribute) and node.func.attr in _KINDS
-    if name_of(module, node) not in _KINDS and not method:
-        return False
-    runs = ("run", "eval")
-    return not any(isinstance(part, ast.Attribute) and part.attr in runs for part in walk(node))
 
 
 def _of_objects(node: ast.expr) -> bool:
@@ -227,6 +215,10 @@ def _called(module: Module, graph: CallGraph, node: ast.FunctionDef) -> list[Edi
     found = _filled(module, node.body, loop) if isinstance(loop, ast.For) else None
     if found is None or found.name != last.value.id or _mentions(module, last.value) != 3:
         return []
+    above = node.body[:-2]
+    told = [one for one in above[:1] if ast.get_docstring(node, clean=False) is not None]
+    if above != [*told, found.begun] or not _is_later(module, node, found):
+        return []  # the rest happens once, and would each time
     arguments = node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
         return []
@@ -265,8 +257,31 @@ def _called(module: Module, graph: CallGraph, node: ast.FunctionDef) -> list[Edi
     return edits
 
 
+def _is_later(module: Module, node: ast.FunctionDef, found: _List) -> bool:
+    """Whether what is assigned is the same where it is computed later: of the loop's variables,
+
+    of what the function is given, and of names that never change.
+    """
+    turns = {*_bound(found.loop.target)}
+    own = {*turns, *(one.arg for one in node.args.args)}
+    for part in walk(found.made):
+        if isinstance(part, ast.Attribute) and not name_of(module, part):
+            if not isinstance(part.value, ast.Name) or part.value.id not in turns:
+                return False  # an object may keep another number by then
+        elif isinstance(part, ast.Name) and part.id not in own:
+            parent = module.names.parents[part]
+            of_tensorflow = isinstance(parent, ast.Attribute) and name_of(module, parent) != ""
+            if not of_tensorflow and not _is_kept(module, part):
+                return False
+    return True
+
+
 def _is_kept(module: Module, node: ast.expr) -> bool:
     """Whether an argument is the same whenever the function is called."""
-    if isinstance(node, ast.Name):
-        return module.names.only_binding(node) is not None
-    return constant(node) is not None
+    if not isinstance(node, ast.Name):
+        return constant(node) is not None
+    binding = module.names.only_binding(node)
+    if binding is None:
+        return False
+    around = module.names.ancestors(binding.node)
+    return not any(isinstance(one, (ast.For, ast.While)) for one in around)

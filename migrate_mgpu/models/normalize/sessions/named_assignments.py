@@ -92,10 +92,15 @@ def _made(module: Module, statement: ast.stmt) -> ast.Call | None:
     value = statement.value
     if not isinstance(statement.targets[0], ast.Name) or not isinstance(value, ast.Call):
         return None
-    method = isinstance(value.func, ast.Attribute) and value.func.attr in _KINDS
-    if name_of(module, value) not in _KINDS and not method:
-        return None
-    runs = any(
-        isinstance(part, ast.Attribute) and part.attr in ("run", "eval") for part in walk(value)
-    )
-    return None if runs else value
+    return value if assigns(module, value) else None
+
+
+def assigns(module: Module, node: ast.expr) -> bool:
+    """Whether something is the assignment of a variable, and runs nothing itself."""
+    if not isinstance(node, ast.Call):
+        return False
+    method = isinstance(node.func, ast.Attribute) and node.func.attr in _KINDS
+    if name_of(module, node) not in _KINDS and not method:
+        return False
+    runs = ("run", "eval")
+    return not any(isinstance(part, ast.Attribute) and part.attr in runs for part in walk(node))

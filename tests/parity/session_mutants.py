@@ -282,6 +282,40 @@ MUTANTS: dict[str, Mutant] = {
         "given_gradients", r"output_gradients=slope", "output_gradients=-slope"
     ),
     "a slope of one": Mutant("given_gradients", r", output_gradients=slope", ""),
+    "rows of the batch where others are fed": Mutant(
+        "fed_elements",
+        r"compute_loss\(test_points, test_heights\)",
+        "compute_loss(batch[0], batch[1])",
+        ("printed",),
+    ),
+    "a fed state that begins anew": Mutant(
+        "fed_states", r"'begin': last", "'begin': np.zeros([2, 1, UNITS])"
+    ),
+    "a fed state whose halves are exchanged": Mutant(
+        "fed_states",
+        r"tf\.stack\(\[states\[0\], states\[1\]\]\)",
+        "tf.stack([states[1], states[0]])",
+    ),
+    "a fetched gradient that is twice as large": Mutant(
+        "fetched_gradients",
+        r"return by_hand, slope_gradient, shift_gradient",
+        "return by_hand, 2 * slope_gradient, shift_gradient",
+        ("printed",),
+    ),
+    "a momentum that is lost beside a returned session": Mutant(
+        "returned_session", r", momentum=0\.9", "", ("momentum",)
+    ),
+    "losses of a sequence divided by its length": Mutant(
+        "sequence_losses",
+        r"tf\.reduce_sum\(losses\) / self\.batch",
+        "tf.reduce_sum(losses) / self.steps",
+    ),
+    "lengths that are left out where time comes first": Mutant(
+        "time_major", r"rnn\(inputs, mask=mask\)", "rnn(inputs)"
+    ),
+    "Keras's epsilon for tables of arrays": Mutant(
+        "arrays_of_floats", r", epsilon=1e-8", "", ("epsilon",)
+    ),
     "vectors that are not set before the first step": Mutant(
         "assigned_first", r"^assign_embedding\(.*\n", "", ("first-values",)
     ),

@@ -39,6 +39,8 @@ WORDS = (
     b"LinearClassifier",
     b"LinearRegressor",
     b"multi_gpu_model",
+    b"tensorpack",
+    b"tflearn",
 )
 # In a file without any of the words above: graph code of TF1 that has no session of its own.
 GRAPH_WORDS = (

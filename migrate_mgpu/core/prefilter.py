@@ -14,7 +14,7 @@ from typing import TypeVar
 # A file without any of these has no site, whatever else it holds.
 HIT = re.compile(
     rb"ConfigProto|GPUOptions|Session\b|Supervisor\b|session_config|enable_eager_execution"
-    rb"|[Ee]stimator\b|multi_gpu_model|learning.train\b"
+    rb"|[Ee]stimator\b|multi_gpu_model|learning.train\b|tensorpack|tflearn"
     rb"|DNNClassifier\b|DNNRegressor\b|LinearClassifier\b|LinearRegressor\b"
 )
 # What follows the first word of an import; a list in parentheses may go over several lines.
@@ -56,7 +56,8 @@ def has_hit(data: bytes) -> bool:
 @once_a_run
 def names_framework(data: bytes) -> bool:
     """Whether a file may belong to a program by itself."""
-    return b"tensorflow" in data or b"keras" in data
+    words = (b"tensorflow", b"keras", b"tensorpack", b"tflearn")
+    return any(word in data for word in words)
 
 
 @once_a_run

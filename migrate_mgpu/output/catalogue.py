@@ -215,6 +215,33 @@ A comment with a typing error looks as if it protected its line, and does not.
 Write a code or a name that `migrate-mgpu rules` lists.
 """,
     ),
+    Entry(
+        "MGPU910",
+        "wrapped-towers",
+        "a wrapper builds the towers of a program, or a package's trainer does",
+        """\
+## What it means
+The loop over the GPUs stands in one place, and what it builds is given to it: a model, a
+function, methods of a class below. Where the package tensorpack or tflearn has that loop
+(`SyncMultiGPUTrainerReplicated`, `launch_train_with_config`, `tflearn.DNN`), and the session and
+the steps with it, the program is refused. Where it is a class or a function of the program itself,
+the finding names it and what it is given, and the program stays on the bridge for what its
+other findings name.
+
+## Why
+What becomes replicas is a loop that is read with all that it builds, and a session whose steps
+are. Of a package neither is part of the program, and no package is written. Of a program's own
+wrapper both are there, but a form that the tool does not follow keeps them.
+
+## What to do
+With a package: write what one tower builds, a loop over the GPUs, and the steps with a session in
+the program itself, and run migrate-mgpu again; or write the replica's function of a
+`tf.distribute.MirroredStrategy`, as [MGPU502](#mgpu502) shows it. A network of tflearn is one of
+tf.keras, trained by `fit` under the strategy.
+With a wrapper of your own: mend what the other findings name. Where that is the wrapper, write
+the loop beside the session, with the function that it was given.
+""",
+    ),
 )
 
 

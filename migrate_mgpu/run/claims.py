@@ -18,6 +18,7 @@ from migrate_mgpu.analysis.project import Program, Project, Unresolved
 from migrate_mgpu.analysis.ragged_arrays import ragged_arrays
 from migrate_mgpu.analysis.runs_on import gone_keras_names
 from migrate_mgpu.analysis.tf1_packages import uses_of_packages
+from migrate_mgpu.analysis.trainer_packages import trainers
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.run.device_queues import queues_on_gpus
 
@@ -75,6 +76,15 @@ def limits(
             found += [replaced(why, code=CODE) for why in single_element_formats(module)]
             found += [replaced(why, code=CODE) for why in queues_on_gpus(module, inside)]
     return found
+
+
+def packages_trainers(program: Program, project: Project) -> list[Diagnostic]:
+    """What builds and runs a program's graph in a package, each name once."""
+    found: dict[str, Diagnostic] = {}
+    for module in program.modules:
+        for why in trainers(module, partial(project.is_here, module)) if module.writable else ():
+            found.setdefault(why.symbol, why)
+    return [*found.values()]
 
 
 @fact

@@ -286,6 +286,8 @@ class _Planner:
             for one in state.estimators:
                 if one.refused is not None:
                     self.report.estimator(one, one in bridged)
+            if state.kind in (BRIDGE, KEPT) and not self.off:
+                self.report.wrappers(state, self.project, self.graph)
             if state.session is not None and state.kind in (BRIDGE, KEPT) and not self.off:
                 self.report.native_session(state.session)
             if state.not_eager is not None and state.kind in (BRIDGE, KEPT) and not self.off:

@@ -21,8 +21,9 @@ from migrate_mgpu.core.registry import Rule, only
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, NO_BRIDGE, REFUSED
 from migrate_mgpu.models.front.multi_gpu_model.rewriter import CopiesRewriter
 from migrate_mgpu.models.front.rewriters import EagerRewriter, SessionRewriter, TowerRewriter
+from migrate_mgpu.models.front.towers.wrappers import wrappers
 from migrate_mgpu.output.kept import advice
-from migrate_mgpu.run.claims import CODE, limits
+from migrate_mgpu.run.claims import CODE, limits, packages_trainers
 from migrate_mgpu.run.joined_modules import BEGIN
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
@@ -229,6 +230,14 @@ class Report:
         """Why a program is refused."""
         for why in state.reasons:
             self.diagnostic(why, f.REFUSED)
+
+    def wrappers(self, state: State, project: Project, graph: CallGraph) -> None:
+        """What builds the towers of a program that stays on the bridge for it."""
+        for why in packages_trainers(state.program, project):
+            self.diagnostic(why, f.KEPT)
+        if state.session is not None:
+            for why in wrappers(state.program.modules, graph):
+                self.diagnostic(why, f.KEPT)
 
     def limits(self, state: State, project: Project, graph: CallGraph, lost: LostNames) -> None:
         """What makes it smaller that a migrated program runs on TF2."""

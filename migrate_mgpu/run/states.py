@@ -60,6 +60,7 @@ from migrate_mgpu.models.front.estimators.parts import CUSTOM
 from migrate_mgpu.models.front.rewriters import EagerRewriter
 from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.run.claims import CODE as CLAIM
+from migrate_mgpu.run.claims import packages_trainers
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.run.shared_modules import NewText
@@ -387,7 +388,7 @@ class ProgramStates:
         opened = any(session.sink.module.writable for session in sessions)
         copied = self.copies.of(modules)
         if not flows and not opened and not made and not copied:
-            return None
+            return self._of_packages(program)
         if (
             not flows
             and not made
@@ -441,6 +442,16 @@ class ProgramStates:
                 self._bridge(state)
         elif not self._eager(state):
             self._bridge(state)
+        return state
+
+    def _of_packages(self, program: Program) -> State | None:
+        """A program whose sessions are made by a package's trainer; None where there is none."""
+        found = packages_trainers(program, self.graph.project)
+        if not found:
+            return None
+        state = State(program, BRIDGE)
+        for why in found:
+            state.refuse(why)
         return state
 
     def _is_tf2_code(self, program: Program) -> bool:

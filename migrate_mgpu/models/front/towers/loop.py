@@ -52,7 +52,7 @@ def is_placed_anew(module: Module, loop: ast.For) -> bool:
     own = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
     devices = [
         item.context_expr
-        for block in _blocks(loop.body)
+        for block in blocks_in(loop.body)
         for item in block.items
         if isinstance(item.context_expr, ast.Call)
         and name_of(module, item.context_expr) == "device"
@@ -78,7 +78,7 @@ def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers
         return None
     index, items = names_of_loop(module, statement)
     found = Towers(statement, statement.target, index, items)
-    for block in _blocks(statement.body):
+    for block in blocks_in(statement.body):
         for item in block.items:
             device = device_of(module, item.context_expr, graph)
             if device is not None and any(
@@ -254,7 +254,7 @@ def scope_of_towers(module: Module, towers: Towers, node: ast.expr) -> ast.With 
 
     That is the name which the block gives it, or the text of the first tower's.
     """
-    for block in _blocks(towers.loop.body):
+    for block in blocks_in(towers.loop.body):
         for item in block.items:
             call, entered = item.context_expr, item.optional_vars
             if not isinstance(call, ast.Call) or name_of(module, call) != "name_scope":
@@ -369,11 +369,11 @@ def _has_losses(module: Module, loop: ast.For) -> bool:
     return False
 
 
-def _blocks(body: list[ast.stmt]) -> Iterator[ast.With]:
+def blocks_in(body: list[ast.stmt]) -> Iterator[ast.With]:
     for statement in body:
         if isinstance(statement, ast.With):
             yield statement
-            yield from _blocks(statement.body)
+            yield from blocks_in(statement.body)
 
 
 def device_function(

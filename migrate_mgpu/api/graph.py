@@ -221,6 +221,8 @@ RECORDS = ("io.TFRecordWriter", "train.BytesList", "train.Example", "train.Featu
 # Keras's functions of arrays, and of texts.
 ARRAYS = ("keras.datasets.", "keras.utils.to_categorical", "keras.preprocessing.sequence.",
           "keras.preprocessing.text.")  # fmt: skip
+# Tests, whose own sessions have graphs of their own.
+TESTS = ("test.TestCase", "test.main")
 SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.set_random_seed",
             "examples.tutorials.mnist", "contrib.learn.preprocessing.", "test.is_",
             "contrib.learn.python.learn.datasets.mnist",
@@ -230,10 +232,10 @@ SETTINGS = ("flags.", "app.", "logging.", "gfile.", "set_random_seed", "random.s
             "errors.", "disable_v2_behavior", "disable_eager_execution",
             "python.client.device_lib", "__version__", "python_io.TFRecordWriter", "compat.as_",
             "train.Coordinator", "SparseTensorValue", "Summary", "summary.Summary", *ARRAYS,
-            *RECORDS)  # fmt: skip
+            *RECORDS, *TESTS)  # fmt: skip
 # Of those, what TF2 has as it is.
 SAME = ("python.client.device_lib", "__version__", "compat.as_", "train.Coordinator", *ARRAYS,
-        *RECORDS)  # fmt: skip
+        *RECORDS, *TESTS)  # fmt: skip
 # What a program says to the devices, in TF1 as in TF2.
 SOFT_PLACEMENT = "config.set_soft_device_placement"
 DEVICE_OPTIONS = ("config.", "debugging.set_log_device_placement", "test.is_")

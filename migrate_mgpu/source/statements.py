@@ -171,10 +171,14 @@ class Layout:
 
 
 def start_with_comments(text: str, start: int) -> int:
-    """The start of the comments that stand right above the line that begins at ``start``."""
+    """The start of the comments that stand right above the line that begins at ``start``.
+
+    `# %%`, which begins a cell, is none of them.
+    """
     while start > 0:
         before = text.rfind("\n", 0, start - 1) + 1
-        if not text[before:start].strip().startswith("#"):
+        line = text[before:start].strip()
+        if not line.startswith("#") or line.startswith("# %%"):
             return start
         start = before
     return start

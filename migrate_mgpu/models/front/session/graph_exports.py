@@ -20,7 +20,7 @@ from migrate_mgpu.analysis.graph_files import graph_reads
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import statement_value, walk
-from migrate_mgpu.api.graph import COMPUTES, NAMED
+from migrate_mgpu.api.graph import COMPUTES, NAMED, TESTS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.network.name_scopes import scope_kind
 from migrate_mgpu.models.front.session.graph_names import GraphNames
@@ -41,6 +41,7 @@ _ASIDE = (
     "python.framework.ops.reset_default_graph",
     "train.import_meta_graph", "train.latest_checkpoint", "train.get_checkpoint_state",
     "contrib.learn.preprocessing", "VERSION", "__version__", "errors", "compat.as_str",
+    *TESTS,
 )  # fmt: skip
 # What asks a graph for parts by other means than their names, or is given all of it.
 _MORE = (

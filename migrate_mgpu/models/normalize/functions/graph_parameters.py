@@ -83,8 +83,8 @@ def _read(module: Module, node: ast.FunctionDef, outer: Scope, kinds: Collection
             continue
         home = names.defining_scope(part.id, names.scope_of_name[part])
         value = names.only_value(part) if home is outer else None
-        while isinstance(value, ast.Subscript):
-            value = value.value
+        while isinstance(value, (ast.Subscript, ast.Name)):
+            value = value.value if isinstance(value, ast.Subscript) else names.only_value(value)
         if isinstance(value, ast.Call) and name_of(module, value) in kinds:
             given = names.parents[part]
             if isinstance(given, ast.Dict) and part in given.keys:

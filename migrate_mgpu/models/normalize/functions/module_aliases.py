@@ -1,8 +1,8 @@
 """Names that a program gives to what is TensorFlow's: what they stand for, where they are used.
 
 `slim = tf.contrib.slim` goes, and `slim.conv2d(x, 8)` becomes `tf.contrib.slim.conv2d(x, 8)`. So
-does `image_summary = tf.summary.image`. A name of what TF2 has as well stays, and one that another
-module imports by name.
+does `image_summary = tf.summary.image`, and a name that a function gives to a cell's class. A name
+of what TF2 has as well stays, and one that another module imports by name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,35 @@ def normalize(
             edits = _edits(module, statement, *known, modules, graph) if known else {}
             if edits and edits.keys() <= own:
                 return edits
+        edits_of_functions = _in_functions(module) if module in own else []
+        if edits_of_functions:
+            return {module: edits_of_functions}
     return {}
+
+
+def _in_functions(module: Module) -> list[Edit]:
+    """The edits for one name that a function gives to what is TensorFlow's, for itself."""
+    names = module.names
+    functions = (one for one in walk(module.tree) if isinstance(one, ast.FunctionDef))
+    for node in functions:
+        for statement in node.body:
+            known = _assigned(module, statement)
+            layout = Layout(module.source, statement)
+            if known is None or len(node.body) == 1 or not layout.owns_lines:
+                continue
+            (name, value), scope = known, names.scopes[node]
+            text = module.source.code(value)
+            if len(scope.bindings.get(name, ())) != 1 or "\n" in text:
+                continue
+            mentions = names.mentions(name, scope)
+            used = [one for one in mentions if isinstance(one.ctx, ast.Load)]
+            if any(
+                names.defining_scope(name, names.scope_of_name[one]) is not scope for one in used
+            ):
+                continue
+            edits = [Edit(*module.source.span(one), text) for one in used]
+            return [*edits, Edit(layout.line_start, layout.next_line, "")]
+    return []
 
 
 def _edits(

@@ -20,12 +20,14 @@ from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import FIRST_VALUES, VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
+from migrate_mgpu.models.normalize.layers.element_shapes import Elements
 from migrate_mgpu.models.normalize.layers.static_sizes import (
     ALIKE,
     LAYERS_ALIKE,
@@ -43,6 +45,16 @@ _POOL = ("value", "ksize", "strides", "padding")
 _POOLS = ("nn.max_pool", "nn.avg_pool")
 _REDUCES = ("reduce_mean", "reduce_sum", "reduce_max", "reduce_min")
 _FLATTENS = ("layers.flatten", "contrib.layers.flatten", "contrib.slim.flatten")
+# What makes an image of as many pixels, and of as many channels.
+_IMAGES_ALIKE = {
+    f"image.{name}"
+    for name in (
+        "per_image_standardization", "random_brightness", "random_contrast",
+        "random_flip_left_right", "random_flip_up_down", "random_hue", "random_saturation",
+        "flip_left_right", "flip_up_down",
+    )
+}  # fmt: skip
+_CROPS = ("image.resize_image_with_crop_or_pad", "image.resize_with_crop_or_pad")
 _SPACE = (1, 2)  # height and width, where channels come last
 
 Dimensions = list[Optional[int]]
@@ -140,6 +152,8 @@ def _is_asked(module: Module, element: ast.expr, named: bool = False) -> bool:
 class Shapes:
     """The dimensions of tensors, with the numbers that the program has for them."""
 
+    deepest = _DEEP
+
     def __init__(self, module: Module, graph: CallGraph) -> None:
         self.module = module
         self.graph = graph
@@ -215,13 +229,59 @@ class Shapes:
             if made is not None:
                 return self.of(at.part(made), deep + 1)
             if not names.is_parameter(node):
-                return None
+                drawn = Elements(self).drawn(at, node, deep)
+                return drawn if drawn is not None else self._of_several(at, node, deep)
             if node.id in at.given:
                 return self.of(at.given[node.id], deep + 1)
             return self._of_parameter(at.module, node, deep)
         if isinstance(node, ast.BinOp):
             return self._of_two(at, node.left, node.right, deep)
         return self._of_call(at, node, deep) if isinstance(node, ast.Call) else None
+
+    def _of_several(self, at: At, name: ast.Name, deep: int) -> Dimensions | None:
+        """What a name is in each case: what conditions give it has the same dimensions."""
+        names = at.module.names
+        home = names.defining_scope(name.id, names.scope_of_name[name])
+        found: list[Dimensions] = []
+        for binding in reaching(names, name, home) if home is not None else ():
+            if binding.kind != "assign" or binding.value is None:
+                return None
+            known = self.of(at.part(binding.value), deep + 1)
+            if known is None:
+                return None
+            found.append(known)
+        return found[0] if found and all(one == found[0] for one in found) else None
+
+    def only_value(self, at: At) -> At | None:
+        """What a name stands for, where that is one expression."""
+        assert isinstance(at.node, ast.Name)
+        if at.module.names.is_parameter(at.node):
+            return at.given.get(at.node.id)
+        made = made_of(at.module, at.node)
+        return at.part(made) if made is not None else None
+
+    def number(self, at: At) -> int | None:
+        """A number of the program's, or the one that all calls of a function give it."""
+        node, names = at.node, at.module.names
+        if not isinstance(node, ast.Name) or not names.is_parameter(node) or node.id in at.given:
+            return _number(at)
+        home = names.defining_scope(node.id, names.scope_of_name[node])
+        function = home.node if home is not None else None
+        if not isinstance(function, ast.FunctionDef) or function not in at.module.tree.body:
+            return None
+        if home is None or len(home.bindings[node.id]) != 1:
+            return None
+        known = Function(at.module, function)
+        found: set[int | None] = set()
+        for reference in self.graph.references(known):
+            bound = bind(reference.call, known) if reference.call is not None else None
+            value = bound.value(node.id) if bound is not None else None
+            found.add(_number(At(reference.module, value, {})) if value is not None else None)
+        return found.pop() if len(found) == 1 else None
+
+    def inside(self, function: Function, node: ast.expr, deep: int) -> Dimensions | None:
+        """The dimensions of an expression of a function, whatever that is given."""
+        return self.of(At(function.module, node, {}), deep)
 
     def _of_two(self, at: At, left: ast.expr, right: ast.expr, deep: int) -> Dimensions | None:
         pair = [self.of(at.part(one), deep + 1) for one in (left, right)]
@@ -289,6 +349,17 @@ class Shapes:
             if sizes is None or len(sizes) != 4 or sizes[0] != 1 or sizes[3] != 1:
                 return None
             return self._slid(at, told, [sizes[1], sizes[2], None, None], deep, True)
+        if name in _IMAGES_ALIKE:
+            return self._part(at, call.args[0] if call.args else None, deep)
+        if name in _CROPS and len(call.args) == 3:
+            whole = self._part(at, call.args[0], deep)
+            if whole is None or len(whole) not in (3, 4):
+                return None
+            pixels = [_number(at.part(one)) for one in call.args[1:]]
+            return [*whole[:-3], *pixels, whole[-1]]
+        if name == "transpose":
+            told = by_parameter(call, ("a", "perm"))
+            return self._turned(at, told.get("a"), told.get("perm"), deep)
         if name == "reshape":
             return self._reshaped(at, by_parameter(call, ("tensor", "shape")), deep)
         return None
@@ -303,6 +374,10 @@ class Shapes:
         return [left[0] if left is not None else None, right[1]]
 
     def _of_own(self, at: At, call: ast.Call, deep: int) -> Dimensions | None:
+        inside = self.returned(at, call)
+        return self.of(inside, deep + 1) if inside is not None else None
+
+    def returned(self, at: At, call: ast.Call) -> At | None:
         """What a function of the program returns at its only end."""
         target = self.graph.target(at.module, call.func)
         node = target.node if target is not None else None
@@ -319,7 +394,7 @@ class Shapes:
             if value is not None:  # a default stands in the function's own module
                 inside[name] = at.part(value) if name in written else At(target.module, value, {})
         self.entered = True
-        return self.of(At(target.module, ends[0].value, inside), deep + 1)
+        return At(target.module, ends[0].value, inside)
 
     def _part(self, at: At, node: ast.expr | None, deep: int) -> Dimensions | None:
         return self.of(at.part(node), deep + 1) if node is not None else None
@@ -367,11 +442,24 @@ class Shapes:
                 found[axis] = -(-(size - width + 1) // stride)
         return found
 
+    def _turned(
+        self, at: At, tensor: ast.expr | None, order: ast.expr | None, deep: int
+    ) -> Dimensions | None:
+        """`tf.transpose(x, [1, 2, 0])`"""
+        whole, axes = self._part(at, tensor, deep), _listed(at, order)
+        if (
+            whole is None
+            or axes is None
+            or sorted(a for a in axes if a is not None) != [*range(len(whole))]
+        ):
+            return None
+        return [whole[axis] for axis in axes if axis is not None]
+
     def _reshaped(self, at: At, told: Mapping[str, ast.expr], deep: int) -> Dimensions | None:
         shape = told.get("shape")
         if not isinstance(shape, (ast.List, ast.Tuple)):
             return None
-        sizes = [_number(at.part(one)) for one in shape.elts]
+        sizes = [self.number(at.part(one)) for one in shape.elts]
         if -1 not in sizes:
             return list(sizes)
         whole = self._part(at, told.get("tensor"), deep)

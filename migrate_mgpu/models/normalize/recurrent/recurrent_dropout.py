@@ -2,7 +2,8 @@
 
 `tf.nn.dynamic_rnn(DropoutWrapper(cell, output_keep_prob=keep), x)` drops other parts of the outputs
 at each step: `outputs = tf.nn.dropout(outputs, keep)` does the same to all steps at once. The state
-that the cell hands on is dropped by neither.
+that the cell hands on is dropped by neither. What a list of steps gives is a list, whose tensors
+are dropped one by one.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _edits(module: Module, call: ast.Call, row: RunRow) -> list[Edit]:
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
     outputs = parts[0] if len(parts) == 2 else None
     layout = Layout(source, statement)
-    if not isinstance(outputs, ast.Name) or not layout.owns_lines or row.listed:
+    if not isinstance(outputs, ast.Name) or not layout.owns_lines:
         return []
     assert cell is not None
     edits = _unwrapped(module, cell, made, inner)
@@ -65,13 +66,18 @@ def _edits(module: Module, call: ast.Call, row: RunRow) -> list[Edit]:
         return []
     tf = style_at(module, call).tensorflow
     fed, gives = (keeps.get(name) for name in _PROBABILITIES)
+    step = names.fresh(names.scope_at(call), "step")
     if fed is not None and constant(fed) not in (1, 1.0):
         start, end = source.span(inputs)
-        edits += [
-            Edit(start, start, f"{tf}.nn.dropout("), Edit(end, end, f", {source.code(fed)})"),
-        ]  # fmt: skip
+        before, behind = f"{tf}.nn.dropout(", f", {source.code(fed)})"
+        if row.listed:
+            before, behind = f"[{before}{step}{behind} for {step} in ", "]"
+        edits += [Edit(start, start, before), Edit(end, end, behind)]
     if gives is not None and constant(gives) not in (1, 1.0) and reads(module, outputs):
-        text = f"{outputs.id} = {tf}.nn.dropout({outputs.id}, {source.code(gives)})"
+        dropped = f"{tf}.nn.dropout({step if row.listed else outputs.id}, {source.code(gives)})"
+        if row.listed:
+            dropped = f"[{dropped} for {step} in {outputs.id}]"
+        text = f"{outputs.id} = {dropped}"
         edits.append(Edit(layout.next_line, layout.next_line, layout.lines([text])))
     return edits
 
@@ -97,7 +103,8 @@ def _unwrapped(module: Module, cell: ast.expr, made: ast.Call, inner: ast.expr) 
         return []
     if names.statement(cell) not in names.block(statement) or statement.value is not made:
         return []
-    behind = [m for m in reads(module, cell) if m.lineno > statement.lineno]
+    last = statement.end_lineno or statement.lineno
+    behind = [m for m in reads(module, cell) if m.lineno > last]
     if not all(m is cell or isinstance(names.parents[m], ast.Attribute) for m in behind):
         return []
     if isinstance(inner, ast.Name) and inner.id == cell.id:

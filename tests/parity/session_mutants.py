@@ -316,8 +316,8 @@ MUTANTS: dict[str, Mutant] = {
     "Keras's epsilon for tables of arrays": Mutant(
         "arrays_of_floats", r", epsilon=1e-8", "", ("epsilon",)
     ),
-    "the outputs of a backward network in the wrong order": Mutant(
-        "rnn_twins", r"outputs_bw\[::-1\]\)\]", "outputs_bw)]"
+    "a backward network that forgets less": Mutant(
+        "rnn_twins", r"forget_bias=0\.5", "forget_bias=1.0"
     ),
     "a list of inputs that keeps all": Mutant("rnn_twins", r"step_2, rate=0\.1", "step_2, rate=0"),
     "pictures cut out of the corner": Mutant(
@@ -325,8 +325,8 @@ MUTANTS: dict[str, Mutant] = {
         r"tf\.image\.resize_with_crop_or_pad\(picture, CROP, CROP\)",
         "picture[:CROP, :CROP]",
     ),
-    "a rate that follows no schedule beside a queue": Mutant(
-        "sized_batches", r"Decay\(0\.1, 2, 0\.5", "Decay(0.1, 2, 1.0"
+    "pictures that are normalized with another bias": Mutant(
+        "sized_batches", r"bias=1\.0", "bias=2.0"
     ),
     "a momentum that is lost beside tests": Mutant(
         "graph_beside_tests", r", momentum=0\.5", "", ("momentum",)

@@ -61,7 +61,10 @@ for gpu in {tf}.config.list_physical_devices({quote}GPU{quote}):
 """
 
 
-SEVERAL_MAKE_IT = "several-modules-make-sessions"  # a diagnostic's key
+# Keys of diagnostics.
+SEVERAL_MAKE_IT = "several-modules-make-sessions"
+MADE_ELSEWHERE = "session-made-elsewhere"
+SEVERAL_MACHINES = "several-machines"
 
 _ASSIGNED = {"assign", "assign_add", "assign_sub"}
 # Names of what steps take.
@@ -184,7 +187,7 @@ class NativeSessions:
                 if self.graph.runs_in(program, module, call):
                     text = "it is one of several programs that train together (`tf.train.Server`)"
                     where = Place(module, call)
-                    why = Diagnostic("several-machines", where, text, WORKERS_ADVICE)
+                    why = Diagnostic(SEVERAL_MACHINES, where, text, WORKERS_ADVICE)
                     return NativeSession(module, why)
         return None
 
@@ -610,7 +613,7 @@ def _without_home(program: Program, opened: Place, graph: CallGraph) -> NativeSe
     """A program stays whose session none of its modules makes, or several do."""
     homes = [module.path.name for module in program.modules if session_calls(module)]
     made = opened.node.func if isinstance(opened.node, ast.Call) else opened.node
-    key, text = "session-made-elsewhere", opened.module.source.code(made)
+    key, text = MADE_ELSEWHERE, opened.module.source.code(made)
     text = f"its session is made by `{text}`"
     if homes:
         key, text = SEVERAL_MAKE_IT, f"several of its modules make sessions: {', '.join(homes)}"

@@ -125,7 +125,7 @@ class _Part:
 
         planned = self._with_graph_objects(files, part)
         plain = all(isinstance(one.conversions, NoEstimators) for one in planned.parts)
-        if plain and not self._keeps_towers(planned):
+        if plain and not self._stays_with_modules(planned):
             return planned.result
         from migrate_mgpu.run.normalization import normalized
         from migrate_mgpu.run.own_modules import with_own_modules
@@ -144,13 +144,14 @@ class _Part:
         result = normalized(files, planned, again, convert)
         return with_own_modules(files, result, planned, with_shared)
 
-    def _keeps_towers(self, planned: Planned) -> bool:
+    def _stays_with_modules(self, planned: Planned) -> bool:
+        """Whether a session program stays that may need modules of its own."""
         states = [state for one in planned.parts for state in one.states if state.session]
         if not states:
             return False
-        from migrate_mgpu.run.kept_towers import has_towers
+        from migrate_mgpu.run.kept_towers import has_towers, stays_with_modules
 
-        return any(map(has_towers, states))
+        return any(has_towers(one) or stays_with_modules(one) for one in states)
 
     def _with_graph_objects(self, files: Files, part: Project) -> Planned:
         """The plan of a part, with graphs that objects have named where that helps."""

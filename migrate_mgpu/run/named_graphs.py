@@ -31,7 +31,12 @@ from migrate_mgpu.models.normalize.functions import (
 )
 from migrate_mgpu.models.normalize.objects import unread_states
 from migrate_mgpu.models.normalize.objects.class_obstacles import CLASS_STAYS
-from migrate_mgpu.models.normalize.sessions import monitored_sessions, printed_parts, unread_steps
+from migrate_mgpu.models.normalize.sessions import (
+    monitored_sessions,
+    printed_parts,
+    unread_steps,
+    unrun_assignments,
+)
 from migrate_mgpu.models.normalize.sessions.session_passes import PassInput, edits_of
 from migrate_mgpu.models.normalize.towers.deployed_clones import is_slims_module
 from migrate_mgpu.models.session_programs import SEVERAL_MAKE_IT
@@ -210,6 +215,7 @@ def _lost(state: State, graph: CallGraph) -> Iterator[Finding]:
     yield from _of_prints(state, graph)
     yield from _of_states(state)
     yield from _of_steps(state)
+    yield from _of_assignments(state, graph)
 
 
 def _tell(result: RunResult, told: Iterable[Finding]) -> None:
@@ -774,6 +780,16 @@ def _of_steps(state: State) -> Iterator[Finding]:
         cell, line, column = place(module.source, module.source.span(node)[0])
         code = only(SessionRewriter).rule.code
         yield Finding(module.path, line, column, code, MANUAL, unread_steps.TOLD, cell=cell)
+
+
+def _of_assignments(state: State, graph: CallGraph) -> Iterator[Finding]:
+    """The assignments that nothing runs."""
+    within, text = graph.within(state.program.modules), unrun_assignments.TOLD
+    for module in state.program.modules:
+        for node in unrun_assignments.unrun(module, within):
+            cell, line, column = place(module.source, module.source.span(node)[0])
+            code = only(SessionRewriter).rule.code
+            yield Finding(module.path, line, column, code, MANUAL, text, cell=cell)
 
 
 def _of_unread(modules: Sequence[Module], free: Set[Path], graph: CallGraph) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Modules that native programs have in a form of their own, beside those that others need.
 
-Where programs of Estimators or towers share a module with programs that stay TF1's, what they take
-of it stands in `<name>_tf2.py`, which they import instead: the run is planned with such files.
+Where programs share a module with programs that stay TF1's, what they take of it stands in
+`<name>_tf2.py`, which they import instead: the run is planned with such files.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from migrate_mgpu.core.findings import FileResult, Finding, RunResult
 from migrate_mgpu.core.records import record, replaced
 from migrate_mgpu.core.states import BRIDGE, KEPT, NATIVE, REFUSED
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
-from migrate_mgpu.run.kept_towers import has_towers
+from migrate_mgpu.run.kept_towers import has_towers, stays_with_modules
 from migrate_mgpu.run.plan import Part, Planned
 from migrate_mgpu.run.relocation import Files, Rewritten, relocated, rewritten
 from migrate_mgpu.run.shared_modules import NewText
-from migrate_mgpu.run.states import State
 from migrate_mgpu.source.blank_lines import blank_lines
 from migrate_mgpu.source.history import History
 from migrate_mgpu.source.import_edit import import_edit
@@ -80,19 +79,6 @@ class _Form:
     told: tuple[tuple[ast.stmt, Module, str], ...] = ()
 
 
-def asks_for(module: Module, user: Module, project: Project) -> bool:
-    """Whether a module mentions what it imports of another one, or may."""
-    imports = imports_of(user, module, project)
-    names = {alias.asname or alias.name for _, alias, _ in imports}
-    texts = {part.value for part in walk(user.tree) if isinstance(part, ast.Constant)}
-    alone = all(statement in user.tree.body for statement, _, _ in imports)
-    return (
-        not (imports and alone)
-        or bool(names & {"*", *texts})
-        or any(user.names.mentions(name, user.names.module_scope) for name in names)
-    )
-
-
 class _Part:
     """The programs of a run that share modules."""
 
@@ -124,7 +110,7 @@ class _Part:
         self.candidates = [
             state.program
             for state in part.states
-            if (state.estimators or has_towers(state) or self._shares_in_vain(state))
+            if (state.estimators or has_towers(state) or stays_with_modules(state))
             and state.program.entry.path not in native
             and any(len(self.users[m]) > 1 and m.uses and m.writable for m in state.program.modules)
         ]
@@ -138,22 +124,6 @@ class _Part:
             }
             for one in self.candidates
         }
-
-    def _shares_in_vain(self, state: State) -> bool:
-        """Whether a session program stays whose modules others import and do nothing with.
-
-        `evaluate.py` reads the graph that `train.py` saved, and imports the class that built it.
-        """
-        if state.session is None or state.session.refused is None:
-            return False
-        own = state.program
-        shared = [
-            (module, user)
-            for module in own.modules
-            for user in (self.importers[module] if module.uses else ())
-            if self.users[user] != [own]
-        ]
-        return bool(shared) and not any(asks_for(*one, self.project) for one in shared)
 
     def forms(self) -> dict[Path, _Form]:
         """The files of programs that become native with modules of their own, and these."""

@@ -80,6 +80,18 @@ _APPLY = r"^( *)(\w*optimizer|adam)\.apply_gradients\(zip\(gradients, (\w+)\)\)\
 _AGAIN = r"\g<0>\1\2.apply_gradients(zip(gradients, \3))\n"
 
 MUTANTS: dict[str, Mutant] = {
+    # What nothing of TF1's ran, and what a module of its own has.
+    "an assignment that nothing ran in TF1": Mutant(
+        "unrun_assignments",
+        r"^( +)product = tf\.reduce_sum\(.*\n",
+        r"\g<0>\1self.total.assign(self.total + product * x[i] * x[j])\n",
+    ),
+    "a layer of its own module without its activation": Mutant(
+        "modules_of_its_own", r"            h = self\.activation\(h\)\n", "            pass\n"
+    ),
+    "a decoder that forgets its biases": Mutant(
+        "turned_shapes", r"tf\.nn\.tanh\(tf\.add\(back, bias\)\)", "tf.nn.tanh(back)"
+    ),
     # What a network's class tells of its loops.
     "slots by the names of other variables": Mutant(
         "told_names", r"(id\(variable\)\] for variable in variables)\]", r"\1[::-1]]"

@@ -216,13 +216,15 @@ def test_a_reader_that_imports_the_class_in_vain_keeps_it() -> None:
     assert text is not None and "class WindowNetwork(object):" in text
 
 
-def test_one_that_makes_an_object_of_it_keeps_the_program() -> None:
+def test_one_that_makes_an_object_of_it_keeps_the_class() -> None:
     folder = FIXTURES / "graph_for_reader" / "before"
     files = {one.name: one.read_text() for one in sorted(folder.glob("*.py"))}
     files["evaluate.py"] += "\nprint(WindowNetwork)\n"
     result = run(*files.items(), native_sessions=True, bridge=True)
-    assert {one.state for one in result.programs} == {"bridge"}
-    assert any("what `WindowNetwork`, a class of the program" in one for one in said(result))
+    found = {one.entry.name: one.state for one in result.programs}
+    assert found == {"main.py": "native", "evaluate.py": "bridge"}, said(result)
+    after = {one.path.name: str(one.after) for one in result.files}
+    assert "class WindowNetwork" in after["network.py"] and "tf.placeholder" in after["network.py"]
 
 
 def test_a_vocabulary_beside_other_names_of_contrib() -> None:

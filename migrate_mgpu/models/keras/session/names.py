@@ -199,6 +199,10 @@ class StepNames:
     def optimizer(self, update: Update) -> str:
         return self._optimizers[update]
 
+    def makes(self, update: Update) -> bool:
+        """Whether an update's optimizer is made: a step of the program has it."""
+        return update in self._optimizers
+
     def rate(self, update: Update) -> str:
         """What has the learning rate of an update whose steps have one of their own."""
         return self._rates.get(update, f"{self._optimizers[update]}.learning_rate")

@@ -126,6 +126,9 @@ class SaverWriter:
         ]
         for update in dict.fromkeys(state.update for state in saver.states):
             states = [state for state in saver.states if state.update is update]
+            if not self.names.makes(update):
+                text = "a saver has the state of an optimizer that trains nothing in this program"
+                raise Refused(self.module, update.statement, text, "let the saver have the weights")
             optimizer = self.names.optimizer(update)
             if len(update.optimizer.arms) == 1:
                 (state,) = states

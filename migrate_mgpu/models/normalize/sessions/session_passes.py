@@ -88,6 +88,7 @@ from migrate_mgpu.models.normalize.layers import (
     told_sizes,
     trained_globals,
     tried_items,
+    turned_shapes,
     variable_lists,
     variable_names,
     variable_regularizers,
@@ -161,6 +162,7 @@ from migrate_mgpu.models.normalize.sessions import (
     summary_collections,
     tried_initializers,
     unread_steps,
+    unrun_assignments,
     valued_updates,
 )
 from migrate_mgpu.models.normalize.towers import (
@@ -290,6 +292,7 @@ PASSES: tuple[Pass, ...] = (
     _with_calls(returned_sessions.normalize),
     _whole(default_sessions.normalize),
     _whole(unread_steps.normalize),
+    _with_calls(unrun_assignments.normalize),
     _whole(printed_parts.normalize),
     _whole(own_graphs.normalize),
     _whole(applied_objects.normalize),
@@ -417,6 +420,7 @@ PASSES: tuple[Pass, ...] = (
     _among(loop_collections.normalize),
     _among(script_collections.normalize),
     _with_calls(given_functions.normalize),
+    _alone(turned_shapes.normalize),
     _with_calls(layer_loops.normalize),
     _with_calls(listed_tables.normalize),
     _alone(loaded_graphs.normalize),

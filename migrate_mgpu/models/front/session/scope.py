@@ -41,6 +41,7 @@ from migrate_mgpu.source.statements import Layout
 
 SESSION = ("target", "graph", "config")  # what a session is given
 SESSIONS = ("Session", "InteractiveSession")
+_DEFINED = (ast.FunctionDef, ast.ClassDef)
 _DEEP = 9  # names that stand for each other
 _BUILDS = ("placeholder", "Variable", "get_variable")
 _GIVEN_SESSIONS = ("save", "restore", "run", "eval")  # methods that keep none
@@ -712,7 +713,26 @@ def _name(module: Module, maker: ast.stmt, session: ast.AST, several: bool) -> s
         if isinstance(target, ast.Name):
             if several or module.names.only_binding(target) is not None:
                 return target.id
-    raise Refused(module, session, "its session is not assigned to a name", ADVICE)
+    raise Refused(module, session, *_unnamed(module, maker, session))
+
+
+def _unnamed(module: Module, maker: ast.stmt, session: ast.AST) -> tuple[str, str]:
+    """Why a session has no name that stands for it alone, and what to do."""
+    target = maker.targets[0] if isinstance(maker, ast.Assign) else None
+    if not isinstance(maker, ast.Assign) or maker.value is not session:
+        return f"its session is made within `{module.source.code(maker).splitlines()[0]}`", ADVICE
+    if isinstance(target, ast.Name) and len(maker.targets) == 1:
+        return f"`{target.id}`, its session, is given other values as well", "give it one name"
+    above = [one for one in module.names.ancestors(maker) if isinstance(one, _DEFINED)]
+    owner = next((one for one in above if isinstance(one, ast.ClassDef)), None)
+    if owner is None or not isinstance(target, ast.Attribute):
+        return "its session is not assigned to a name", ADVICE
+    held, method = module.source.code(target), above[0]
+    if isinstance(method, ast.FunctionDef) and method.name != "__init__":
+        text = f"`{held}`, its session, is made by `{method.name}`, a method of `{owner.name}`"
+        return f"{text} that is not read with its constructor", "make it where the graph is built"
+    text = f"`{held}` has its session, and what `{owner.name}` builds beside it is not understood"
+    return text, ADVICE
 
 
 class _EntryReader:

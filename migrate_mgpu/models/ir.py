@@ -993,8 +993,9 @@ class Update:
     computes that. ``double_rate``: that is of float64, as the variables are not.
     ``sparse``: a gradient may be one of a table's rows.
     ``clips`` are what happens to the gradients before they are applied. ``moves``: the averages
-    of batch normalization move with it. ``combined``: they are those of all towers, made one;
-    ``tower_clips`` are what happens to each tower's before. ``mean``: what is minimized is the mean
+    of batch normalization move with it, or those of some layers alone (``moved``).
+    ``combined``: they are those of all towers, made one; ``tower_clips`` are what happens to each
+    tower's before. ``mean``: what is minimized is the mean
     of a tower's ``loss``, which may have a value for each of its rows. ``computed`` is the call
     that computes the gradients, where that is one of its own. ``is_loss``: where it is fetched, it
     gives its loss. ``own_rows`` are the optimizers that change only the rows of a table whose
@@ -1016,6 +1017,7 @@ class Update:
     sparse: bool = False
     clips: tuple[GradientClip, ...] = ()
     moves: bool = False
+    moved: frozenset[Variables] | None = None
     combined: Combined | None = None
     tower_clips: tuple[GradientClip, ...] = ()
     averages: VariableAverages | None = None

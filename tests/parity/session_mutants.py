@@ -343,6 +343,88 @@ MUTANTS: dict[str, Mutant] = {
     "a momentum that is lost beside tests": Mutant(
         "graph_beside_tests", r", momentum=0\.5", "", ("momentum",)
     ),
+    "averages that move in the step of others": Mutant(
+        "gan_averages", r"^        average\.assign\(value\)$", "        pass", ("printed",)
+    ),
+    "averages that move faster": Mutant(
+        "gan_averages", r"momentum=0\.8", "momentum=0.5", ("printed",)
+    ),
+    "peepholes that are closed": Mutant(
+        "rnn_peepholes", r"use_peepholes=sequence_length", "use_peepholes=False"
+    ),
+    "a stack that reads past the end of a sequence": Mutant(
+        "rnn_lengths", r"rnn\(x, mask=mask\)", "rnn(x)"
+    ),
+    "a list that is read past the end of a sequence": Mutant(
+        "rnn_list_lengths", r", mask=mask\)", ")"
+    ),
+    "attention without its vector": Mutant(
+        "rnn_attention", r"self\.attention_v \* tf\.tanh\(total\)", "tf.tanh(total)"
+    ),
+    "a discriminator's noise that is judged as real": Mutant(
+        "wgan_gp", r"grad_norm - 1\.0", "grad_norm - 2.0"
+    ),
+    "routing that sends gradients back": Mutant(
+        "routed_capsules", r"tf\.stop_gradient\(votes\)", "votes"
+    ),
+    "actions that get gradients of the wrong one": Mutant(
+        "sampled_actions",
+        r"labels=tf\.stop_gradient\(action\)",
+        "labels=1 - tf.stop_gradient(action)",
+    ),
+    "an iterator's step without momentum": Mutant("iterator_ends", r", momentum=0\.9", ""),
+    "a rate that falls faster": Mutant("rate_changes", r"power=2\.0", "power=1.0"),
+    "a second rate that does not fall": Mutant("rates_in_turn", r"0\.2, 2, 0\.9", "0.2, 2, 1.0"),
+    "the second of two optimizers that is the first": Mutant(
+        "optimizers_in_turn", r"Adam\(0\.01, epsilon=1e-8\)", "SGD(0.01)"
+    ),
+    "a second graph with Keras's epsilon": Mutant(
+        "two_graphs", r"Adagrad\(0\.5, epsilon=0\.0\)", "Adagrad(0.5, epsilon=0.1)"
+    ),
+    "layers by a function of the file with another activation": Mutant(
+        "add_layer", r"activation_function=tf\.nn\.relu", "activation_function=tf.nn.tanh"
+    ),
+    "pools of other pictures": Mutant(
+        "built_in_loops", r"tf\.nn\.max_pool2d\(features", "tf.nn.avg_pool2d(features"
+    ),
+    "a judge that takes all for real": Mutant(
+        "called_networks", r"labels=tf\.zeros_like\(fake\)", "labels=tf.ones_like(fake)"
+    ),
+    "a target that gets gradients": Mutant(
+        "class_methods", r"tf\.stop_gradient\(q_target\)", "q_target * 0.5"
+    ),
+    "averages of which the bias is not taken": Mutant(
+        "conditional_normalization",
+        r"self\.biased / \(1\.0 - self\.momentum\*\*self\.steps\)",
+        "self.biased",
+    ),
+    "a novelty that is halved": Mutant(
+        "fixed_network", r"tf\.square\(wanted - out\)", "0.5 * tf.square(wanted - out)"
+    ),
+    "a penalty that counts once": Mutant("graphs_in_turn", r"0\.5 \* tf\.add_n", "1.0 * tf.add_n"),
+    "a mean over all letters": Mutant(
+        "feedable_iterators", r"tf\.reduce_sum\(letters \* inside, 1\)", "tf.reduce_sum(letters, 1)"
+    ),
+    "a table's layer with another activation": Mutant(
+        "filled_tables", r"activation=tf\.nn\.tanh, name='h2'", "activation=tf.nn.relu, name='h2'"
+    ),
+    "a parallel model without momentum": Mutant("model_parallel", r", momentum=0\.9", ""),
+    "sums that begin with another value": Mutant("named_graph", r"epsilon=0\.0", "epsilon=0.1"),
+    "a gate that is not closed": Mutant(
+        "nested_loops", r"tf\.sigmoid\(x\[:, :, tf", "tf.tanh(x[:, :, tf"
+    ),
+    "a step by partial layers without momentum": Mutant("partial_layers", r", momentum=0\.9", ""),
+    "noise that is dropped with another rate": Mutant(
+        "random_seeds", r"rate=0\.4, seed=SEED", "rate=0.5, seed=SEED"
+    ),
+    "images that are resized by their nearest points": Mutant(
+        "resized_images", r"tf\.raw_ops\.ResizeBilinear\(", "tf.raw_ops.ResizeNearestNeighbor("
+    ),
+    "a speech step without momentum": Mutant("ctc_script", r", momentum=0\.9", ""),
+    "a line that is fitted faster": Mutant("last_values", r"SGD\(0\.1\)", "SGD(0.12)"),
+    "a layer with another slope": Mutant(
+        "layers_dense", r"activation=leaky_relu", "activation=tf.nn.relu"
+    ),
     "vectors that are not set before the first step": Mutant(
         "assigned_first", r"^assign_embedding\(.*\n", "", ("first-values",)
     ),

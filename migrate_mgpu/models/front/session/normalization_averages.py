@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.names import constant
+from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.removal import is_inside
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.optimizers import OPTIMIZE_LOSS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.session.graph_collections import (
     COLLECTION,
     is_dependency,
@@ -18,9 +22,13 @@ from migrate_mgpu.models.front.session.graph_collections import (
 )
 from migrate_mgpu.models.front.session.program import AverageUpdates, MadeLayer, Role, closure
 from migrate_mgpu.models.front.session.scope import Entry
+from migrate_mgpu.models.front.session.scoped_variables import ScopedVariables
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
 from migrate_mgpu.models.front.towers.loop import scope_of_towers
-from migrate_mgpu.models.ir import Mover, Step, Variables
+from migrate_mgpu.models.ir import Mover, Step, Update, Variables
+
+_BY_SCOPE = "the averages that it updates are chosen by a scope"
+_ADVICE = "ask for all of tf.GraphKeys.UPDATE_OPS"
 
 
 class AverageReader(StatementReader):
@@ -42,8 +50,33 @@ class AverageReader(StatementReader):
         call = node if self._optimizes(node) else update_ops(self.module, node)
         assert isinstance(call, ast.Call)
         if call not in self._asked:
-            self._asked[call] = AverageUpdates(call, self._mover(call))
+            self._asked[call] = AverageUpdates(call, self._mover(call), self._chosen(call))
         return self._asked[call]
+
+    def _chosen(self, call: ast.Call) -> frozenset[Variables] | None:
+        """The layers whose averages are asked for by a scope, where there are no towers.
+
+        Raises:
+            Refused: which those are is not seen.
+        """
+        scope = None if self._optimizes(call) else by_parameter(call, COLLECTION).get("scope")
+        if scope is None or is_none(scope) or self.scope.towers is not None:
+            return None
+        known, layers = ScopedVariables(self.state), self.found.layers.values()
+        normal = [one for one in layers if one.normalizes and not one.in_place]
+        chosen = {one.variables for one in normal if known.operations_begin(one, scope)}
+        if not chosen:
+            raise Refused(self.module, scope, _BY_SCOPE, _ADVICE)
+        return frozenset(chosen)
+
+    def chosen(self, node: ast.AST) -> frozenset[Variables] | None:
+        """The layers whose averages move before what stands somewhere, where a scope says that."""
+        for block in self.names.ancestors(node):
+            if isinstance(block, ast.With) and is_dependency(self.module, block):
+                call = block.items[0].context_expr
+                assert isinstance(call, ast.Call)
+                return self.asked(call.args[0]).chosen
+        return None
 
     def _optimizes(self, node: ast.AST) -> bool:
         """Whether a call is `optimize_loss`, which moves averages by itself."""
@@ -55,10 +88,7 @@ class AverageReader(StatementReader):
         scope = by_parameter(call, COLLECTION).get("scope")
         towers, entry = self.scope.towers, self.scope.entries[self.place]
         if towers is None:
-            if scope is None:
-                return None
-            text = "the averages that it updates are chosen by a scope"
-            raise Refused(self.module, call, text, "ask for all of tf.GraphKeys.UPDATE_OPS")
+            return None
         inside = is_inside(self.module, call, {towers.loop})
         first = inside and entry.first
         if scope is None:
@@ -78,19 +108,21 @@ class AverageReader(StatementReader):
             if isinstance(block, ast.With) and is_dependency(self.module, block):
                 call = block.items[0].context_expr
                 assert isinstance(call, ast.Call)
-                self.moved(self.asked(call.args[0]))
+                self.moved(self.asked(call.args[0]), in_order=True)
                 towers = self.scope.towers
                 if towers is not None and is_inside(self.module, block, {towers.loop}):
                     self.found.mover = Mover.ALL  # each with its own gradients
                 return True
         return False
 
-    def moved(self, updates: AverageUpdates) -> None:
-        """Something that is run moves averages.
+    def moved(self, updates: AverageUpdates, in_order: bool = False) -> None:
+        """Something that is run moves averages; ``in_order``: before an update, which says so.
 
         Raises:
-            Refused: something else moves those of other towers.
+            Refused: something else moves those of other towers, or they are chosen by a scope.
         """
+        if updates.chosen is not None and not in_order:
+            raise Refused(self.module, updates.call, _BY_SCOPE, _ADVICE)
         if self.found.mover not in (None, updates.mover):
             text = "the averages of other towers are moved elsewhere"
             raise Refused(self.module, updates.call, text)
@@ -138,14 +170,86 @@ class AverageReader(StatementReader):
                     and self.found.moves_averages
                     and not self._moves_in(step, made.variables)
                 ):
-                    text = "its moving averages are not updated in every step that trains it"
-                    raise Refused(self.module, made.found.call, text)
+                    self._freeze(step, made)
+        self._check_chosen()
         for step in self.found.steps:
-            moved = {v for one in step.updates if one.moves for v in self._normalizers()}
+            moved = {v for one in step.updates if one.moves for v in self._moved_by(one)}
             read = {v for unit in step.units for v in unit.reads}
             if not moved <= read:
                 text = "a step updates moving averages of layers that it does not compute"
                 raise Refused(self.module, step.updates[0].statement, text)
+
+    def _moved_by(self, update: Update) -> Iterable[Variables]:
+        return self._normalizers() if update.moved is None else update.moved
+
+    def _freeze(self, step: Step, made: MadeLayer) -> None:
+        """A step trains a layer without moving its averages, which a scope of others chose.
+
+        Raises:
+            Refused: they are not told from other values of the layer.
+        """
+        if not any(one.moved is not None for one in self.found.updates):
+            text = "its moving averages are not updated in every step that trains it"
+            raise Refused(self.module, made.found.call, text)
+        if self._is_unread(made):
+            return
+        if self._has_other_states(made):
+            text = "a step trains it without moving its averages, and it has other states"
+            raise Refused(self.module, made.found.call, text, _ADVICE)
+        known = self.found.frozen.get(step, ())
+        self.found.frozen[step] = (*known, made.variables)
+
+    def _check_chosen(self) -> None:
+        """Averages that a scope chose move once in a step, or nothing reads them.
+
+        TF1 moves those of a layer that is applied twice in no defined order.
+
+        Raises:
+            Refused: they move more than once.
+        """
+        chosen = {v for one in self.found.updates for v in one.moved or ()}
+        for made in self.found.layers.values():
+            if made.variables in chosen and len(made.applications) != 1:
+                if not self._is_unread(made):
+                    text = "the averages of what is applied twice are chosen by a scope"
+                    raise Refused(self.module, made.found.call, text, _ADVICE)
+
+    def _is_unread(self, made: MadeLayer) -> bool:
+        """Whether nothing takes the averages of a layer: all that computes it trains it."""
+        if self.found.savers or self.state.shared is not None or self.state.others:
+            return False
+        for step in self.found.steps:
+            nodes = {unit.node for unit in step.units}
+            for node, flag in made.applications:
+                if node in nodes and (flag is None or not self._is_true(flag, step)):
+                    return False
+        return True
+
+    def _has_other_states(self, made: MadeLayer) -> bool:
+        """Whether a layer may have states besides averages, or is one of several of a loop."""
+        if any(isinstance(one, ast.For) for one in self.names.ancestors(made.found.call)):
+            return True
+        if made.variables.listed or made.calls:
+            return True
+        helper = made.found.helper
+        for node in walk(helper.function.node) if helper is not None else ():
+            module = helper.function.module if helper is not None else self.module
+            if isinstance(node, (ast.For, ast.While)):
+                return True
+            if not isinstance(node, ast.Call):
+                continue
+            row = LAYERS.by_name.get(name_of(module, node))
+            if row is not None and row.keras == "Dropout":
+                return True
+            target = self.graph.target(module, node.func)
+            called = walk(target.node) if target is not None else ()
+            inner = target.module if target is not None else module
+            names = [name_of(inner, one) for one in called if isinstance(one, ast.Call)]
+            if any(n in LAYERS.by_name or n in VARIABLES.by_name for n in names):
+                return True
+            if name_of(module, node) in VARIABLES.by_name:
+                return True
+        return False
 
     def _check_in_towers(self, made: MadeLayer) -> None:
         """Averages that each tower moves where it is computed: all towers are, or none trains.
@@ -212,7 +316,7 @@ class AverageReader(StatementReader):
 
     def _moves_in(self, step: Step, variables: Variables) -> bool:
         return any(
-            (update.moves or step.moves)
+            ((update.moves and variables in self._moved_by(update)) or step.moves)
             and any(variables in unit.reads for unit in closure([update.unit]))
             for update in step.updates
         )

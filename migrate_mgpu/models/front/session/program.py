@@ -183,11 +183,13 @@ class GlobalVariables:
 class AverageUpdates:
     """What moves the averages of batch normalization: ``call`` asks for UPDATE_OPS.
 
-    ``mover``: those of which towers, where there are some.
+    ``mover``: those of which towers, where there are some. ``chosen``: those of which layers, where
+    a scope says that.
     """
 
     call: ast.Call
     mover: Mover | None = None
+    chosen: frozenset[Variables] | None = None
 
 
 @record(frozen=True, eq=False)
@@ -389,6 +391,8 @@ class SessionProgram:
     applied: dict[ast.Call, Found] = field(default_factory=dict)  # calls that have those of others
     moves_averages: bool = False  # some step moves those of batch normalization
     mover: Mover | None = None  # by which towers' batches, where there are towers
+    # Layers that a step trains without moving their averages.
+    frozen: dict[Step, tuple[Variables, ...]] = field(default_factory=dict)
     schedules: dict[ast.Call, tuple[ast.AST, Schedule]] = field(default_factory=dict)  # and units
     own_schedules: set[ast.Call] = field(default_factory=set)  # optimizers ask them themselves
     scopes: dict[ast.AST, str] = field(default_factory=dict)  # TF1's prefixes of names, by calls

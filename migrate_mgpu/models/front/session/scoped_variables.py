@@ -288,6 +288,30 @@ class ScopedVariables(StatementReader):
         name = self._scope(own[0], function, found.call)
         return (path, False) if name is None else (f"{path}{name}/", False)
 
+    def operations_begin(self, made: MadeLayer, scope: ast.expr) -> bool:
+        """Whether the names of a layer's operations begin with a scope, wherever it is applied.
+
+        TF1 numbers the scope of a network that is applied again: `generator_1/...`.
+
+        Raises:
+            Refused: that cannot be determined.
+        """
+        word = _text(scope)
+        if word is None or not word or re.search(r"/|_\d*$", word):
+            raise Refused(self.module, scope, "a scope that operations are chosen by is computed")
+        nodes = {node for node, _ in made.applications}
+        around = {one.scopes for one in self.scope.entries if one.statement in nodes}
+        plain = all(kind == "variable_scope" for scopes in around for kind, _ in scopes)
+        name, _ = self._of_layer(made)
+        first = name.partition("/")[0]
+        if len(around) != 1 or not plain or not first:
+            text = "the names of a layer's operations cannot be determined"
+            raise Refused(self.module, made.found.call, text)
+        if word.startswith(f"{first}_") or (first.startswith(word) and first != word):
+            text = f"whether the operations of `{first}` begin with `{word}` cannot be determined"
+            raise Refused(self.module, scope, text)
+        return first == word
+
     def _within(self, made: MadeLayer) -> str | None:
         """The scopes around a layer in the function that makes it, if one does."""
         call = made.calls[0] if made.calls else None

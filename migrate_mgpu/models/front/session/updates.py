@@ -358,7 +358,10 @@ class UpdateReader(StatementReader):
             self.rates.leave_to_optimizer(rate)
             rate = None
         moves = gradients is not None and self.averages.moves(gradients.node)
-        moves = self.averages.moves(statement) or moves or optimizes
+        chosen = self.averages.chosen(gradients.node) if moves and gradients is not None else None
+        if self.averages.moves(statement):
+            moves, chosen = True, self.averages.chosen(statement)
+        moves = moves or optimizes
         update = Update(
             target.id,
             statement,
@@ -374,6 +377,7 @@ class UpdateReader(StatementReader):
             sparse,
             clips,
             moves,
+            chosen,
             combined,
             tower_clips,
             mean=mean,

@@ -111,6 +111,10 @@ class StepNames:
         self.average = self._fresh("average", "average_of_variable") if self._averages else ""
         averaged = any(update.averages is not None for update in program.updates)
         self.variable = self._fresh("variable", "trained_variable") if averaged else ""
+        if program.frozen:
+            self.frozen = self._fresh("averages", "frozen_averages", "averages_of_others")
+            self.kept = self._fresh("kept", "kept_values")
+            self.frozen_one = self._fresh("average", "frozen_average")
         self.decay = self._fresh("decay", "decay_of_averages") if self._averages else ""
         self.count = self._fresh("steps", "count") if self._averages else ""
 

@@ -73,6 +73,7 @@ class StepWriter:
     def step(self, step: Step) -> list[str]:
         """A step's function, below those that only it needs, with ``\\n`` between their lines."""
         self._header(step)
+        self._keep_averages(step)
         items = self.sharing.ordered(step) or []
         if step.updates:
             limits = [u for u in step.units if self.program.limits_trained(u, step.updates)]
@@ -85,10 +86,31 @@ class StepWriter:
             self._training(shown, items, applies=False)
         else:
             self._items(items, 1)
+        self._put_averages_back(step)
         values = [bracketed(self.context.render(value)) for value in step.values]
         if values:
             self.block.line(f"return {', '.join(values)}", 1)
         return [self._text()]
+
+    def _keep_averages(self, step: Step) -> None:
+        """The averages of layers that a step trains without moving them."""
+        frozen = self.program.frozen.get(step, ())
+        if not frozen:
+            return
+        listed = [f"{self.names.variables(one)}.non_trainable_variables" for one in frozen]
+        every = listed[0] if len(listed) == 1 else f"[{', '.join(f'*{one}' for one in listed)}]"
+        self.block.line("# These averages move in other steps.", 1)
+        self.block.line(f"{self.names.frozen} = {every}", 1)
+        values = f"[{self.style.tensorflow}.convert_to_tensor({self.names.value})"
+        values += f" for {self.names.value} in {self.names.frozen}]"
+        self.block.line(f"{self.names.kept} = {values}", 1)
+
+    def _put_averages_back(self, step: Step) -> None:
+        if self.program.frozen.get(step):
+            pair = f"{self.names.frozen_one}, {self.names.value}"
+            given = f"zip({self.names.frozen}, {self.names.kept})"
+            self.block.line(f"for {pair} in {given}:", 1)
+            self.block.line(f"{self.names.frozen_one}.assign({self.names.value})", 2)
 
     def _header(self, step: Step) -> None:
         tf = self.style.tensorflow

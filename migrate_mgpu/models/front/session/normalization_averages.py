@@ -173,6 +173,9 @@ class AverageReader(StatementReader):
                     self._freeze(step, made)
         self._check_chosen()
         for step in self.found.steps:
+            for made in self.found.layers.values():
+                if made.normalizes and not made.in_place and self.scope.towers is None:
+                    self._check_all_applied(step, made)
             moved = {v for one in step.updates if one.moves for v in self._moved_by(one)}
             read = {v for unit in step.units for v in unit.reads}
             if not moved <= read:
@@ -213,6 +216,29 @@ class AverageReader(StatementReader):
                 if not self._is_unread(made):
                     text = "the averages of what is applied twice are chosen by a scope"
                     raise Refused(self.module, made.found.call, text, _ADVICE)
+
+    def _check_all_applied(self, step: Step, made: MadeLayer) -> None:
+        """A step that moves the averages of a layer computes all that does so in TF1.
+
+        UPDATE_OPS has those of each application, which run whether the loss needs them or not.
+
+        Raises:
+            Refused: it does not, and something reads the averages.
+        """
+        moving = [
+            one for one in step.updates if one.moves and made.variables in self._moved_by(one)
+        ]
+        if not moving and not step.moves:
+            return
+        nodes = {unit.node for unit in step.units}
+        last = max((call.lineno for call in self._asked), default=0)
+        for node, flag in made.applications:
+            known = getattr(node, "lineno", 0) <= last and node not in nodes
+            if known and flag is not None and self._is_true(flag, step):
+                if not self._is_unread(made):
+                    text = "its averages move by all that it is applied to, and a step has a part"
+                    advice = "ask for tf.GraphKeys.UPDATE_OPS before it is applied again"
+                    raise Refused(self.module, made.found.call, text, advice)
 
     def _is_unread(self, made: MadeLayer) -> bool:
         """Whether nothing takes the averages of a layer: all that computes it trains it."""

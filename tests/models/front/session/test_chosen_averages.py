@@ -59,3 +59,16 @@ def test_a_layer_that_draws_keeps_its_states() -> None:
     drawn = "values = tf.layers.dropout(values, 0.1, training=is_training)\n        "
     made, _ = migrated(changed(PROGRAM, (before, drawn + before)), native_sessions=True)
     assert "averages = batch_normalization.non_trainable_variables" in made
+
+
+def test_a_step_has_a_part_of_what_moves_the_averages() -> None:
+    text = PROGRAM.replace('UPDATE_OPS, scope="Maker"', "UPDATE_OPS")
+    text = text.replace('UPDATE_OPS, scope="Judge"', "UPDATE_OPS")
+    second = "noise: rng.uniform(-1, 1, [batch, noise_size]), is_training: True})\n    print"
+    fed = (f"{{{second}", f"{{real: pictures, {second}")
+    shown = (END, f"{END}print(sess.run(of_real, {{real: pictures, is_training: False}}))\n")
+    result = run(changed(text, fed, shown), bridge=True, native_sessions=True)
+    assert [one.state for one in result.programs] == ["bridge"], said(result)
+    assert any("its averages move by all that it is applied to" in one for one in said(result))
+    unread = run(changed(text, fed), bridge=True, native_sessions=True)
+    assert [one.state for one in unread.programs] == ["native"], said(unread)

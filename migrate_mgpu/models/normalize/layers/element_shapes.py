@@ -10,28 +10,58 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Optional
+from collections.abc import Mapping
+from typing import Optional, Protocol
 
-from migrate_mgpu.analysis.call_graph import Function
+from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.tables import name_of
-
-if TYPE_CHECKING:
-    from migrate_mgpu.models.normalize.layers.static_shapes import At, Dimensions, Shapes
+from migrate_mgpu.core.records import record
 
 # What gives the same elements, or some of them.
 _ALIKE = ("cache", "filter", "prefetch", "repeat", "shard", "shuffle", "skip", "take")
 _ITERATORS = ("make_initializable_iterator", "make_one_shot_iterator")
 
-Parts = list[Optional["Dimensions"]]
+Dimensions = list[Optional[int]]
+Parts = list[Optional[Dimensions]]
+
+
+@record(frozen=True, eq=False)
+class At:
+    """An expression, and what the parameters of the function around it are given."""
+
+    module: Module
+    node: ast.expr
+    given: Mapping[str, At]
+
+    def part(self, node: ast.expr) -> At:
+        """Another expression of the same function."""
+        return At(self.module, node, self.given)
+
+
+class Tensors(Protocol):
+    """What knows the dimensions of tensors."""
+
+    graph: CallGraph
+    entered: bool
+    deepest: int
+
+    def only_value(self, at: At) -> At | None: ...
+
+    def returned(self, at: At, call: ast.Call) -> At | None: ...
+
+    def number(self, at: At) -> int | None: ...
+
+    def inside(self, function: Function, node: ast.expr, deep: int) -> Dimensions | None: ...
 
 
 class Elements:
     """What datasets and their iterators give; ``shapes`` knows the tensors."""
 
-    def __init__(self, shapes: Shapes) -> None:
+    def __init__(self, shapes: Tensors) -> None:
         self.shapes = shapes
 
     def drawn(self, at: At, name: ast.Name, deep: int) -> Dimensions | None:

@@ -27,7 +27,8 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
 from migrate_mgpu.models.front.session.scope import is_session, session_calls
 from migrate_mgpu.models.normalize.functions.graph_settings import taken_arm
-from migrate_mgpu.models.normalize.layers.static_shapes import At, Shapes
+from migrate_mgpu.models.normalize.layers.element_shapes import At
+from migrate_mgpu.models.normalize.layers.static_shapes import Shapes
 from migrate_mgpu.models.normalize.layers.static_sizes import made_of, outer
 from migrate_mgpu.source.source import Edit
 

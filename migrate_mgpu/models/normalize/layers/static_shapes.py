@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Optional
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -25,9 +24,8 @@ from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.api.variables import FIRST_VALUES, VARIABLES
-from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.placeholders import PLACEHOLDERS
-from migrate_mgpu.models.normalize.layers.element_shapes import Elements
+from migrate_mgpu.models.normalize.layers.element_shapes import At, Dimensions, Elements
 from migrate_mgpu.models.normalize.layers.static_sizes import (
     ALIKE,
     LAYERS_ALIKE,
@@ -56,8 +54,6 @@ _IMAGES_ALIKE = {
 }  # fmt: skip
 _CROPS = ("image.resize_image_with_crop_or_pad", "image.resize_with_crop_or_pad")
 _SPACE = (1, 2)  # height and width, where channels come last
-
-Dimensions = list[Optional[int]]
 
 
 def normalize(module: Module, graph: CallGraph) -> list[Edit]:
@@ -126,19 +122,6 @@ def _whole(module: Module, element: ast.expr) -> ast.expr | None:
     return element if product else None
 
 
-@record(frozen=True, eq=False)
-class At:
-    """An expression, and what the parameters of the function around it are given."""
-
-    module: Module
-    node: ast.expr
-    given: Mapping[str, At]
-
-    def part(self, node: ast.expr) -> At:
-        """Another expression of the same function."""
-        return At(self.module, node, self.given)
-
-
 def _is_asked(module: Module, element: ast.expr, named: bool = False) -> bool:
     """Whether a size is one of a tensor's shape; ``named``: the shape may have a name."""
     asked = _within(module, element)
@@ -152,7 +135,7 @@ def _is_asked(module: Module, element: ast.expr, named: bool = False) -> bool:
 class Shapes:
     """The dimensions of tensors, with the numbers that the program has for them."""
 
-    deepest = _DEEP
+    deepest: int = _DEEP
 
     def __init__(self, module: Module, graph: CallGraph) -> None:
         self.module = module

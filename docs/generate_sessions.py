@@ -55,6 +55,8 @@ stay, and the findings say which.
 | `tf.losses.get_regularization_loss()`, its collection | `layer.losses`, of Keras's regularizers |
 | a variable that is fetched | `variable.numpy()`, of after the update |
 | `minimize`, `compute_gradients`, `apply_gradients` | a tape and a Keras optimizer |
+| `apply_gradients(zip([w_grad, b_grad], variables))`, which are fed | they are parameters |
+| gradients that several runs add up before they are applied | a function adds, one applies |
 | a rate or a probability that is fed | a parameter |
 | functions of the author's that several steps need | plain functions, shared |
 | `tf.layers` | Keras layers, made once |

@@ -982,6 +982,17 @@ class VariableAverages:
 
 
 @record(frozen=True, eq=False)
+class GradientSums:
+    """Sums of gradients that several runs add up; each is divided by ``divisor``, if there is one.
+
+    ``variables`` is the list of the sums.
+    """
+
+    variables: Variables
+    divisor: ast.expr | None = None
+
+
+@record(frozen=True, eq=False)
 class Update:
     """One optimizer's step on a loss, as an operation of its own: ``optimizer.minimize(loss)``.
 
@@ -1000,7 +1011,9 @@ class Update:
     that computes the gradients, where that is one of its own. ``is_loss``: where it is fetched, it
     gives its loss. ``own_rows`` are the optimizers that change only the rows of a table whose
     gradients they get, where Keras's would change all. ``upstream`` are the gradients that the loss
-    is said to have itself, instead of ones, and the unit that computes them.
+    is said to have itself, instead of ones, and the unit that computes them. ``given``: nothing is
+    differentiated, ``loss`` and ``unit`` are the gradients themselves, such as some that are fed.
+    ``sums``: what is applied are sums of gradients, which other steps compute of the loss.
     """
 
     name: str
@@ -1028,10 +1041,14 @@ class Update:
     double_rate: bool = False
     counts_alone: bool = False
     upstream: tuple[ast.expr, Unit] | None = None
+    given: bool = False
+    sums: GradientSums | None = None
 
     @property
     def made_of(self) -> tuple[Unit, ...]:
         """What computes its loss, what that is differentiated with, and its learning rate."""
+        if self.sums is not None:
+            return ()
         rates = (self.rate_of,) if isinstance(self.rate_of, Unit) else ()
         return (self.unit, *(() if self.upstream is None else self.upstream[1:]), *rates)
 

@@ -134,7 +134,8 @@ def rounding_may_explain(found: Judged) -> bool:
     updated = found.rungs[4].status == found.rungs[5].status == outcome.EQUAL
     if broken.number == 4 and updated:
         return True  # the loss may be a multiple by convention: the weights decide
-    losses = [o for rung in (found.rungs[3], found.rungs[6]) for o in rung.outputs]
+    both = (*found.rungs[3].outputs, *found.rungs[6].outputs)
+    losses = [one for one in both if one.status != NOT_COMPARED]
     if any(output.largest_relative is None for output in losses):
         return False
     if all(rung.status == outcome.EQUAL for rung in found.rungs[3:6]) and _begin_small(found):

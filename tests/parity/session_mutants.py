@@ -449,6 +449,37 @@ MUTANTS: dict[str, Mutant] = {
     "a share for the other network": Mutant(
         "copied_objects", r"share \* q \+ \(1\.0 - share\) \* p", "share * p + (1.0 - share) * p"
     ),
+    "gathered gradients that do not begin at zero again": Mutant(
+        "fed_gradients",
+        r"(update_step\(.*\))\n(.*\n).*sums\[i\] = value \* 0\n",
+        r"\1\n\2            sums[i] = value\n",
+        ("gathered-gradients",),
+    ),
+    "gathered gradients that are halved": Mutant(
+        "fed_gradients", r"sums\[i\] \+= value", "sums[i] += 0.5 * value", ("gradient-scale",)
+    ),
+    "a fed gradient whose elements are turned round": Mutant(
+        "fed_gradients",
+        r"gathered = \[of_w1, of_b1, of_w2\]",
+        "gathered = [of_w1, tf.reverse(of_b1, [0]), of_w2]",
+    ),
+    "gradients that are fed an episode too late": Mutant(
+        "fed_gradients", r"== GATHERED - 1", "== 0 and episode"
+    ),
+    "sums of gradients that do not begin at zero again": Mutant(
+        "summed_gradients", r"^ +run_begin\(\)\n", "", ("gathered-gradients",)
+    ),
+    "the last part's gradients for the sum of all": Mutant(
+        "summed_gradients", r"total\.assign_add\(", "total.assign("
+    ),
+    "a sum of gradients for their mean": Mutant(
+        "summed_gradients", r"total / PARTS for", "total for", ("gradient-scale",)
+    ),
+    "a part of a batch that is left out": Mutant(
+        "summed_gradients",
+        r"np\.split\(rows, PARTS\)",
+        "np.split(rows, PARTS)[: PARTS - batch // 3]",
+    ),
     "target network not replaced": Mutant(
         "target_network", r"^ +self\.run_replace_target\(\)\n", ""
     ),

@@ -31,7 +31,11 @@ def of(
                 "name": name,
                 "reference": _plain(before),
                 "target": _plain(after),
-                "allowed": _plain(numeric.allowed_differences(name, before, allowed, more)),
+                "allowed": _plain(
+                    numeric.allowed_differences(
+                        name, before, allowed, more, numeric.allowed_of(one)
+                    )
+                ),
             }
         )
     return found

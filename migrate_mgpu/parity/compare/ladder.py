@@ -253,7 +253,9 @@ def _losses(
 ) -> None:
     for rung, first_only in ((rungs[3], True), (rungs[6], False)):
         rung.outputs = [
-            numeric.losses(
+            Output(name, NOT_COMPARED, detail="the step is given gradients: it has no loss")
+            if first_only and a is not None and a.get("by_norm")
+            else numeric.losses(
                 name,
                 a,
                 b,
@@ -419,11 +421,14 @@ def _curves(series: Any) -> Iterator[tuple[str, list[float], list[float]]]:
 
 def _examples(series: Sequence[Any]) -> list[Output]:
     found = []
-    for name, a, b in series:
-        label = name.replace("loss", "examples", 1)
+    for i, (_, a, b) in enumerate(series):
+        label = matching.of_examples(i)
         before, after = _counts(a), _counts(b)
         if not curve(a) and not curve(b):
             found.append(Output(label, DIFFERS, detail="no step was run on either side"))
+        elif a is not None and a.get("by_norm"):
+            text = "the step is given gradients: it has no batch"
+            found.append(Output(label, NOT_COMPARED, detail=text))
         elif not before or not after or None in before or None in after:
             sides = [s for s, c in (("reference", before), ("target", after)) if not c or None in c]
             text = f"not observed in the {' and the '.join(sides)}"

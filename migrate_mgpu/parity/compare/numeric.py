@@ -34,6 +34,11 @@ def curve(series: Mapping[str, Any] | None) -> list[float]:
     return [sum(losses) / divide for losses in zip(*places)]
 
 
+def allowed_of(series: Mapping[str, Any] | None) -> float:
+    """What a series may be apart by, relative, where nothing else is asked for."""
+    return tolerances.GRADIENT if series and series.get("by_norm") else tolerances.LOSS
+
+
 def losses(
     name: str,
     a: Any,
@@ -56,15 +61,16 @@ def losses(
         sides = [s for s, c in (("reference", before), ("target", after)) if not c]
         return Output(name, DIFFERS, detail=f"no step in the {' and the '.join(sides)}")
     found = Output(name, EQUAL, largest_absolute=0.0, largest_relative=0.0, needed=0.0)
-    limits = allowed_differences(name, before, allowed, rounding)
+    default = allowed_of(a)
+    limits = allowed_differences(name, before, allowed, rounding, default)
     spare = _spare(name, before, allowed)
     for step, (x, y) in enumerate(zip(before, after)):
         difference = abs(x - y)
         if difference != difference or difference == float("inf"):
             text = f"step {step + 1}: {x} and {y}"
             return Output(name, DIFFERS, found.first_bad or step + 1, detail=found.detail or text)
-        growth = allowed.relative(name, tolerances.LOSS, step)
-        base = allowed.relative(name, tolerances.LOSS)
+        growth = allowed.relative(name, default, step)
+        base = allowed.relative(name, default)
         _widen(found, difference, abs(x))
         if x:
             at_start = max(0.0, difference - spare) / abs(x) / (growth / base if base else 1)
@@ -82,12 +88,16 @@ def losses(
 
 
 def allowed_differences(
-    name: str, before: Sequence[float], allowed: Tolerances, rounding: Sequence[float] = ()
+    name: str,
+    before: Sequence[float],
+    allowed: Tolerances,
+    rounding: Sequence[float] = (),
+    default: float = tolerances.LOSS,
 ) -> list[float]:
     """The largest difference from the reference's loss that each step may have."""
     spare = _spare(name, before, allowed)
     return [
-        spare + allowed.relative(name, tolerances.LOSS, step) * abs(value) + (more or 0.0)
+        spare + allowed.relative(name, default, step) * abs(value) + (more or 0.0)
         for step, (value, more) in enumerate(zip_longest(before, rounding[: len(before)]))
     ]
 

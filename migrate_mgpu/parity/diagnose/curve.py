@@ -35,6 +35,26 @@ def step_count(e: Evidence) -> Iterator[Diagnosis]:
     )
 
 
+def gathered(e: Evidence) -> Iterator[Diagnosis]:
+    """Steps that are given gradients, which others have gathered."""
+    bad = next((o.first_bad for o in e.broken if o.first_bad), None)
+    if e.by_norm and bad is not None and bad > 1:
+        one, other = (norms[bad - 1] if bad <= len(norms) else None for norms in e.losses())
+        if one is None or other is None:
+            return
+        yield Diagnosis(
+            "gathered-gradients",
+            "the gradients that are gathered changed",
+            POSSIBLE,
+            7,
+            [
+                f"step {bad} is given gradients whose norm is {show(other)}, it was {show(one)}",
+                "those of the steps before are the same",
+            ],
+            "the sums begin at zero again after each step, and each batch is added to them once",
+        )
+
+
 def schedule(e: Evidence) -> Iterator[Diagnosis]:
     before, after = e.rates()
     both = list(zip(before, after))
@@ -129,3 +149,4 @@ def noise(e: Evidence) -> Iterator[Diagnosis]:
 
 
 CAUSES = {7: [step_count, schedule, hyperparameters, noise]}
+OTHERWISE = {7: [gathered]}

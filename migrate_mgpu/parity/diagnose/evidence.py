@@ -59,11 +59,12 @@ class Evidence:
             return 0, 0
         name = self.broken[0].name
         old, new = self.before.get("series") or [], self.after.get("series") or []
-        for label, a, b in matching.pair_series(dict(self.before), dict(self.after)):
+        paired = matching.pair_series(dict(self.before), dict(self.after))
+        for at, (label, a, b) in enumerate(paired):
             titles = [
                 matching.title(self.before["variables"][i]) for i in (a or {}).get("variables", ())
             ]
-            mine = {label, label.replace("loss", "examples", 1)}
+            mine = {label, matching.of_examples(at)}
             mine |= {f"{kind}/{title}" for kind in ("gradients", "weights") for title in titles}
             if name in mine and a is not None and b is not None:
                 numbers = [
@@ -124,13 +125,24 @@ class Evidence:
     # Losses -----------------------------------------------------------------------------------
 
     def losses(self) -> tuple[list[float], list[float]]:
-        """The loss of each step, on both sides."""
+        """The loss of each step, on both sides; the norm of the gradients that it is given."""
         before, after = (numeric.curve(self.series_of(side) or None) for side in (False, True))
         return before, after
 
+    @property
+    def by_norm(self) -> bool:
+        """Whether its steps are given gradients, and have no loss."""
+        return any(self.series_of(side).get("by_norm") for side in (False, True))
+
     def first_losses(self) -> tuple[float, float] | None:
         one, other = self.losses()
-        if not one or not other or not math.isfinite(one[0]) or not math.isfinite(other[0]):
+        if (
+            self.by_norm
+            or not one
+            or not other
+            or not math.isfinite(one[0])
+            or not math.isfinite(other[0])
+        ):
             return None
         return one[0], other[0]
 

@@ -92,7 +92,7 @@ def scale(e: Evidence) -> Iterator[Diagnosis]:
         [
             f"the gradients of all {len(gradients)} variables are {show(ratio)} times what they "
             "were" + f"; {meaning}" * bool(meaning),
-            "the first loss is the same",
+            *([] if e.by_norm else ["the first loss is the same"]),
         ],
         "towers average gradients; under a strategy apply_gradients sums them over replicas, so "
         "the loss, and nothing else, is divided by the number of replicas",

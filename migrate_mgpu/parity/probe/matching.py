@@ -271,7 +271,8 @@ def pair_series(
     one: dict[str, Any], other: dict[str, Any]
 ) -> list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]]:
     """The loss series of two training records: ``loss``, ``loss[2]``, ... as the reference
-    counts them. A series is paired with the one that trains the same variables, otherwise
+    counts them; ``gradient-norm`` where its steps are given gradients, and have no loss. A series
+    is paired with the one that trains the same variables, otherwise
     with the next that is left; a program may take a GAN's two steps in either order. A step that
     is built beside others, and never taken, has none: a copy's, say."""
     before, after = _taken(one.get("series", [])), _taken(other.get("series", []))
@@ -289,9 +290,10 @@ def pair_series(
         if i not in partners and left:
             partners[i] = left.pop(0)
     for i, series in enumerate(before):
-        found.append((_series_name(i), series, after[partners[i]] if i in partners else None))
+        other_one = after[partners[i]] if i in partners else None
+        found.append((_series_name(i, series), series, other_one))
     for j in left:
-        found.append((_series_name(len(found)), None, after[j]))
+        found.append((_series_name(len(found), after[j]), None, after[j]))
     return found
 
 
@@ -300,8 +302,14 @@ def _taken(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one for one in series if any(one["losses"]) or one.get("variables")] or series
 
 
-def _series_name(i: int) -> str:
-    return "loss" if i == 0 else f"loss[{i + 1}]"
+def _series_name(i: int, series: dict[str, Any]) -> str:
+    name = "gradient-norm" if series.get("by_norm") else "loss"
+    return name if i == 0 else f"{name}[{i + 1}]"
+
+
+def of_examples(i: int) -> str:
+    """What the counts of examples of a step are called, by its place among the series."""
+    return "examples" if i == 0 else f"examples[{i + 1}]"
 
 
 class Carrier:

@@ -47,6 +47,9 @@ class Series:
         self.lengths: set[int] = set()  # of all batches of a step: which it trains on is not seen
         self.rates: list[float | None] = []  # the learning rate of each step
         self.seen_first: set[str] = set()
+        # A step that is given gradients, such as accumulated ones, has no loss: in its place is
+        # the norm of what is applied.
+        self.by_norm = False
 
     @property
     def steps(self) -> int:
@@ -61,6 +64,7 @@ class Series:
             "examples": [self.examples[place] for place in places],
             "lengths": sorted(self.lengths),
             "rates": self.rates,
+            **({"by_norm": True} if self.by_norm else {}),
         }
 
 
@@ -122,6 +126,8 @@ class Recorder:
         # Variables of the target that begin the first step with another value than the
         # reference's, for an assignment of either side: see `watch_creation`.
         self.first_values: list[dict[str, Any]] = []
+        # The variables of each step that a graph has, by whether it has a loss.
+        self.trained: dict[bool, list[list[int]]] = {True: [], False: []}
         self.seconds_waited = 0.0
         self.first_step_at: float | None = None
 
@@ -183,6 +189,24 @@ class Recorder:
             self._saved_at = time.monotonic()
             self.save_trace()
         return True
+
+    def norm(self, index: int, gradients: Any) -> None:
+        """Note a step that has no loss by the gradients that it is given, dense arrays."""
+        import numpy
+
+        squares = (numpy.sum(numpy.square(g.astype("float64"))) for g in gradients)
+        self.loss(index, 0, float(numpy.sqrt(sum(squares))), None)
+
+    def goes_by_norm(self, variables: list[int]) -> bool:
+        """Whether the reference trains these variables by steps that have no loss."""
+        if not self.carries or self.carried is None:
+            return False
+        partners = {j: i for i, j in self.carried["pairs"]}
+        mine = {partners[j] for j in variables if j in partners}
+        trained = self.reference()["trained"]
+        return any(map(mine.intersection, trained[False])) and not any(
+            map(mine.intersection, trained[True])
+        )
 
     def no_step(self, index: int, place: int) -> None:
         """The loss that was noted last is of no step."""
@@ -302,6 +326,8 @@ class Recorder:
             series = int(stored["series"]) if "series" in stored.files else 0  # not in old records
             text = stored["frozen"] if "frozen" in stored.files else b"[]"  # nor is this
             entries = json.loads(bytes(bytearray(text)).decode("utf-8"))
+            text = stored["trained"] if "trained" in stored.files else b"[[], []]"
+            without, having = json.loads(bytes(bytearray(text)).decode("utf-8"))
             frozen = [(entry, stored[f"frozen/{i}"]) for i, entry in enumerate(entries)]
             begun = {
                 i: stored[f"begun/{i}"]
@@ -316,6 +342,7 @@ class Recorder:
             "series": series,
             "carrier": carrier,
             "frozen": frozen,
+            "trained": {False: without, True: having},
         }
 
     def frozen_values(self, own: list[tuple[dict[str, Any], Any]]) -> list[tuple[int, Any]]:
@@ -390,6 +417,8 @@ class Recorder:
             arrays["series"] = numpy.int64(len(self.series))
             text_of_frozen = json.dumps([entry for entry, _ in self.frozen]).encode("utf-8")
             arrays["frozen"] = numpy.frombuffer(text_of_frozen, dtype="uint8")
+            trained = json.dumps([self.trained[False], self.trained[True]]).encode("utf-8")
+            arrays["trained"] = numpy.frombuffer(trained, dtype="uint8")
             arrays.update((f"frozen/{i}", value) for i, (_, value) in enumerate(self.frozen))
             with self._open(path + ".part", "wb") as stream:
                 numpy.savez(stream, variables=numpy.frombuffer(text, dtype="uint8"), **arrays)

@@ -137,6 +137,8 @@ class EagerWatch:
             )
             if other.steps >= 1 and shared:
                 self._read_after_one(number)
+        if known.by_norm:
+            return  # what is differentiated is one part of a step, or of none
         if replica == 0:
             self._batches.keep_taken(series)
         if graph is not None and all(one is not self._function for one in self._differentiate):
@@ -178,7 +180,9 @@ class EagerWatch:
                 number = self._series[key] = len(set(self._series.values()))
                 self._register(variables)
                 indices = sorted(self._indices[id(v)] for v in variables)
-                self.recorder.get_series(number).variables = indices
+                entry = self.recorder.get_series(number)
+                entry.variables = indices
+                entry.by_norm = self.recorder.goes_by_norm(indices)
             return self._series[key]
 
     def _resumed(self, variables: list[Any]) -> int | None:
@@ -270,13 +274,13 @@ class EagerWatch:
 
         self._times(key, values, keep)
 
-    def _times(self, key: Any, values: list[Any], keep: Any, most: int = 1) -> None:
-        """Give the values of the first executions to ``keep``."""
+    def _times(self, key: Any, values: list[Any], keep: Any, most: int | None = 1) -> None:
+        """Give the values of the first executions to ``keep``, or of all."""
 
         def wanted() -> bool:
             with self.recorder.lock:
                 self._calls[key] = self._calls.get(key, 0) + 1
-                return self._calls[key] <= most
+                return most is None or self._calls[key] <= most
 
         if tools.tf("eager.context").executing_eagerly():
             if wanted():
@@ -308,6 +312,8 @@ class EagerWatch:
             return
         found = [(g, tools.variable(v)) for g, v in pairs]
         found = [(g, v) for g, v in found if g is not None and v is not None]
+        if found and self.recorder.carries and self.recorder.reference()["trained"][False]:
+            self._by_norm(found)
         owners = {self._indices[id(v)] for _, v in found if id(v) in self._indices}
         if owners:
             self._first(min(owners), 0, "applied", found)
@@ -315,6 +321,24 @@ class EagerWatch:
             self._declared.optimizer(series, optimizer)
             if tools.tf("eager.context").executing_eagerly():
                 self._declared.rate(series)
+
+    def _by_norm(self, found: list[Any]) -> None:
+        """Note the steps that the reference has no losses for."""
+        known = [n for (ids, _), n in self._series.items() if {id(v) for _, v in found} <= ids]
+        self.recorder.trains()
+        number = known[0] if known else self._series_of([v for _, v in found])
+        if not self.recorder.get_series(number).by_norm:
+            return
+        function = self._function
+
+        def note(*gradients: Any) -> None:
+            if function is not None and all(one is not function for one in self._differentiate):
+                self._differentiate.append(function)  # the next call begins a further step
+            self.recorder.norm(number, gradients)
+            self._declared.rate(number)
+
+        values = [tools.dense(g) for g, _ in found]
+        self._times(("norm", number, id(found)), values, note, most=None)
 
     def _applied_series(self, found: list[Any], optimizer: Any) -> int:
         """The series of what is applied: a second optimizer of the same variables has its own,

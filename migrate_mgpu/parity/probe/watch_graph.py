@@ -234,7 +234,8 @@ class GraphWatch:
             extra.update(self._batches.fetches(plan, train_op, graph))
             if train_op.rate is not None and graph.is_fetchable(train_op.rate):
                 extra["rate", train_op.index] = train_op.rate
-            if "gradient" not in self.recorder.get_series(train_op.index).seen_first:
+            first = "gradient" not in self.recorder.get_series(train_op.index).seen_first
+            if first or not train_op.losses:
                 for replica, pairs in train_op.pairs.items():
                     for i, (gradient, _) in enumerate(pairs):
                         if gradient is not None:
@@ -281,6 +282,10 @@ class GraphWatch:
         if first:
             for train_op in graph_ops:
                 recorder.get_series(train_op.index).seen_first.add("initial")
+                moved = {v.name for v in train_op.variables()}
+                recorder.trained[bool(train_op.losses)].append(
+                    [index for index, v in known if v.name in moved]
+                )
             recorder.unused += _unused(session.graph, variables)
             if recorder.carries and (model == 0 or recorder.reference_with(model)):
                 for j, value in recorder.carry(recorder.variables):
@@ -360,19 +365,24 @@ class GraphWatch:
                     counted.add(sources)
                 value = found["loss", train_op.index, place]
                 recorder.loss(train_op.index, place, float(numpy.sum(value)), examples)
+            if not train_op.losses:
+                series.by_norm = True
+                recorder.norm(train_op.index, self._totals(train_op, found).values())
             if ("rate", train_op.index) in found:
                 recorder.rate(train_op.index, float(found["rate", train_op.index]))
             if "gradient" not in series.seen_first:
                 series.seen_first.add("gradient")
                 if not recorder.is_first_of(train_op.index):
                     continue
-                self._gradients(train_op, found)
+                for at, gradient in self._totals(train_op, found).items():
+                    recorder.array("gradient", at, gradient)
                 assert self._last is not None
                 stepped = [(i, v) for i, v in self._last[1] if i in series.variables]
                 self._stepped.append((self._last[0], stepped))
         recorder.check_enough()
 
-    def _gradients(self, train_op: Any, found: dict[Any, Any]) -> None:
+    def _totals(self, train_op: Any, found: dict[Any, Any]) -> dict[int, Any]:
+        """The gradients that were applied, dense, by their variables."""
         import numpy
 
         totals: dict[int, Any] = {}
@@ -389,8 +399,7 @@ class GraphWatch:
                     numpy.add.at(value, found[key + ("indices",)], values)
                 at = self.recorder.variable(variable.name, variable.shape, "", train_op.model)
                 totals[at] = totals[at] + value if at in totals else value
-        for at, value in totals.items():
-            self.recorder.array("gradient", at, value)
+        return totals
 
     def _read(self, session: Any, known: list[tuple[int, Any]], kind: str) -> None:
         tensors = [tools.reading(tools.components(variable)[0]) for _, variable in known]

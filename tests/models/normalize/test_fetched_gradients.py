@@ -16,11 +16,19 @@ PROGRAM = PROGRAM.replace(COMPUTED, f"unused = optimizer.minimize(cost)\n{COMPUT
 LISTED = "compute_gradients(cost, [slope, shift])"
 APPLIED, AGAIN = "apply_gradients = opt", "    for step in range(2):"
 PAIRS = "what `pairs` fetches cannot be determined"
+ZEROS = "tf.Variable(tf.zeros([1]))"
+SHIFT = f"shift = {ZEROS}"
 TWO = "one optimizer minimizes two losses"
 
 # What is changed, and what the finding says then.
 STAYS = {
-    "the variables are not told": ([(LISTED, "compute_gradients(cost)")], PAIRS),
+    "a function makes a variable": (
+        [
+            (LISTED, "compute_gradients(cost)"),
+            (SHIFT, f"def made():\n    return {ZEROS}\n\nshift = made()"),
+        ],
+        PAIRS,
+    ),
     "the pairs are others below": (
         [(APPLIED, f"pairs = [(g * 2, v) for g, v in pairs]\n{APPLIED}")],
         "what happens to the gradients here cannot be analyzed",
@@ -40,6 +48,11 @@ def test_it_stays(case: str) -> None:
     result = run(changed(PROGRAM, *pairs), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
     assert any("the session stays" in one and reason in one for one in said(result)), said(result)
+
+
+def test_variables_by_their_names() -> None:
+    after = native(changed(PROGRAM, (LISTED, "compute_gradients(cost)")))
+    assert "slope_gradient, shift_gradient = tf.gradients(cost, [slope, shift])" in after
 
 
 def test_the_only_variable() -> None:

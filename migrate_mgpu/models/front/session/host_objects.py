@@ -298,7 +298,7 @@ class VariableCopy:
     ``node`` is the list. ``variable`` is what each is called there, ``loop`` gives it and its
     source their names, of ``pairs``. ``lists`` are the expressions in there that are variables
     of a scope. Where each is limited (`[p.assign(tf.clip_by_value(p, -1, 1)) for p in weights]`)
-    the loop has that name alone.
+    the loop has that name alone. ``adds``: gradients are added to sums of them, ``variable``.
     """
 
     node: ast.ListComp
@@ -307,6 +307,7 @@ class VariableCopy:
     loop: ast.expr
     pairs: ast.expr
     lists: dict[ast.expr, tuple[Variables, ...]]
+    adds: bool = False
 
     @property
     def limits(self) -> bool:

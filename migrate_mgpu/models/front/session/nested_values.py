@@ -16,7 +16,7 @@ _DEEP = 20  # methods of datasets, and names
 _SEVERAL = {
     "split", "unstack", "meshgrid", "tuple", "unique", "unique_with_counts", "setdiff1d",
     "clip_by_global_norm", "gradients", "dynamic_partition", "linalg.svd", "svd", "linalg.qr", "qr",
-    "nn.moments", "nn.weighted_moments", "nn.top_k",
+    "nn.moments", "nn.weighted_moments", "nn.top_k", "trainable_variables",
 }  # fmt: skip
 # What makes a dataset of another one whose elements are alike.
 _ALIKE = (

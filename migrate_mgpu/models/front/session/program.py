@@ -47,6 +47,7 @@ from migrate_mgpu.models.ir import (
     Run,
     Schedule,
     SharedGraph,
+    ShownGradients,
     Step,
     TowerInput,
     Unit,
@@ -487,6 +488,16 @@ class SessionProgram:
         copy = self.copies.get(unit.node)
         trained = {v for one in updates for some in one.variables for v in (some, *some.listed)}
         return copy is not None and copy.limits and bool(trained & {*unit.assigns})
+
+    def computed_in(self, step: Step) -> list[Update]:
+        """The updates whose gradients a step computes: it need not apply them."""
+        own = [one for one in step.updates if one.sums is None]
+        return [*own, *(one for one in self.shown_in(step) if one not in own)]
+
+    def shown_in(self, step: Step) -> list[Update]:
+        """The updates whose gradients something in a step tells of, or adds to sums."""
+        calls = {unit.computed for unit in step.units if isinstance(unit, ShownGradients)}
+        return [one for one in self.updates if one.computed in calls]
 
     def all_client_calls(self) -> list[tuple[ast.Call, GraphClient]]:
         """The calls of clients by the scope and by other clients."""

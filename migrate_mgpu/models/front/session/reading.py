@@ -161,6 +161,7 @@ class _Reader(StatementReader):
         self.copies = VariableCopyReader(
             state, self.updates.scoped, self.variables, self.driving.summaries.takes
         )
+        self.updates.sums.takes = self.driving.summaries.takes
         self.metrics = MetricReader(state)
         self.iterators = IteratorReader(state, self.driving.summaries.takes)
         self.clients.iterators = ClientIteratorReader(state, self.iterators, self.eager_values)
@@ -223,6 +224,7 @@ class _Reader(StatementReader):
         self.units.collections.finish()
         self.driving.finish()
         self.copies.finish()
+        self.updates.sums.finish()
         self.iterators.finish()
         self.variable_averages.finish()
         BeginningReader(self.state).finish()
@@ -743,10 +745,13 @@ class _Reader(StatementReader):
             assigned = self.driving.assignments.made(value)
             if assigned is not None and isinstance(assigned.variable, ast.Name):
                 return self._assigns(statement, target, assigned, assigned.variable)
-        copied = self.copies.read(statement, target)
+        copied = self.updates.sums.made(statement, target)
+        copied = copied or self.updates.sums.added(statement, target)
+        copied = copied or self.copies.read(statement, target)
         if copied is not None:
             return copied
-        gradients = self.updates.gradients.assigned(target, value)
+        fetched = self._is_only_fetched(target, value)
+        gradients = None if fetched else self.updates.gradients.assigned(target, value)
         if gradients is not None:
             for name in walk(target):
                 if isinstance(name, ast.Name) and name.id in gradients:
@@ -799,6 +804,25 @@ class _Reader(StatementReader):
         if self.eager_values.assigned(statement):
             return Role.COMPUTED
         return self.units.assigned(statement, target)
+
+    def _is_only_fetched(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether runs fetch the gradients that a statement computes, and nothing else has them."""
+        if not isinstance(target, ast.Name) or name_of(self.module, value) != "gradients":
+            return False
+        mentions = [
+            one
+            for one in self.names.mentions(target.id, self.names.scope_of_name[target])
+            if isinstance(one.ctx, ast.Load)
+        ]
+        return bool(mentions) and all(map(self._is_fetched, mentions))
+
+    def _is_fetched(self, mention: ast.expr) -> bool:
+        listed = self.names.parents[mention]
+        fetches = listed if isinstance(listed, (ast.List, ast.Tuple)) else mention
+        call = self.names.parents[fetches]
+        func = call.func if isinstance(call, ast.Call) else None
+        runs = isinstance(func, ast.Attribute) and func.attr == "run"
+        return isinstance(call, ast.Call) and runs and call.args[:1] == [fetches]
 
     def _is_alias(self, target: ast.expr, value: ast.expr) -> bool:
         """`train_op = apply_gradient_op`: an update, or all variables, by one more name."""

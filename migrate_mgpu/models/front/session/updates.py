@@ -16,6 +16,7 @@ from migrate_mgpu.api.variables import COUNTERS
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.optimizers import made_optimizer, may_get_rows
 from migrate_mgpu.models.front.session.expressions import is_all_variables
+from migrate_mgpu.models.front.session.gradient_sums import GradientSumReader
 from migrate_mgpu.models.front.session.gradients import COMPUTING, GradientReader, check_gates
 from migrate_mgpu.models.front.session.graph_collections import waits_for
 from migrate_mgpu.models.front.session.normalization_averages import AverageReader
@@ -41,6 +42,7 @@ from migrate_mgpu.models.ir import (
     Collected,
     Decoding,
     Gathered,
+    GradientSums,
     LearningRate,
     Operation,
     Optimizer,
@@ -81,6 +83,7 @@ class UpdateReader(StatementReader):
         self.averages = averages
         self.rates = RateReader(state, units)
         self.scoped = ScopedVariables(state)
+        self.sums = GradientSumReader(state, self.every_of, self._is_fixed)
 
     @cached_property
     def gradients(self) -> GradientReader:
@@ -199,7 +202,13 @@ class UpdateReader(StatementReader):
         """`train = optimizer.apply_gradients(zip(gradients, variables))`"""
         given = NamedArguments(self.module, call, _APPLY).rest
         pairs = given.get("grads_and_vars")
+        summed = self.sums.applied(pairs) if pairs is not None else None
+        if summed is not None:
+            return self._apply_sums(statement, target, call, made, given, *summed)
         found = self.gradients.read(pairs) if pairs is not None else None
+        known = self._given(pairs) if pairs is not None and found is None else None
+        if known is not None:
+            return self._apply_given(statement, target, call, made, given, *known)
         if found is None or found.holds is not Holds.PAIRS:
             text = "what happens to the gradients before they are applied cannot be analyzed"
             raise Refused(self.module, pairs or call, text)
@@ -213,6 +222,99 @@ class UpdateReader(StatementReader):
         return self._update(
             statement, target, call, optimizer, name, {"loss": found.loss, **more}, found
         )
+
+    def _apply_sums(
+        self,
+        statement: ast.Assign,
+        target: ast.Name,
+        call: ast.Call,
+        made: ast.expr,
+        given: Mapping[str, ast.expr],
+        sums: GradientSums,
+        gradients: Gradients,
+    ) -> Role:
+        """`train = optimizer.apply_gradients(zip(sums, variables))`, of sums of gradients."""
+        optimizer, name = self._of_step(call, made)
+        if gradients.optimizer not in ("", name):
+            text = "these gradients are computed by another optimizer"
+            raise Refused(self.module, call, text)
+        told: dict[str, ast.expr] = {"loss": gradients.loss}
+        if gradients.var_list is not None:
+            told["var_list"] = gradients.var_list
+        if "global_step" in given:
+            told["global_step"] = given["global_step"]
+        return self._update(statement, target, call, optimizer, name, told, gradients, sums=sums)
+
+    def _given(self, pairs: ast.expr) -> tuple[ast.expr, tuple[Variables, ...]] | None:
+        """The gradients of `zip([of_w, of_b], variables)`, which are fed, and their variables."""
+        if not isinstance(pairs, ast.Call) or not isinstance(pairs.func, ast.Name):
+            return None
+        if self.names.qualname(pairs.func) != "builtins.zip" or len(pairs.args) != 2:
+            return None
+        given, told = pairs.args
+        gradients = self.names.only_value(given) if isinstance(given, ast.Name) else given
+        if not isinstance(gradients, (ast.List, ast.Tuple)):
+            return None
+        every = self.every_of(told)
+        variables = every.variables if every is not None else self.variables.told(told)
+        fed = [isinstance(one, ast.Name) and self._is_fed(one) for one in gradients.elts]
+        if not all(fed) or not all(one.collected is Collected.ONE for one in variables):
+            return None
+        return (given, variables) if len(fed) == len(variables) else None
+
+    def _is_fed(self, name: ast.Name) -> bool:
+        return isinstance(self.meanings.get(name.id), Placeholder)
+
+    def _apply_given(
+        self,
+        statement: ast.Assign,
+        target: ast.Name,
+        call: ast.Call,
+        made: ast.expr,
+        told: Mapping[str, ast.expr],
+        gradients: ast.expr,
+        variables: tuple[Variables, ...],
+    ) -> Role:
+        """`train = optimizer.apply_gradients(zip([of_w, of_b], [w, b]))`: what is fed is applied.
+
+        Raises:
+            Refused: there are towers, or more is done by such a step.
+        """
+        optimizer, name = self._of_step(call, made)
+        rate = self.rates.rate_of(optimizer.arms[0])
+        if self.scope.towers is not None or rate is not None or len(optimizer.arms) > 1:
+            text = "gradients that are fed, beside towers or with a rate that changes"
+            raise Refused(self.module, call, text)
+        if self.averages.moves(statement):
+            raise Refused(self.module, call, "averages move with gradients that are fed")
+        others = [one for one in self.found.updates if one.optimizer is optimizer]
+        if others:
+            self._check_shared(call, optimizer, [variables, *(one.variables for one in others)])
+        meaning = self.meanings.get(gradients.id) if isinstance(gradients, ast.Name) else None
+        unit = meaning if isinstance(meaning, Unit) else self.units.unit(gradients, self.place)
+        plain = optimizer.kinds == {"gradient_descent"}
+        if not plain and self._may_be_double([unit], variables, None):
+            text = "its variables may be float64: TF1 rounds what an optimizer is given to float32"
+            raise Refused(self.module, call, text, "make the variables and what is fed float32")
+        counts = self._counter(told.get("global_step"))
+        self.state.only_binding(target, in_turn=True)
+        update = Update(
+            target.id,
+            statement,
+            optimizer,
+            name,
+            gradients,
+            unit,
+            self.place,
+            variables,
+            counts,
+            counts_alone=counts is None and self._counts(told.get("global_step")),
+            given=True,
+        )
+        self._check_before(update)
+        self.found.updates.append(update)
+        self.meanings[target.id] = update
+        return Role.UPDATE
 
     def optimize_loss(self, statement: ast.Assign, target: ast.Name, call: ast.Call) -> Role:
         """`tf.contrib.layers.optimize_loss`: it moves averages first, and may clip."""
@@ -265,6 +367,7 @@ class UpdateReader(StatementReader):
         given: Mapping[str, ast.expr],
         gradients: Gradients | None,
         optimizes: bool = False,
+        sums: GradientSums | None = None,
     ) -> Role:
         """``optimizes``: the step is that of `optimize_loss`, which is its loss as well."""
         clips = gradients.clips if gradients is not None else ()
@@ -387,7 +490,13 @@ class UpdateReader(StatementReader):
             double_rate=any(self._is_double(one) for one in _feeds(rate)),
             counts_alone=counts is None and self._counts(given.get("global_step")),
             upstream=gradients.upstream if gradients is not None else None,
+            sums=sums,
         )
+        if sums is not None:
+            self.sums.check_of(sums, trained, call)
+            if rate is not None or moves:
+                text = "sums of gradients are applied with a rate that changes, or averages"
+                raise Refused(self.module, call, text)
         if update.upstream is not None and self.scope.towers is not None:
             raise Refused(self.module, call, "`tf.gradients` with `grad_ys`, beside towers")
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:

@@ -360,7 +360,7 @@ class LayerWriter:
     def _samples(self, part: Part, context: Context) -> dict[str, str]:
         """What a shared function is called with to be traced: of each that it takes, by name."""
         steps = self.program.steps
-        trained = (step for step in steps if part.builds in step.updates)
+        trained = (step for step in steps if part.builds in self.program.computed_in(step))
         computed = (step for step in steps if {*part.units} <= {*step.units})
         step = next(chain(trained, computed), None)
         if step is None:  # nothing runs what trains, and no step computes all of it

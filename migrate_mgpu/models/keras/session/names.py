@@ -110,7 +110,9 @@ class StepNames:
         }
         self.average = self._fresh("average", "average_of_variable") if self._averages else ""
         averaged = any(update.averages is not None for update in program.updates)
-        self.variable = self._fresh("variable", "trained_variable") if averaged else ""
+        summed = any(update.sums is not None for update in program.updates)
+        self.variable = self._fresh("variable", "trained_variable") if averaged or summed else ""
+        self.total = self._fresh("total", "total_of_gradients") if summed else ""
         if program.frozen:
             self.frozen = self._fresh("averages", "frozen_averages", "averages_of_others")
             self.kept = self._fresh("kept", "kept_values")
@@ -268,8 +270,9 @@ class StepNames:
         values = values if len(values) == len(step.values) else []
         found: list[str] = []
         assigning = [unit for unit in step.units if unit.assigns]
-        made = [u.node.value for u in assigning if isinstance(u.node, ast.Assign)]
         copies = [unit for unit in assigning if unit.node in self.program.copies]
+        others = [unit.node for unit in assigning if unit not in copies]
+        made = [one.value for one in others if isinstance(one, ast.Assign)]
         if copies and not step.values and not step.updates:
             return [f"run_{name}" for unit in copies[:1] for name in sorted(given_by(unit))]
         if len(step.values) == len(made) == 1 and not step.updates:
@@ -284,6 +287,9 @@ class StepNames:
             found.append(f"{update.name}_step" if alone else "train_step")
             if values:
                 found.append(f"train_and_compute_{'_and_'.join(values)}")
+        elif sums := [unit for unit in copies if self.program.copies[unit.node].adds]:
+            what = [*(name for unit in sums for name in sorted(given_by(unit)))]
+            found.append("_and_".join([*what, *(f"compute_{value}" for value in values)]))
         elif 0 < len(values) < 3:
             found.append(f"compute_{'_and_'.join(values)}")
         else:

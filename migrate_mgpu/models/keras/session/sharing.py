@@ -72,7 +72,7 @@ class Sharing:
     @property
     def network(self) -> Part | None:
         """The part that all who train have, made of placeholders alone."""
-        training = [set(step.units) for step in self.program.steps if step.updates]
+        training = [set(step.units) for step in self.program.steps if self._computed(step)]
         fed = {placeholder.name for placeholder in self.program.placeholders}
         fed |= {name for u in self._units if isinstance(u, TowerInput) for name in u.names}
         for part in self.parts:
@@ -133,8 +133,9 @@ class Sharing:
         return found
 
     def _fed(self, update: Update) -> list[Placeholder]:
-        """The placeholders that all steps which run an update are fed."""
-        steps = [step for step in self.program.steps if update in step.updates]
+        """The placeholders that all steps are fed which compute what an update differentiates."""
+        program = self.program
+        steps = [step for step in program.steps if update in program.computed_in(step)]
         return (
             [one for one in steps[0].feeds if all(one in step.feeds for step in steps)]
             if (steps)
@@ -199,7 +200,7 @@ class Sharing:
             for unit in step.units:
                 if unit not in inside:
                     wanted.update(self.reads(unit))
-            wanted |= _given(step)
+            wanted |= self._given(step)
         for unit in units:
             for name in sorted(given_by(unit)):
                 if name in wanted:
@@ -301,15 +302,18 @@ class Sharing:
                     local[name] = unit
             for name in item.gives:
                 now[name] = local[name]
-        return all(now.get(name) is last.get(name) for name in _given(step))
+        return all(now.get(name) is last.get(name) for name in self._given(step))
 
+    def _computed(self, step: Step) -> list[Update]:
+        return self.program.computed_in(step)
 
-def _given(step: Step) -> set[str]:
-    """The names that a step returns, differentiates, or has as a learning rate."""
-    read = (*step.values, *(u.loss for u in step.updates), *(u.rate for u in step.updates))
-    given = {one.id for one in read if isinstance(one, ast.Name)}
-    upstream = (one.upstream[0] for one in step.updates if one.upstream is not None)
-    return given | {name.id for one in upstream for name in names_in(one)}
+    def _given(self, step: Step) -> set[str]:
+        """The names that a step returns, differentiates, or has as a learning rate."""
+        computed = self._computed(step)
+        read = (*step.values, *(u.loss for u in computed), *(u.rate for u in computed))
+        given = {one.id for one in read if isinstance(one, ast.Name)}
+        upstream = (one.upstream[0] for one in computed if one.upstream is not None)
+        return given | {name.id for one in upstream for name in names_in(one)}
 
 
 def _is_shared(unit: Unit) -> bool:

@@ -78,11 +78,14 @@ class StepWriter:
         if step.updates:
             limits = [u for u in step.units if self.program.limits_trained(u, step.updates)]
             items = [item for item in items if item not in limits]
-            self._training(step.updates, items, self._may_end(step))
+            if any(one.given or one.sums is not None for one in step.updates):
+                self._given(step.updates, items)
+            else:
+                self._training(step.updates, items, self._may_end(step))
             self._items(limits, 1 + self._may_end(step))
             for update in step.updates:
                 self._counted(update, 1 + self._may_end(step))
-        elif shown := self._shown(step):
+        elif shown := self.program.shown_in(step):
             self._training(shown, items, applies=False)
         else:
             self._items(items, 1)
@@ -197,6 +200,13 @@ class StepWriter:
         assert isinstance(node, ast.stmt)
         copy = self.program.copies[node]
         self.block.comments(node, outer)
+        if copy.adds:
+            total, value, sums = self.names.total, self.names.value, copy.variable.id
+            update = self._summing(copy)
+            gradients = self.names.gradients_of(update, several=False)
+            self.block.line(f"for {total}, {value} in zip({sums}, {gradients}):", outer)
+            self.block.line(f"{total}.assign_add({value})", outer + 1)
+            return
         for listed, variables in copy.lists.items():
             if isinstance(listed, ast.Name):
                 above = leading(self.block.source, self.program.listing(listed))
@@ -207,6 +217,14 @@ class StepWriter:
         pairs, value = self.context.render(copy.pairs), self.context.render(copy.value)
         self.block.line(f"for {self._loop_names(copy.loop)} in {pairs}:", outer)
         self.block.line(f"{copy.variable.id}.assign({value})", outer + 1)
+
+    def _summing(self, copy: VariableCopy) -> Update:
+        """What applies the sums that gradients are added to."""
+        return next(
+            one
+            for one in self.program.updates
+            if one.sums is not None and one.sums.variables.name == copy.variable.id
+        )
 
     def _first(self, listed: ast.Name) -> VariableCopy:
         """The first that needs a list, which has its comments."""
@@ -228,11 +246,6 @@ class StepWriter:
         return any(unit.node in program.drawn for unit in step.units) and bool(
             counted or program.restarts or program.savers
         )
-
-    def _shown(self, step: Step) -> list[Update]:
-        """The updates whose gradients something in a step tells of."""
-        calls = {unit.computed for unit in step.units if isinstance(unit, ShownGradients)}
-        return [one for one in self.program.updates if one.computed in calls]
 
     def _training(
         self,
@@ -287,6 +300,30 @@ class StepWriter:
             unit = self.block.source.indent_unit
             self.block.lines[begin:] = [unit + line for line in self.block.lines[begin:]]
             self.block.lines.insert(begin, f"{self.block.indent}{unit}{header}")
+
+    def _given(self, updates: Sequence[Update], items: Iterable[Unit | Part]) -> None:
+        """Gradients that are computed elsewhere are applied.
+
+        Raises:
+            Refused: others are computed in the same step.
+        """
+        update = updates[0]
+        if len(updates) > 1:
+            text = "gradients that are fed are applied in a step with others"
+            raise Refused(self.program.scope.module, update.statement, text)
+        self._items(items, 1)
+        header = self._on(update.place)
+        if header:
+            self.block.line(header, 1)
+        given = self.context.render(update.loss)
+        if update.sums is not None:
+            total, given = self.names.total, update.sums.variables.name
+            if update.sums.divisor is not None:
+                divisor = self.context.render(update.sums.divisor)
+                given = f"[{total} / {divisor} for {total} in {given}]"
+        pairs = f"zip({given}, {self.names.trained(update)})"
+        line = f"{self.names.optimizer(update)}.apply_gradients({pairs})"
+        self.block.line(line, 1 + bool(header))
 
     def _within(
         self, items: Sequence[Unit | Part], differentiated: Iterable[Unit]

@@ -171,6 +171,12 @@ class UpdateWriter:
             lines.append(f"{optimizer}.build({every[0]})")
         elif update is alike[-1]:
             lines.append(f"{optimizer}.build([{', '.join(f'*{name}' for name in every)}])")
+        if update.sums is not None:
+            tf, variable = self.style.tensorflow, self.names.variable
+            sums = update.sums.variables
+            zeros = f"{tf}.Variable({tf}.zeros_like({variable}), trainable=False)"
+            each = f"for {variable} in {self.names.trained(update)}"
+            lines.append(f"{sums.name} = [{zeros} {each}]")
         if self.devices.are_named and update is alike[-1]:
             lines += [_NO_XLA, f"{optimizer}.jit_compile = False"]
         if update.averages is not None and update.averages.maker:

@@ -164,7 +164,7 @@ class TowerStepWriter(StepWriter):
         ]
         give = [u.value.id for u in combined if isinstance(u, Gathered) and u.value is not None]
         give += last
-        give += [self.names.gradients] if self._shown(step) else []
+        give += [self.names.gradients] if self.program.shown_in(step) else []
         if not give and step.updates and self._may_end(step):
             loss = step.updates[0].loss  # what is counted waits for it
             give += [loss.id] if isinstance(loss, ast.Name) else []
@@ -291,7 +291,7 @@ class TowerStepWriter(StepWriter):
         if step.updates:
             self._comments(Above.REPLICA, 0)
         block.line(f"def {self.names.replica(step)}({', '.join([*plan.take, *plan.given])}):")
-        updates = step.updates or tuple(self._shown(step))
+        updates = step.updates or tuple(self.program.shown_in(step))
         if updates:
             applies = bool(step.updates)
             self._training(updates, plan.tower, applies and self._may_end(step), applies)

@@ -12,7 +12,7 @@ becomes
     w_gradient_value, w_value, _ = sess.run([w_gradient, w, train_op])
     values = [(w_gradient_value, w_value)]
 
-where the variables are told, or the program has one alone. And what minimizes by gradient descent,
+where the variables are told, or have names. And what minimizes by gradient descent,
 which makes no variable, and is never run, goes.
 """
 
@@ -25,17 +25,15 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.analysis.style import spelling
-from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.normalize.data.feedable_iterators import is_executed
+from migrate_mgpu.models.normalize.data.fetched_variables import trained_names
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout, without_paragraph
 
 _COMPUTED = ("loss", "var_list")
 _RUN = ("fetches", "feed_dict")
-_MAKERS = ("Variable", "get_variable")
-# What makes variables otherwise.
-_OTHERS = ("layers", "contrib", "keras", "nn.rnn_cell", "nn.dynamic_rnn", "nn.static_rnn")
 _DESCENT = ("train.GradientDescentOptimizer",)
 
 
@@ -123,20 +121,7 @@ class _Pairs:
             return names if len(names) == len(told.elts) else []
         if told is not None:
             return []
-        known = calls_of_names(self.module)
-        made = [call for name in _MAKERS for call in known.get(name, ())]
-        others = [name for name in known if name.startswith(_OTHERS)]
-        statement = self.names.parents[made[0]] if len(made) == 1 else None
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        plain = made and not any(one.arg == "trainable" for one in made[0].keywords)
-        if others or not plain or not isinstance(target, ast.Name):
-            return []
-        if self.module.imported or self.names.scope_at(made[0]) is not self.names.module_scope:
-            return []  # others may make one
-        loops = (ast.For, ast.While, *(ast.ListComp, ast.GeneratorExp))
-        if any(isinstance(one, loops) for one in self.names.ancestors(made[0])):
-            return []
-        return [target.id] if self.names.only_binding(target) is not None else []
+        return trained_names(self.module, self.call)
 
     # -- runs -------------------------------------------------------------------------------
 

@@ -104,6 +104,4 @@ STAYS = {
 def test_what_may_be_something_else_stays(text: str) -> None:
     result = run(text, native_sessions=True, bridge=True)
     assert [one.state for one in result.programs] == ["bridge"], said(result)
-    assert any("on the bridge: `self.sess`" in one for one in said(result)), said(
-        result
-    )
+    assert any("on the bridge: `self.sess`" in one for one in said(result)), said(result)

@@ -236,11 +236,14 @@ class CompletenessCheck(StatementReader):
                 if self._check_captured(name, value, unit.place, unit):
                     break
         for update in self.found.updates:
-            for clip in (*update.clips, *update.tower_clips):
-                for limit in clip.limits:
-                    for name in (one for one in walk(limit) if isinstance(one, ast.Name)):
-                        if name in self.names.scope_of_name:
-                            self._check_captured(name, limit, update.place, None)
+            clips = (*update.clips, *update.tower_clips)
+            numbers = [limit for clip in clips for limit in clip.limits]
+            if update.sums is not None and update.sums.divisor is not None:
+                numbers.append(update.sums.divisor)
+            for number in numbers:
+                for name in (one for one in walk(number) if isinstance(one, ast.Name)):
+                    if name in self.names.scope_of_name:
+                        self._check_captured(name, number, update.place, None)
 
     def _check_captured(
         self, name: ast.Name, value: ast.AST, place: int, unit: Unit | None

@@ -138,7 +138,8 @@ class GradientSumReader(StatementReader):
             parts.insert(0, func.value)  # `total.assign_add(gradient)`, not `tf.assign_add(...)`
         if len(parts) != 2 or not loop.is_a(parts[0], _Part.SUM):
             return None
-        if not loop.is_a(parts[1], _Part.GRADIENT):
+        added = self._share(parts[1])
+        if not loop.is_a(added, _Part.GRADIENT):
             return None
         (sums,), (gradients,) = loop.sums, loop.gradients
         if gradients.clips or gradients.upstream is not None or sums in self._added:
@@ -149,13 +150,20 @@ class GradientSumReader(StatementReader):
         unit = Unit(statement, self.place, (shown,), reads=(sums,), assigns=(sums,))
         self.found.units[self.place] = unit
         self._added[sums] = gradients
-        self.takes[call] = ()
-        loop_target = node.generators[0].target
+        share = parts[1]
+        self.takes[call] = (share.right,) if isinstance(share, ast.BinOp) else ()
+        through = node.generators[0].target
         self.found.copies[statement] = VariableCopy(
-            node, ast.Name(sums.name), parts[1], loop_target, node, {}, adds=True
+            node, ast.Name(sums.name), share, through, node, {}, adds=True
         )
         self.meanings[target.id] = unit
         return Role.UNIT
+
+    def _share(self, node: ast.expr) -> ast.expr:
+        """What is divided by a number of Python's own, `gradient / PARTS`, or the whole."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            return node.left if self.is_fixed(node.right) else node
+        return node
 
     def applied(self, pairs: ast.expr) -> tuple[GradientSums, Gradients] | None:
         """What `[(sums[i], pair[1]) for i, pair in enumerate(pairs)]` applies, or a `zip`.
@@ -173,17 +181,15 @@ class GradientSumReader(StatementReader):
                 return None
             if len(element.elts) != 2 or not loop.is_a(element.elts[1], _Part.VARIABLE):
                 return None
-            given = element.elts[0]
-            if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Div):
-                divisor, given = given.right, given.left
+            given = self._share(element.elts[0])
+            if isinstance(element.elts[0], ast.BinOp) and given is not element.elts[0]:
+                divisor = element.elts[0].right
             if not loop.is_a(given, _Part.SUM):
                 return None
         if loop is None or len(loop.sums) != 1:
             return None
         sums = loop.sums[0]
         gradients = self._added.get(sums)
-        if divisor is not None and not self.is_fixed(divisor):
-            return None
         every = {v for one in loop.every for v in one.variables}
         same = all(one is gradients for one in loop.gradients)
         if gradients is None or not same or (every and every != {*self._made[sums].variables}):

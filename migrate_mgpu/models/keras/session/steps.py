@@ -205,7 +205,10 @@ class StepWriter:
             update = self._summing(copy)
             gradients = self.names.gradients_of(update, several=False)
             self.block.line(f"for {total}, {value} in zip({sums}, {gradients}):", outer)
-            self.block.line(f"{total}.assign_add({value})", outer + 1)
+            added = value
+            if isinstance(copy.value, ast.BinOp):  # a share of the gradient
+                added = f"{value} / {self._divisor(copy.value.right)}"
+            self.block.line(f"{total}.assign_add({added})", outer + 1)
             return
         for listed, variables in copy.lists.items():
             if isinstance(listed, ast.Name):
@@ -217,6 +220,12 @@ class StepWriter:
         pairs, value = self.context.render(copy.pairs), self.context.render(copy.value)
         self.block.line(f"for {self._loop_names(copy.loop)} in {pairs}:", outer)
         self.block.line(f"{copy.variable.id}.assign({value})", outer + 1)
+
+    def _divisor(self, node: ast.expr) -> str:
+        """A number behind a sign of division: what is computed has brackets."""
+        text = self.context.render(node)
+        plain = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)
+        return text if isinstance(node, plain) else f"({text})"
 
     def _summing(self, copy: VariableCopy) -> Update:
         """What applies the sums that gradients are added to."""
@@ -319,8 +328,8 @@ class StepWriter:
         if update.sums is not None:
             total, given = self.names.total, update.sums.variables.name
             if update.sums.divisor is not None:
-                divisor = self.context.render(update.sums.divisor)
-                given = f"[{total} / {divisor} for {total} in {given}]"
+                divided = f"{total} / {self._divisor(update.sums.divisor)}"
+                given = f"[{divided} for {total} in {given}]"
         pairs = f"zip({given}, {self.names.trained(update)})"
         line = f"{self.names.optimizer(update)}.apply_gradients({pairs})"
         self.block.line(line, 1 + bool(header))

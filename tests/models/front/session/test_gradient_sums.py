@@ -54,6 +54,18 @@ STAYS = {
         [(APPLIED, APPLIED.replace("PARTS", "tf.norm(scale)"))],
         "what happens to the gradients before they are applied cannot be analyzed",
     ),
+    "what they are divided by changes": (
+        [("    # One sum for", "    parts = PARTS\n    # One sum for"),
+         (APPLIED, APPLIED.replace("PARTS", "parts")),
+         ("            sess.run(begin)", "            parts += 1\n            sess.run(begin)")],
+        "",
+    ),
+    "the share of a gradient changes": (
+        [("    # One sum for", "    parts = PARTS\n    # One sum for"),
+         (ADD, ADD.replace("pair[0]", "pair[0] / parts")),
+         ("            sess.run(begin)", "            parts += 1\n            sess.run(begin)")],
+        "",
+    ),
     "two steps add some": (
         [(f"add = {ADD}", f"add = {ADD}\n    more = {ADD}"), ("[add, loss]", "[add, more, loss]")],
         "what happens to the gradients before they are added up cannot be analyzed",
@@ -93,6 +105,21 @@ WAYS = {
 @pytest.mark.parametrize("case", WAYS)
 def test_ways_to_write_it(case: str) -> None:
     assert native(changed(PROGRAM, *WAYS[case])) == native(PROGRAM)
+
+
+def test_shares_of_gradients() -> None:
+    share = ADD.replace("pair[0]", "pair[0] / PARTS")
+    after = native(changed(PROGRAM, (ADD, share), (APPLIED, "zip(sums, variables)")))
+    assert "total.assign_add(tensor / PARTS)" in after
+    assert "optimizer.apply_gradients(zip(sums, trained_variables))" in after
+
+
+def test_a_divisor_that_is_computed() -> None:
+    share = ADD.replace("pair[0]", "pair[0] / (PARTS - 1)")
+    applied = APPLIED.replace("/ PARTS", "/ (2 * PARTS)")
+    after = native(changed(PROGRAM, (ADD, share), (APPLIED, applied)))
+    assert "total.assign_add(tensor / (PARTS - 1))" in after
+    assert "zip([total / (2 * PARTS) for total in sums]" in after
 
 
 def test_the_sums_as_they_are() -> None:

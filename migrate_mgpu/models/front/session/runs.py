@@ -918,6 +918,7 @@ class RunReader:
                 v for one in updates for some in one.variables for v in (some, *some.listed)
             )
         read.update(one for update in updates for one in (update.counts, update.rate_of))
+        read.update(one.sums.variables for one in updates if one.sums is not None)
         twice = next((one for one in unit.assigns if one in read), None)
         if twice is not None:
             text = f"`{twice.name or 'a layer'}` is assigned and used in one step"

@@ -66,6 +66,18 @@ STAYS = {
          ("            sess.run(begin)", "            parts += 1\n            sess.run(begin)")],
         "",
     ),
+    "they begin again in the step that applies them": (
+        [("sess.run(train)", "sess.run([train, begin])")],
+        "`sums` is assigned and used in one step",
+    ),
+    "they are added to in the step that applies them": (
+        [("sess.run(train)", "sess.run([train, add], {x: inputs, y: targets})")],
+        "`sums` is assigned and used in one step",
+    ),
+    "they begin again in the step that adds": (
+        [("[add, loss]", "[begin, add, loss]")],
+        "`sums` is assigned and used in one step",
+    ),
     "two steps add some": (
         [(f"add = {ADD}", f"add = {ADD}\n    more = {ADD}"), ("[add, loss]", "[add, more, loss]")],
         "what happens to the gradients before they are added up cannot be analyzed",

@@ -355,11 +355,10 @@ MUTANTS: dict[str, Mutant] = {
     "a stack that reads past the end of a sequence": Mutant(
         "rnn_lengths", r"rnn\(x, mask=mask\)", "rnn(x)"
     ),
-    "a list that is read past the end of a sequence": Mutant(
-        "rnn_list_lengths", r", mask=mask\)", ")"
-    ),
-    "attention without its vector": Mutant(
-        "rnn_attention", r"self\.attention_v \* tf\.tanh\(total\)", "tf.tanh(total)"
+    "attention that is twice as sharp": Mutant(
+        "rnn_attention",
+        r"tf\.nn\.softmax\(tf\.reduce_sum\(self",
+        "tf.nn.softmax(2.0 * tf.reduce_sum(self",
     ),
     "a discriminator's noise that is judged as real": Mutant(
         "wgan_gp", r"grad_norm - 1\.0", "grad_norm - 2.0"
@@ -367,10 +366,8 @@ MUTANTS: dict[str, Mutant] = {
     "routing that sends gradients back": Mutant(
         "routed_capsules", r"tf\.stop_gradient\(votes\)", "votes"
     ),
-    "actions that get gradients of the wrong one": Mutant(
-        "sampled_actions",
-        r"labels=tf\.stop_gradient\(action\)",
-        "labels=1 - tf.stop_gradient(action)",
+    "actions that learn from the first alone": Mutant(
+        "sampled_actions", r"labels=tf\.stop_gradient\(action\)", "labels=tf.zeros_like(action)"
     ),
     "an iterator's step without momentum": Mutant("iterator_ends", r", momentum=0\.9", ""),
     "a rate that falls faster": Mutant("rate_changes", r"power=2\.0", "power=1.0"),
@@ -378,9 +375,7 @@ MUTANTS: dict[str, Mutant] = {
     "the second of two optimizers that is the first": Mutant(
         "optimizers_in_turn", r"Adam\(0\.01, epsilon=1e-8\)", "SGD(0.01)"
     ),
-    "a second graph with Keras's epsilon": Mutant(
-        "two_graphs", r"Adagrad\(0\.5, epsilon=0\.0\)", "Adagrad(0.5, epsilon=0.1)"
-    ),
+    "a second graph with another rate": Mutant("two_graphs", r"Adagrad\(0\.5, ", "Adagrad(0.6, "),
     "layers by a function of the file with another activation": Mutant(
         "add_layer", r"activation_function=tf\.nn\.relu", "activation_function=tf.nn.tanh"
     ),
@@ -425,6 +420,31 @@ MUTANTS: dict[str, Mutant] = {
     "a layer with another slope": Mutant(
         "layers_dense", r"activation=leaky_relu", "activation=tf.nn.relu"
     ),
+    "an agent that takes the worst for the best": Mutant(
+        "agent_beside", r"tf\.reduce_max\(q_next", "tf.reduce_min(q_next"
+    ),
+    "a chosen step without momentum": Mutant("chosen_beside", r", momentum=0\.9", ""),
+    "a given optimizer with another decay": Mutant(
+        "given_optimizers", r"beta_1=0\.8", "beta_1=0.9"
+    ),
+    "two networks of another module with another decay": Mutant(
+        "gan_beside", r"beta_1=0\.5", "beta_1=0.9"
+    ),
+    "a decay that counts twice beside a runner": Mutant(
+        "runner_beside", r"weight_decay \* tf\.nn\.l2_loss", "2.0 * weight_decay * tf.nn.l2_loss"
+    ),
+    "a step over slices without momentum": Mutant("queue_slices", r", momentum=0\.9", ""),
+    "a restored layer without momentum": Mutant("saver_names", r", momentum=0\.8", ""),
+    "averages of another module that move faster": Mutant(
+        "parts_elsewhere", r"momentum=0\.8, name='norm'", "momentum=0.5, name='norm'"
+    ),
+    "a second weight that is not regularized": Mutant(
+        "variables_of_functions", r"tf\.nn\.l2_loss\(self\.w2\)", "0.0 * tf.nn.l2_loss(self.w2)"
+    ),
+    "a line with another rate": Mutant(
+        "unread_functions", r"SGD\(learning_rate=0\.1\)", "SGD(learning_rate=0.11)"
+    ),
+    "described layers with another rate": Mutant("described_parts", r"SGD\(0\.2\)", "SGD(0.25)"),
     "vectors that are not set before the first step": Mutant(
         "assigned_first", r"^assign_embedding\(.*\n", "", ("first-values",)
     ),

@@ -1,7 +1,8 @@
 """A module that a call imports by a constant name, as an import.
 
 `model = __import__("networks")` becomes `import networks as model`, and so does what
-`importlib.import_module` gives. `__import__("a.b")` gives `a`, and stays.
+`importlib.import_module` gives. `__import__("a.b")` gives `a`, and stays, as does what belongs to
+TensorFlow: the tool would have to know it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.source.source import Edit
 
+_THEIRS = ("tensorflow", "tensorflow_estimator", "keras")
 _IMPORTS = ("builtins.__import__", "importlib.import_module")
 
 
@@ -27,6 +29,8 @@ def normalize(module: Module) -> list[Edit]:
             continue
         name = constant(call.args[0]) if len(call.args) == 1 else None
         if module.names.qualname(call.func) not in _IMPORTS or not isinstance(name, str):
+            continue
+        if name.partition(".")[0] in _THEIRS:
             continue
         whole = all(part.isidentifier() for part in name.split("."))
         if not whole or ("." in name and module.names.qualname(call.func) == _IMPORTS[0]):

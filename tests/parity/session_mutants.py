@@ -89,6 +89,9 @@ MUTANTS: dict[str, Mutant] = {
     "a layer of its own module without its activation": Mutant(
         "modules_of_its_own", r"            h = self\.activation\(h\)\n", "            pass\n"
     ),
+    "labels of a list of steps in the other order": Mutant(
+        "rnn_listed_steps", r"zip\(logits, labels\)", "zip(logits, labels[::-1])"
+    ),
     "a decoder that forgets its biases": Mutant(
         "turned_shapes", r"tf\.nn\.tanh\(tf\.add\(back, bias\)\)", "tf.nn.tanh(back)"
     ),

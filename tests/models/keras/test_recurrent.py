@@ -282,7 +282,7 @@ ONE = f"outputs, state = {RUN}({LSTM}(6), features, dtype=tf.float32)\n"
          "in a loop"),
         ("steps = tf.unstack(features, 5, 1)\n"
          f"outputs, state = tf.nn.static_rnn({LSTM}(6), steps, dtype=tf.float32)\n"
-         "net = tf.concat(outputs + [state.h], 1)", "used as a list"),
+         "outputs = outputs + [state.h]\nnet = tf.concat(outputs, 1)", "used as a list"),
         (f"with tf.variable_scope('a', initializer=tf.ones_initializer()):\n    {ONE}"
          "net = outputs[:, -1]", "for everything inside"),
         (f"outputs, _ = tf.nn.bidirectional_dynamic_rnn({LSTM}(6), {LSTM}(6), features,"

@@ -299,12 +299,21 @@ class Recurrents:
         try:
             self._steps(outputs, made)
         except Refused:
-            if layer.result.states:
+            # With the states, what the network gives is no list: each mention is one.
+            if layer.result.states and self.module.names.only_binding(outputs) is None:
                 raise
-            for mention in reads(self.module, outputs):
+            mentions = reads(self.module, outputs)
+            for mention in mentions:
                 self._check_inside(mention)
             self.replaced = before
-            self._unstacked.add(layer.node)
+            if not layer.result.states:
+                self._unstacked.add(layer.node)
+                return
+            for mention in mentions:
+                try:
+                    self._step(mention)
+                except Refused:
+                    self.replaced[mention] = _unstacked(mention)
 
     def _steps(self, name: ast.Name, made: ast.stmt) -> None:
         """`outputs[-1]` of a list of steps is `outputs[:, -1]` of a tensor."""
@@ -430,6 +439,11 @@ class Recurrents:
         if self.module.names.statement(node) not in self.inside:
             text = "what a recurrent network gives is read after the network's output"
             raise Refused(self.module, node, text, "read it above, into a variable")
+
+
+def _unstacked(name: ast.Name) -> Replacement:
+    """The steps of a tensor, as a list."""
+    return lambda context: f"{context.tf}.unstack({name.id}, axis=1)"
 
 
 def _listed(parts: list[ast.expr]) -> Replacement:

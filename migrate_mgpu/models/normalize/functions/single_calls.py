@@ -1,8 +1,8 @@
 """Functions that build parts of a graph and are called once, as statements where they are called.
 
 `x, y = make_inputs()`, `train_op = make_optimizer(loss)`: no function of TF2 makes a placeholder,
-a schedule, an optimizer or an operation for its caller to run. What only computes, or makes layers
-and applies them, stays a function.
+a schedule, an optimizer or an operation for its caller to run, nor variables on a device that it
+names. What only computes, or makes layers and applies them, stays a function.
 """
 
 from __future__ import annotations
@@ -369,7 +369,7 @@ def _leaves_more(
     module = function.module
     if function.node in seen:
         return False
-    if _lists_variables(function):
+    if _lists_variables(function) or _places_variables(function):
         return True
     for call in (part for part in walk(function.node) if isinstance(part, ast.Call)):
         name = name_of(module, call)
@@ -384,6 +384,17 @@ def _leaves_more(
             _shares(target, graph) or _leaves_more(target, graph, seen | {function.node})
         ):
             return True
+    return False
+
+
+def _places_variables(function: Function) -> bool:
+    """Whether a function makes variables on a device: only the scope's own blocks say that."""
+    module = function.module
+    for block in (part for part in walk(function.node) if isinstance(part, ast.With)):
+        if any(name_of(module, item.context_expr) == "device" for item in block.items):
+            made = (name_of(module, one) for one in walk(block) if isinstance(one, ast.Call))
+            if any(name in VARIABLES.by_name for name in made):
+                return True
     return False
 
 

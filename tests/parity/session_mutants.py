@@ -89,6 +89,9 @@ MUTANTS: dict[str, Mutant] = {
     "a layer of its own module without its activation": Mutant(
         "modules_of_its_own", r"            h = self\.activation\(h\)\n", "            pass\n"
     ),
+    "a level of ratings that is taken away": Mutant(
+        "private_names", r"tf\.add\(both, level\)", "tf.subtract(both, level)"
+    ),
     "labels of a list of steps in the other order": Mutant(
         "rnn_listed_steps", r"zip\(logits, labels\)", "zip(logits, labels[::-1])"
     ),

@@ -307,7 +307,8 @@ class _Lines:
     def _mentions(self, statement: ast.stmt) -> bool:
         """Whether a line prints more than texts."""
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            return not all(isinstance(one, ast.Constant) for one in statement.value.args)
+            named = (n for one in statement.value.args for n in walk(one) if isinstance(n, ast.Name))
+            return not all(map(self._is_builtin, named))  # `"{} {}".format("step", "loss")`
         return True
 
     def _prints(self, statement: ast.stmt) -> bool:

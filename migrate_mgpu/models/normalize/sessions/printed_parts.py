@@ -307,8 +307,10 @@ class _Lines:
     def _mentions(self, statement: ast.stmt) -> bool:
         """Whether a line prints more than texts."""
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            named = (n for one in statement.value.args for n in walk(one) if isinstance(n, ast.Name))
-            return not all(map(self._is_builtin, named))  # `"{} {}".format("step", "loss")`
+            named = (
+                n for one in statement.value.args for n in walk(one) if isinstance(n, ast.Name)
+            )
+            return not all(map(self._is_builtin, named))
         return True
 
     def _prints(self, statement: ast.stmt) -> bool:

@@ -119,4 +119,7 @@ def test_a_module_of_two_programs_stays_for_the_one_that_has_no_list() -> None:
     assert [p.state for p in run(*files, native_sessions=True).programs] == ["native"]
     other = ("other.py", head + "print(network.inference(np.ones([2, 8, 8, 1])))\n")
     result = run(*files, other, bridge=True, native_sessions=True)
-    assert "native" not in [one.state for one in result.programs]
+    assert [one.state for one in result.programs] == ["native"]
+    after = {file.path.name: str(file.after) for file in result.files}
+    assert "network_tf2" in after["train.py"] and "class" in after["network_tf2.py"]
+    assert "class" not in after.get("network.py", "")

@@ -139,10 +139,6 @@ STAYS = {
         {"main.py": MAIN, "ops.py": OPS + "\n\nstep = tf.Variable(0)\n"},
         "it is not known what `tf.Variable` in ops.py is for",
     ),
-    "a program beside it that stays": (
-        {"main.py": MAIN, "other.py": MAIN + "    print(train.name)\n", "ops.py": OPS},
-        "ops.py, which it imports, serves other.py as it is",
-    ),
     "an input queue": (
         {
             "main.py": MAIN.replace(
@@ -160,21 +156,9 @@ STAYS = {
         },
         "`tf.identity_n` is not among the functions",
     ),
-    "a program beside it without a session": (
-        {"main.py": MAIN, "other.py": "import ops\nprint(ops.dense)\n", "ops.py": OPS},
-        "ops.py, which it imports, serves other.py as it is",
-    ),
     "what neither of two programs calls": (
         {"main.py": MAIN, "other.py": MAIN, "ops.py": OPS + "\n\nstep = tf.Variable(0)\n"},
         "it is not known what `tf.Variable` in ops.py is for",
-    ),
-    "a module that two programs want otherwise": (
-        {
-            "main.py": MAIN,
-            "other.py": MAIN.replace("layer(x, 2, 1)", "layer(x, 2, 1, tf.reduce_sum(x))"),
-            "ops.py": OPS.replace("units)", "units, scale=1.0)").replace("x, w)", "x, w) * scale"),
-        },
-        "main.py and other.py need this in different forms",
     ),
     "a function that a text alone names and that does more than compute": (
         {
@@ -200,6 +184,31 @@ def test_stays(case: tuple[dict[str, str], str]) -> None:
     result = run(*files.items(), bridge=True, native_sessions=True)
     assert {one.state for one in result.programs} <= {"bridge", "refused"}, said(result)
     assert any(reason in message for message in said(result)), said(result)
+
+
+# Where another program needs the module as it is.
+OWN = {
+    "a program beside it that stays": {
+        "main.py": MAIN, "other.py": MAIN + "    print(train.name)\n", "ops.py": OPS,
+    },
+    "a program beside it without a session": {
+        "main.py": MAIN, "other.py": "import ops\nprint(ops.dense)\n", "ops.py": OPS,
+    },
+    "a module that two programs want otherwise": {
+            "main.py": MAIN,
+            "other.py": MAIN.replace("layer(x, 2, 1)", "layer(x, 2, 1, tf.reduce_sum(x))"),
+            "ops.py": OPS.replace("units)", "units, scale=1.0)").replace("x, w)", "x, w) * scale"),
+        },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("files", OWN.values(), ids=OWN)
+def test_a_module_of_its_own(files: dict[str, str]) -> None:
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    assert {one.entry.name: one.state for one in result.programs}["main.py"] == "native"
+    assert any("stands in ops_tf2.py" in message for message in said(result)), said(result)
+    after = {file.path.name: file.after for file in result.files}
+    assert "import ops_tf2" in str(after["main.py"]) or "from ops_tf2" in str(after["main.py"])
 
 
 TWO = """\
@@ -447,6 +456,14 @@ NO_BRIDGE: dict[str, dict[str, str]] = {
         "helpers.py": HELPERS.replace("(out, y))", "(out, y), reduction_indices=0)")
     },
 }  # fmt: skip
+STAYS_AS_WELL = NO_BRIDGE.pop("TensorFlow is imported from it")
+
+
+def test_a_module_that_gives_tensorflow_stays() -> None:
+    files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": OTHER, **STAYS_AS_WELL}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    assert "native" not in {one.state for one in result.programs}, said(result)
+    assert any(SERVES in message for message in said(result)), said(result)
 
 
 @pytest.mark.parametrize("changed", NO_BRIDGE.values(), ids=NO_BRIDGE)
@@ -454,16 +471,18 @@ def test_a_module_does_not_serve_a_bridge(changed: dict[str, str]) -> None:
     files = {"helpers.py": HELPERS, "main.py": TRAINS, "other.py": OTHER, **changed}
     assert files["helpers.py"] != HELPERS or files["other.py"] != OTHER
     result = run(*files.items(), bridge=True, native_sessions=True)
-    assert "native" not in {one.state for one in result.programs}, said(result)
-    assert any(SERVES in message for message in said(result)), said(result)
+    found = {one.entry.name: one.state for one in result.programs}
+    assert found["main.py"] == "native" and found.get("other.py") != "native", said(result)
+    assert any("stands in helpers_tf2.py" in message for message in said(result)), said(result)
 
 
 def test_a_module_does_not_serve_what_is_not_bridged() -> None:
     helpers = HELPERS.replace("(out, y))", "(out, y), reduction_indices=0)")
     files = {"helpers.py": helpers, "main.py": TRAINS, "other.py": OTHER}
     result = run(*files.items(), native_sessions=True)
-    assert "native" not in {one.state for one in result.programs}, said(result)
-    assert not any(file.changed for file in result.files)
+    assert {one.entry.name: one.state for one in result.programs}["main.py"] == "native"
+    changed = {file.path.name for file in result.files if file.changed}
+    assert changed == {"main.py", "helpers_tf2.py"}
 
 
 TURNS = """\

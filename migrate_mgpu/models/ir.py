@@ -313,6 +313,8 @@ class ClippedBy(enum.Enum):
     GLOBAL_NORM = enum.auto()  # the norm of all of them together
     NORM = enum.auto()  # the norm of each
     VALUE = enum.auto()  # each element, on both sides
+    CHANGE = enum.auto()  # none: an expression of the author's, computed of each
+    NOTHING = enum.auto()  # none: the norm of all is told
 
 
 @record(frozen=True, eq=False)
@@ -328,13 +330,20 @@ class GradientClip:
     """What an author's expression does to each gradient, or to all of them together.
 
     ``limits`` are its arguments besides the gradients, ``gradient`` its own name for one,
-    ``norm`` that for the norm of all.
+    ``norm`` that for the norm of all. A ``change`` is the expression that stands in a gradient's
+    place, with its own name for the ``variable``; ``drawn`` is what it draws, ``words`` what it
+    looks for in that one's name, ``unit`` all of it as a part of the graph.
     """
 
     by: ClippedBy
     limits: tuple[ast.expr, ...]
     gradient: str = ""
     norm: str = ""
+    change: ast.expr | None = None
+    variable: str = ""
+    drawn: ast.Call | None = None
+    words: tuple[str, ...] = ()
+    unit: Unit | None = None
 
 
 @record(frozen=True, eq=False)
@@ -1046,11 +1055,18 @@ class Update:
 
     @property
     def made_of(self) -> tuple[Unit, ...]:
-        """What computes its loss, what that is differentiated with, and its learning rate."""
+        """What computes its loss, what that is differentiated with, its learning rate, and what
+        changes gradients."""
         if self.sums is not None:
             return ()
         rates = (self.rate_of,) if isinstance(self.rate_of, Unit) else ()
-        return (self.unit, *(() if self.upstream is None else self.upstream[1:]), *rates)
+        changes = (one.unit for one in self.clips if one.unit is not None)
+        return (
+            self.unit,
+            *(() if self.upstream is None else self.upstream[1:]),
+            *rates,
+            *changes,
+        )
 
 
 @record(frozen=True, eq=False)

@@ -172,7 +172,7 @@ class NativeSessions:
                 made = self._convert(program, home, configs)
             self._known[program.entry] = made
         found = self._known[program.entry]
-        if found.refused is not None and not trains:
+        if found.refused is not None and not trains and found.towers is None:
             return None  # of one that only computes nobody is told why it stays
         node = found.session or (found.refused.node if found.refused is not None else None)
         line = getattr(node, "lineno", None)

@@ -10,7 +10,9 @@ part. Each kind of step is a ``tf.function`` that runs all replicas, as in
 module stays there, and is not imported any more):
 ``apply_gradients`` in a replica adds up the gradients of all, so each is that of its loss
 divided by their number; a sum has no division. Gradients that were clipped after the average
-are reduced first, then clipped.
+are reduced first, then clipped; so are those that are changed one by one: noise, which the step
+draws once and gives to all replicas, a decay, a norm, factors by a word of the variable's name.
+Gradients that are chosen by such a word are those of an optimizer's ``var_list``.
 
 ## Why
 Towers are graph code. A strategy keeps a copy of the variables on each GPU and reduces the
@@ -80,6 +82,11 @@ computed before it changes anything, where its loss is made of it; a step that w
 A variable of the towers that is asked for by its name behind them, in a scope with ``reuse=True``,
 is that variable, and its moving average may be read. A collection that is asked for without the
 scope, where that is used, has those of the towers before, and keeps the program on the bridge.
+A loop in a program that trains nothing, which shares a network's variables and fills lists with
+what it makes of each part of a batch, becomes replicas too: what they need is made before the
+first step.
+An input function that is given the tower's number makes an iterator for each, above them.
+
 A network that is built once more behind the towers, for tests, in a scope with ``reuse=True`` or
 ``AUTO_REUSE``, reads the variables of the towers. What its function collects or summarizes there is
 left out, where nobody asks for it any more; a ``merge_all()`` behind it keeps the program on the

@@ -155,6 +155,45 @@ MUTANTS: dict[str, Mutant] = {
     "first_replicas_loss": _one(
         "clipped_after", "local_results(loss)[-1]", "local_results(loss)[0]", 9, "printed"
     ),
+    "rows_of_replicas_turned": _one(
+        "evaluated_on_all",
+        "logits = tf.concat(logits, 0)",
+        "logits = tf.concat(logits[::-1], 0)",
+        9,
+    ),
+    "one_part_for_all_replicas": Mutant(
+        "evaluated_on_all",
+        (("return image_parts[i], label_parts[i]", "return image_parts[0], label_parts[0]"),),
+        9,
+        (),
+    ),
+    "first_share_for_all_replicas": _one(
+        "numbered_inputs", "iterators[i].get_next()", "iterators[0].get_next()", 4
+    ),
+    "noise_of_each_tower": Mutant(
+        "noise_on_average",
+        (
+            (
+                "        gradients = tf.distribute.get_replica_context().all_reduce("
+                "tf.distribute.ReduceOp.SUM, gradients)\n"
+                "        gradients = [grad + n for grad, n in zip(gradients, noise)]\n",
+                "        gradients = [grad + n for grad, n in zip(gradients, noise)]\n"
+                "        gradients = tf.distribute.get_replica_context().all_reduce("
+                "tf.distribute.ReduceOp.SUM, gradients)\n",
+            ),
+        ),
+        5,
+        (),
+    ),
+    "noise_lost": _one("noise_on_average", "grad + n for", "grad for", 5),
+    "biases_as_slow": _one("gradients_by_name", '2.0 * g if "bias" in v.name else g', "g", 5),
+    "all_gradients_applied": _one(
+        "gradients_by_name",
+        "[*fc1.trainable_variables, *fc2.trainable_variables]",
+        "[*features.trainable_variables, *fc1.trainable_variables, *fc2.trainable_variables]",
+        2,
+        "layers",
+    ),
     "limit_of_the_whole_loss": _one(
         "clipped_towers", "0.3 / strategy.num_replicas_in_sync", "0.3", 5, "gradient-scale"
     ),

@@ -98,7 +98,8 @@ def _shared(values: Array, pool: Array) -> float:
 def layers(e: Evidence) -> Iterator[Diagnosis]:
     """Layers that are not the same in evaluation."""
     yield from network.dropout(e, "evaluation")
-    yield from network.batch_norm(e, ("mode", "momentum", "epsilon"))
+    moves = ("momentum",) if e.losses()[0] else ()  # averages that nothing moves have none
+    yield from network.batch_norm(e, ("mode", *moves, "epsilon"))
 
 
 def saved(e: Evidence) -> Iterator[Diagnosis]:

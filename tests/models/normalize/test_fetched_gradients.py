@@ -30,7 +30,7 @@ STAYS = {
         PAIRS,
     ),
     "the pairs are others below": (
-        [(APPLIED, f"pairs = [(g * 2, v) for g, v in pairs]\n{APPLIED}")],
+        [(APPLIED, f"pairs = [(g * g, g) for g, v in pairs]\n{APPLIED}")],
         "what happens to the gradients here cannot be analyzed",
     ),
     "a run may not be made": (

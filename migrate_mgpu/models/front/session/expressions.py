@@ -132,6 +132,7 @@ class Expressions:
         self.takes: Mapping[ast.Call, tuple[ast.expr, ...]] = {}
         self._others: dict[Module, Expressions] = {module: self}
         self.kept: set[ast.AST] = set()  # functions that objects keep, where they are named
+        self.changes: set[ast.AST] = set()  # comprehensions over gradients, which change each
 
     def of_module(self, module: Module) -> Expressions:
         """The expressions of one of the program's modules."""
@@ -267,6 +268,8 @@ class Expressions:
         home = names.defining_scope(node.id, names.scope_of_name[node])
         if home is None or not isinstance(home.node, (*COMPREHENSIONS, ast.Lambda)):
             return False
+        if home.node in self.changes:
+            return True
         if not any(part is home.node for part in walk(whole)):
             text = f"`{node.id}` has a different value each time this is built"
             raise Refused(self.module, node, text, "build it before, and feed the value")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import NamedArguments
+from migrate_mgpu.analysis.named_arguments import NamedArguments, by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
+from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.program import (
@@ -30,6 +32,7 @@ _CLIPS = {
     "clip_by_value": (ClippedBy.VALUE, ("t", "clip_value_min", "clip_value_max", "name")),
     "clip_by_norm": (ClippedBy.NORM, ("t", "clip_norm", "axes", "name")),
 }
+_NOISE = ("random_normal", "random_uniform", "truncated_normal")
 _GLOBAL = ("t_list", "clip_norm", "use_norm", "name")
 _ADVICE = "clip them by tf.clip_by_global_norm, tf.clip_by_norm or tf.clip_by_value only"
 
@@ -58,13 +61,16 @@ class GradientReader:
         combined: Callable[[ast.Call], Gradients | None],
         differentiated: Callable[[ast.Name, Unit], Differentiated],
         unit: Callable[[ast.expr], Unit],
+        change: Callable[[ast.ListComp, ast.expr], Unit],
     ) -> None:
         """``is_fixed`` says whether an expression is Python's own, and not of the graph,
 
         ``combined`` what a call makes of the gradients of all towers, ``differentiated`` what
-        is differentiated in each. ``unit`` reads an expression that computes.
+        is differentiated in each. ``unit`` reads an expression that computes,
+        ``change`` one that a comprehension computes of each gradient.
         """
         self.unit = unit
+        self.change = change
         self.differentiated = differentiated
         self.module = module
         self.meanings = meanings
@@ -80,6 +86,9 @@ class GradientReader:
             Refused: more happens to the gradients.
         """
         if isinstance(target, ast.Name):
+            told = self._told_norm(target.id, value)
+            if told is not None:
+                return told
             found = self.read(value)
             return None if found is None else {target.id: found}
         if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
@@ -106,6 +115,27 @@ class GradientReader:
                 norm = GradientNorm(second.id)
                 return {first.id: replaced(clipped, clips=clips), second.id: norm}
         return None
+
+    def _told_norm(self, name: str, value: ast.expr) -> dict[str, Gradients | GradientNorm] | None:
+        """`norm = tf.global_norm(gradients)`, or of `[g for g, v in pairs]`."""
+        if not isinstance(value, ast.Call) or name_of(self.module, value) != "global_norm":
+            return None
+        given = self._arguments(value, ("t_list", "name"), ("t_list", "name")).get("t_list")
+        if isinstance(given, ast.ListComp) and len(given.generators) == 1:
+            loop = given.generators[0]
+            target = loop.target
+            first = target.elts[0] if isinstance(target, ast.Tuple) else None
+            if not isinstance(first, ast.Name) or ast.unparse(given.elt) != first.id:
+                return None
+            if not all(ast.unparse(test) == f"{first.id} is not None" for test in loop.ifs):
+                return None
+            given = loop.iter
+        found = self.read(given) if isinstance(given, ast.Name) else None
+        if found is None or found.listed or found.holds is Holds.VARIABLES:
+            return None
+        assert isinstance(given, ast.Name)
+        norm = GradientClip(ClippedBy.NOTHING, (), norm=name)
+        return {given.id: replaced(found, clips=(*found.clips, norm)), name: GradientNorm(name)}
 
     def read(self, node: ast.expr) -> Gradients | None:
         """What an expression gives; None where that is no gradients.
@@ -238,10 +268,20 @@ class GradientReader:
 
     def _global(self, call: ast.Call) -> Gradients | None:
         """`tf.clip_by_global_norm(gradients, 5.0)`, of which only the gradients are used."""
-        given = self._arguments(call, _GLOBAL, ("t_list", "clip_norm"))
+        given = self._arguments(call, _GLOBAL, ("t_list", "clip_norm", "use_norm"))
         found = self.read(given["t_list"]) if "t_list" in given else None
         if found is None:
             return None
+        norm = given.pop("use_norm", None)
+        last = found.clips[-1] if found.clips else None
+        if norm is not None and not (
+            last is not None
+            and last.by is ClippedBy.NOTHING
+            and isinstance(norm, ast.Name)
+            and norm.id == last.norm
+        ):
+            text = "`tf.clip_by_global_norm` with a norm that is not that of its gradients"
+            raise Refused(self.module, call, text)
         if found.holds is not Holds.VALUES or "clip_norm" not in given:
             raise Refused(self.module, call, "what is clipped here cannot be determined", _ADVICE)
         return self._clipped(found, ClippedBy.GLOBAL_NORM, given, "")
@@ -279,6 +319,9 @@ class GradientReader:
         if not all(ast.unparse(test) == f"{gradient} is not None" for test in loop.ifs):
             raise refused
         name = name_of(self.module, element) if isinstance(element, ast.Call) else ""
+        if name not in _CLIPS and found.holds is not Holds.VARIABLES and (pairs or not loop.ifs):
+            own = ast.unparse(names[1]) if pairs else ""
+            return self._changed(found, node, element, gradient, own)
         if name not in _CLIPS or found.holds is Holds.VARIABLES or (loop.ifs and not pairs):
             raise refused
         assert isinstance(element, ast.Call)
@@ -289,6 +332,45 @@ class GradientReader:
         if not isinstance(clipped, ast.Name) or clipped.id != gradient:
             raise refused
         return self._clipped(found, by, given, gradient)
+
+    def _changed(
+        self, found: Gradients, loop: ast.ListComp, element: ast.expr, gradient: str, variable: str
+    ) -> Gradients:
+        """`[(g + tf.random_normal(g.get_shape(), stddev=0.1), v) for g, v in pairs]`
+
+        What is computed of each gradient, of its variable's value, and of Python's own numbers.
+
+        Raises:
+            Refused: it takes more of the graph, or does more.
+        """
+        refused = Refused(
+            self.module, element, "what happens to the gradients here cannot be analyzed", _ADVICE
+        )
+        calls = [part for part in walk(element) if isinstance(part, ast.Call)]
+        drawn = [one for one in calls if name_of(self.module, one) in _NOISE]
+        shapes = [one for one in calls if _is_shape(one, (gradient, variable))]
+        names = {name_of(self.module, one) for one in calls if one not in (*drawn, *shapes)}
+        words = _words(element)
+        takes = any(isinstance(n, ast.Name) and n.id == gradient for n in walk(element))
+        if not names <= COMPUTES or words is None or len(drawn) > 1 or not takes:
+            raise refused
+        if drawn and not _is_of_shape(self.module, drawn[0], (gradient, variable)):
+            raise refused
+        unit = self.change(loop, element)
+        if unit.after or unit.feeds or unit.reads or unit.collects or unit.inputs:
+            text = "what happens to the gradients is computed in the graph"
+            raise Refused(self.module, element, text, "compute it in Python")
+        change = GradientClip(
+            ClippedBy.CHANGE,
+            (),
+            gradient,
+            change=element,
+            variable=variable,
+            drawn=drawn[0] if drawn else None,
+            words=words or (),
+            unit=unit,
+        )
+        return replaced(found, clips=(*found.clips, change))
 
     def _clipped(
         self,
@@ -303,3 +385,38 @@ class GradientReader:
                 raise Refused(self.module, value, text)
         limits = tuple(v for name, v in given.items() if name not in ("t", "t_list"))
         return replaced(found, clips=(*found.clips, GradientClip(by, limits, gradient)))
+
+
+def _words(node: ast.expr) -> tuple[str, ...] | None:
+    """What names are asked for, `"bias" in v.name`; None where more is done with one."""
+    asked = {part for part in walk(node) if isinstance(part, ast.Attribute) and part.attr == "name"}
+    found: list[str] = []
+    for test in walk(node):
+        if isinstance(test, ast.Compare) and test.comparators[0] in asked:
+            word, (operator, *more) = constant(test.left), test.ops
+            if isinstance(operator, (ast.In, ast.NotIn)) and isinstance(word, str) and not more:
+                found.append(word)
+    return tuple(found) if len(found) == len(asked) else None
+
+
+def _is_shape(call: ast.Call, names: Sequence[str]) -> bool:
+    """`g.get_shape()`"""
+    func = call.func
+    if not isinstance(func, ast.Attribute) or func.attr != "get_shape" or call.args:
+        return False
+    return isinstance(func.value, ast.Name) and func.value.id in names
+
+
+def _is_of_shape(module: Module, call: ast.Call, names: Sequence[str]) -> bool:
+    """Whether what is drawn has the shape of a gradient, or of its variable, and reads no more."""
+    shape = by_parameter(call, ("shape",)).get("shape")
+    whole = [part for part in walk(call) if isinstance(part, ast.Name) and part.id in names]
+    if shape is None or len(whole) != 1:
+        return False
+    if isinstance(shape, ast.Attribute) and shape.attr == "shape":
+        return shape.value is whole[0]
+    if not isinstance(shape, ast.Call):
+        return False
+    if _is_shape(shape, names):
+        return True
+    return name_of(module, shape) == "shape" and shape.args[:1] == whole and not shape.keywords

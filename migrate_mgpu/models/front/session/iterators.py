@@ -427,9 +427,11 @@ def _gives(statement: ast.Assign, attribute: str) -> bool:
 
 
 def _one_for_each(node: ast.expr) -> bool:
-    """`[dataset.make_one_shot_iterator() for _ in range(num_gpus)]`"""
+    """`[dataset.make_one_shot_iterator() for _ in range(num_gpus)]`
+
+    Or `[rows(i).make_one_shot_iterator() for i in range(num_gpus)]`, of the number of each.
+    """
     loop = node.generators[0] if isinstance(node, ast.ListComp) else None
     if not isinstance(node, ast.ListComp) or loop is None or len(node.generators) > 1 or loop.ifs:
         return False
-    stored = {part.id for part in walk(loop.target) if isinstance(part, ast.Name)}
-    return not any(isinstance(part, ast.Name) and part.id in stored for part in walk(node.elt))
+    return isinstance(loop.target, ast.Name)

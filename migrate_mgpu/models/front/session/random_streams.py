@@ -42,7 +42,8 @@ class StreamReader(StatementReader):
             if len(steps) > 1:
                 text = f"{text} is computed by several steps, which have one state of it in TF1"
                 raise Refused(call.module, call.node, text, "run it in one step, or without that")
-            if unit.stage is not Stage.WHOLE or self.scope.towers is not None:
+            noise = any(unit is one.unit for update in self.found.updates for one in update.clips)
+            if unit.stage is not Stage.WHOLE or (self.scope.towers is not None and not noise):
                 raise Refused(call.module, call.node, f"{text} in a tower")
             if self._in_several_sessions(steps):
                 text = f"{text} is computed in several sessions, each of which begins it anew"

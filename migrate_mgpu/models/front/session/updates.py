@@ -94,7 +94,13 @@ class UpdateReader(StatementReader):
             self.towers.combined,
             self.towers.differentiated,
             lambda node: self.units.unit(node, self.place),
+            self._change,
         )
+
+    def _change(self, loop: ast.ListComp, node: ast.expr) -> Unit:
+        """What a comprehension computes of each gradient, and of its variable."""
+        self.units.expressions.changes.add(loop)
+        return self.units.unit(node, self.place)
 
     def optimizer(self, call: ast.Call) -> Optimizer:
         optimizer = made_optimizer(self.module, call)
@@ -426,6 +432,14 @@ class UpdateReader(StatementReader):
         trained = tuple(v for v in trained if not _is_whole_number(v))
         if not trained:
             raise Refused(self.module, call, "the loss depends on no variable")
+        for clip in clips:
+            if clip.change is not None and not all(
+                self.units.collections.keeps_name(one, word)
+                for one in trained
+                for word in clip.words
+            ):
+                text = f"`{clip.variable}.name` is something else in TF2"
+                raise Refused(self.module, clip.change, text, "name the variables themselves")
         others = [one for one in self.found.updates if one.optimizer is optimizer]
         if others:
             self._check_shared(call, optimizer, [trained, *(one.variables for one in others)])
@@ -433,6 +447,9 @@ class UpdateReader(StatementReader):
         if sparse and tower_clips and self.scope.towers is not None:
             text = "a gradient that may be one of some rows of a table is clipped in towers"
             raise Refused(self.module, call, text, "TF1 clips the rows before it adds them up")
+        if sparse and self.scope.towers is None and any(one.change for one in clips):
+            text = "a gradient that may be one of some rows of a table is changed"
+            raise Refused(self.module, call, text, "make it one of all rows: tf.convert_to_tensor")
         own_rows = [
             one
             for one in optimizer.arms

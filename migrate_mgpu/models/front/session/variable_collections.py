@@ -152,7 +152,7 @@ class CollectionReader(StatementReader):
                 and isinstance(test.ops[0], (ast.In, ast.NotIn))
                 and test.comparators[0] is asked
                 and isinstance(wanted := constant(test.left), str)
-                and all(self._keeps_name(one, wanted, bool(lowered)) for one in variables)
+                and all(self.keeps_name(one, wanted, bool(lowered)) for one in variables)
             ):
                 text = f"`{part.value.id}.{part.attr}` is something else in TF2"
                 raise Refused(self.module, part, text, "make a list of the variables' names")
@@ -165,7 +165,7 @@ class CollectionReader(StatementReader):
         lowers = isinstance(method, ast.Attribute) and method.attr == "lower"
         return call if plain and lowers and isinstance(call, ast.Call) else None
 
-    def _keeps_name(self, variables: Variables, wanted: str, lowered: bool) -> bool:
+    def keeps_name(self, variables: Variables, wanted: str, lowered: bool = False) -> bool:
         """Whether the names of variables have a word in TF2 where they had it in TF1.
 
         ``lowered``: in lower case.

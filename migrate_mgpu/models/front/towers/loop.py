@@ -22,6 +22,7 @@ _DEVICE = re.compile(r"/?(device:)?(cpu|gpu)(:\d+)?", re.IGNORECASE)
 _FIRST = re.compile(r"/?(device:)?gpu(:0)?", re.IGNORECASE)
 _NUMBERED = re.compile(r"/?(device:)?(cpu|gpu):(%[ds]|\{(:?d)?\})?", re.IGNORECASE)
 _SETTER = "train.replica_device_setter"
+_SETTER_ARGUMENTS = ("ps_tasks", "ps_device", "worker_device", "merge_devices", "cluster")
 
 
 def find_towers(module: Module, graph: CallGraph) -> Towers | None:
@@ -33,7 +34,9 @@ def find_towers(module: Module, graph: CallGraph) -> Towers | None:
 @fact_of_text
 def loops_on_devices(module: Module) -> list[ast.For]:
     """The loops that may build towers; none where nothing is put on a device."""
-    if not _has_gradients(module) or "device" not in calls_of_names(module):
+    if "device" not in calls_of_names(module):
+        return []
+    if not _has_gradients(module) and not _shares_variables(module):
         return []
     return [node for node in walk(module.tree) if isinstance(node, ast.For)]
 
@@ -66,11 +69,15 @@ def read_towers(module: Module, statement: ast.stmt, graph: CallGraph) -> Towers
     """The towers that a statement builds; None where it is no loop that does.
 
     What makes it one: it computes gradients on a device that its own names tell, or losses
-    that one is made of.
+    that one is made of. Or, in a module that trains nothing, it fills lists with what a network
+    makes of parts of a batch, all with the same variables.
     """
-    if not isinstance(statement, ast.For) or statement.orelse or not _has_gradients(module):
+    if not isinstance(statement, ast.For) or statement.orelse:
         return None
-    if (
+    if not _has_gradients(module):
+        if not (_shares_variables(module) and _fills_lists(statement)):
+            return None
+    elif (
         not any(map(_is_gradient, _calls(statement.body)))
         and not _has_losses(module, statement)
         and not _by_function(module, statement, graph)
@@ -111,8 +118,8 @@ def device_of(module: Module, node: ast.expr, graph: CallGraph) -> ast.expr | No
     if device_spec(module, given) is not None:
         return given
     if name_of(module, given) == _SETTER:
-        named = {keyword.arg: keyword.value for keyword in given.keywords}
-        if given.args or not is_none(named.get("cluster", ast.Constant(None))):
+        named = by_parameter(given, _SETTER_ARGUMENTS)
+        if not is_none(named.get("cluster", ast.Constant(None))):
             return None
         return named.get("worker_device")
     function = device_function(module, given.func, graph)
@@ -341,6 +348,21 @@ def _by_function(module: Module, loop: ast.For, graph: CallGraph) -> bool:
 def _has_gradients(module: Module) -> bool:
     """Whether a module computes any: most do not, and need not be searched for towers."""
     return not module.names.attributes.keys().isdisjoint(_TRAINS)
+
+
+@fact_of_text
+def _shares_variables(module: Module) -> bool:
+    """Whether a module says anywhere that a network has the variables that there are."""
+    attributes = module.names.attributes.keys() & {"reuse_variables", "AUTO_REUSE"}
+    return bool(attributes) or any(
+        keyword.arg == "reuse" for call in module.names.calls for keyword in call.keywords
+    )
+
+
+def _fills_lists(loop: ast.For) -> bool:
+    """Whether a loop appends to lists, which is what it leaves behind."""
+    functions = (call.func for call in _calls(loop.body))
+    return any(isinstance(one, ast.Attribute) and one.attr == "append" for one in functions)
 
 
 def _has_losses(module: Module, loop: ast.For) -> bool:

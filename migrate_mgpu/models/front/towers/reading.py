@@ -32,6 +32,7 @@ from migrate_mgpu.models.front.towers.gradient_averages import read_average, rea
 from migrate_mgpu.models.front.towers.loop import device_function, is_text, one_each, shares
 from migrate_mgpu.models.front.towers.variable_names import counted, reuses
 from migrate_mgpu.models.ir import (
+    ClippedBy,
     Collected,
     Combined,
     Gathered,
@@ -575,6 +576,9 @@ class TowerReader:
         if target is None or target.module not in {self.module, *self.beside}:
             text = "what happens to the gradients of all towers cannot be analyzed"
             raise Refused(self.module, call, text)
+        if any(one.by in (ClippedBy.CHANGE, ClippedBy.NOTHING) for one in given.clips):
+            text = "each tower's gradients are changed, or measured, before they are averaged"
+            raise Refused(self.module, call, text, "change their average")
         combined = read_average(target, self._number)
         self.found.helpers[target.node] = target
         return replaced(given, listed=False, combined=combined, tower_clips=given.clips, clips=())

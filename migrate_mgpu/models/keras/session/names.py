@@ -103,6 +103,15 @@ class StepNames:
         self.gradients = self._fresh("gradients", "grads")
         self.loss = self._fresh("loss", "loss_value")
         self.value = self._fresh("value", "tensor")
+        drawn = [
+            one
+            for update in program.updates
+            for one in update.clips
+            if one.drawn is not None and program.scope.towers is not None
+        ]
+        self.drawn = {
+            one: (self._fresh("noise", "drawn"), self._fresh("n", "of_noise")) for one in drawn
+        }
         self._averages = {
             update: self._fresh("averages", "variable_averages")
             for update in program.updates

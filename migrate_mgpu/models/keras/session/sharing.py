@@ -118,12 +118,16 @@ class Sharing:
         needs = [({*_layers(one)}, one) for one in sorted(copies, key=lambda unit: unit.place)]
         saved = {one.variables for saver in self.program.savers for _, one in saver.saved}
         saved = {one for one in saved if one.collected is Collected.LAYER}
+        if self.program.scope.towers is not None:  # replicas that only compute make none
+            saved |= {one for unit in self._units for one in _layers(unit)} - built
         for needed, copy in (*needs, *([(saved, None)] if saved else [])):
             for step in self.program.steps:
                 left = needed - built
                 new = [u for u in step.units if u not in copies and {*_layers(u)} & left]
                 if new:
                     units = closure(new, step.feeds)
+                    if self.program.scope.towers is not None:
+                        units = [unit for unit in units if unit.stage is new[-1].stage]
                     built.update(v for unit in units for v in _layers(unit))
                     found.append(replaced(self._part(units), builds=copy or units[-1]))
         if saved - built:

@@ -129,19 +129,45 @@ class StepWriter:
         for one, value in step.folded:
             self.block.line(f"{one.name} = {known_text(one, value, self.context)}", 1)
 
-    def _clipped(self, clip: GradientClip) -> str:
-        """A line that limits the gradients."""
-        return self._limited(clip, [self.context.render(limit) for limit in clip.limits])
+    def _clipped(self, clip: GradientClip, update: Update) -> str:
+        """A line that limits the gradients, or changes each."""
+        return self._limited(clip, update, [self.context.render(limit) for limit in clip.limits])
 
-    def _limited(self, clip: GradientClip, given: Iterable[str]) -> str:
+    def _limited(self, clip: GradientClip, update: Update, given: Iterable[str]) -> str:
         tf, gradients = self.style.tensorflow, self.gradients
         limits = ", ".join(given)
+        if clip.by is ClippedBy.NOTHING:
+            return f"{clip.norm} = {tf}.linalg.global_norm({gradients})"
+        if clip.change is not None:
+            return self._of_each(clip, clip.change, update)
         if clip.by is ClippedBy.GLOBAL_NORM:
             norm = clip.norm or "_"
             return f"{gradients}, {norm} = {tf}.clip_by_global_norm({gradients}, {limits})"
         name = "value" if clip.by is ClippedBy.VALUE else "norm"
         one = f"{tf}.clip_by_{name}({clip.gradient}, {limits})"
         return f"{gradients} = [{one} for {clip.gradient} in {gradients}]"
+
+    def _of_each(self, clip: GradientClip, change: ast.expr, update: Update) -> str:
+        """A line that puts what an expression of the author's makes of each in its place."""
+        lists = self._lists(clip, change, update)
+        return self._each(self.gradients, self.context.render(change), lists)
+
+    def _lists(
+        self, clip: GradientClip, change: ast.expr, update: Update, but: ast.AST | None = None
+    ) -> dict[str, str]:
+        """What a change goes through, by its names for each; ``but`` is a part that is none."""
+        lists = {clip.gradient: self.gradients}
+        inside = {*walk(but)} if but is not None else set()
+        read = {n.id for n in walk(change) if isinstance(n, ast.Name) and n not in inside}
+        if clip.variable in read:
+            lists[clip.variable] = self.names.trained(update)
+        return lists
+
+    def _each(self, target: str, one: str, lists: Mapping[str, str]) -> str:
+        """`gradients = [one for g, v in zip(gradients, variables)]`"""
+        over = [*lists.values()]
+        sequence = over[0] if len(over) == 1 else f"zip({', '.join(over)})"
+        return f"{target} = [{one} for {', '.join(lists)} in {sequence}]"
 
     def _text(self) -> str:
         return "\n".join(self.block.lines) + "\n"
@@ -366,7 +392,7 @@ class StepWriter:
     def _changed(self, update: Update) -> None:
         """What happens to the gradients before they are applied."""
         for clip in update.clips:
-            self.block.line(self._clipped(clip), 1)
+            self.block.line(self._clipped(clip, update), 1)
         if update.sparse and update.clips:  # TF1 clips the rows, repeated ones one by one
             self._added_up(self.gradients, update)
         self._rated(update)

@@ -695,6 +695,9 @@ class _Writer:
             if isinstance(made.builds, Unit):
                 name = names.part(made, made is self.sharing.network)
                 lines = self.layers.built(made, name, self.context, indent).split("\n")
+                if program.scope.towers is not None:
+                    scope, inner = f"with {names.strategy}.scope():", self.source.indent_unit
+                    lines = [scope, *(f"{inner}{line}" for line in lines)]
                 texts.append("".join(f"{indent}{line}\n" for line in lines))
             if made.sizes:
                 name = names.part(made, made is self.sharing.network)

@@ -7,6 +7,7 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.program import Role, SessionProgram, given_by
@@ -290,7 +291,8 @@ class TowerStepWriter(StepWriter):
         block = self.block = self.block.beside()
         if step.updates:
             self._comments(Above.REPLICA, 0)
-        block.line(f"def {self.names.replica(step)}({', '.join([*plan.take, *plan.given])}):")
+        given = [*plan.take, *plan.given, *self._noise(step)]
+        block.line(f"def {self.names.replica(step)}({', '.join(given)}):")
         updates = step.updates or tuple(self.program.shown_in(step))
         if updates:
             applies = bool(step.updates)
@@ -336,7 +338,7 @@ class TowerStepWriter(StepWriter):
         """What happens to the gradients; the optimizer adds up those of all replicas."""
         tf, gradients = self.style.tensorflow, self.names.gradients
         for clip in update.tower_clips:
-            self.block.line(self._clipped(clip, update.combined is Combined.MEAN), 1)
+            self.block.line(self._clipped(clip, update, update.combined is Combined.MEAN), 1)
         self._comments(Above.APPLIED, 1)
         if update.clips:
             if update.sparse:  # an average of TF1's is a gradient of all rows, clipped as such
@@ -345,16 +347,45 @@ class TowerStepWriter(StepWriter):
             add = f"{replica}.all_reduce({tf}.distribute.ReduceOp.SUM, {gradients})"
             self.block.line(f"{gradients} = {add}", 1)
             for clip in update.clips:
-                self.block.line(self._clipped(clip), 1)
+                self.block.line(self._clipped(clip, update), 1)
             each = f"{self.names.value} / {self._count}"
             self.block.line(f"{gradients} = [{each} for {self.names.value} in {gradients}]", 1)
 
-    def _clipped(self, clip: GradientClip, shared: bool = False) -> str:
+    def _noise(self, step: Step) -> dict[str, str]:
+        """What is drawn for the averaged gradients of a step: names, and what draws it.
+
+        TF1 draws it once; what a replica draws is its own.
+        """
+        found: dict[str, str] = {}
+        for update in step.updates:
+            for clip in update.clips:
+                if clip.drawn is not None:
+                    name, each = self.names.drawn[clip][0], self.names.value
+                    shape = by_parameter(clip.drawn, ("shape",))["shape"]
+                    draws = self._rendered(clip.drawn, shape, f"{each}.shape")
+                    found[name] = self._each(name, draws, {each: self.names.trained(update)})
+        return found
+
+    def _of_each(self, clip: GradientClip, change: ast.expr, update: Update) -> str:
+        if clip.drawn is None:
+            return super()._of_each(clip, change, update)
+        noise, each = self.names.drawn[clip]
+        lists = self._lists(clip, change, update, but=clip.drawn)
+        one = self._rendered(change, clip.drawn, each)
+        return self._each(self.gradients, one, {**lists, each: noise})
+
+    def _rendered(self, node: ast.expr, part: ast.AST, text: str) -> str:
+        """An expression in which a text stands for one of its parts."""
+        context = self.context
+        replaced = {**context.replaced, part: lambda _: text}
+        return Context(context.module, context.style, None, context.names, replaced).render(node)
+
+    def _clipped(self, clip: GradientClip, update: Update, shared: bool = False) -> str:
         """A line that limits the gradients: those of a share of the loss by one of the limit."""
         if not shared:
-            return super()._clipped(clip)
+            return super()._clipped(clip, update)
         limits = [f"{self.context.render(limit)} / {self._count}" for limit in clip.limits]
-        return self._limited(clip, limits)
+        return self._limited(clip, update, limits)
 
     # -- the step ---------------------------------------------------------------------------
 
@@ -374,8 +405,10 @@ class TowerStepWriter(StepWriter):
         self._items(plan.whole, 1)
         parts = f"{split}({', '.join(self._parameters(plan))})" if plan.inputs else ""
         one = len(plan.take) == 1
-        if plan.given:
-            arguments = [parts if one else f"*{parts}", *plan.given] if parts else [*plan.given]
+        noise = self._noise(step)
+        more = [*plan.given, *noise]
+        if more:
+            arguments = [parts if one else f"*{parts}", *more] if parts else more
             given = f"({', '.join(arguments)}{',' if len(arguments) == 1 else ''})"
         else:
             given = f"({parts},)" if one else parts
@@ -385,6 +418,8 @@ class TowerStepWriter(StepWriter):
         for update in step.updates:
             self._rated(update)
         super()._averaged_first(step.updates, 1)
+        for line in noise.values():
+            block.line(line, 1)
         call = self.style.call(f"{strategy}.run", arguments, indent, len(indent + head))
         block.line(f"{head}{call}", 1)
         results = f"{strategy}.experimental_local_results"

@@ -19,6 +19,7 @@ from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.removal import is_inside
 from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.api.initializers import INITIALIZERS
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import calls_of_names, name_of
 from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
@@ -53,6 +54,44 @@ def named_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
     return []
 
 
+def appended_in_towers(module: Module, graph: CallGraph) -> list[Edit]:
+    """`logits.append(model(x))` of a function of the program's gets a name first.
+
+    Such a function may make layers, which is no part of a list that is filled.
+    """
+    names, source = module.names, module.source
+    for loop in loops_on_devices(module):
+        if read_towers(module, loop, graph) is None:
+            continue
+        home = names.scope_at(loop)
+        for one in in_line(loop.body):
+            call = one.value if isinstance(one, ast.Expr) else None
+            func = call.func if isinstance(call, ast.Call) else None
+            if not isinstance(call, ast.Call) or not isinstance(func, ast.Attribute):
+                continue
+            if func.attr != "append" or len(call.args) != 1 or not isinstance(func.value, ast.Name):
+                continue
+            made, layout = call.args[0], Layout(source, one)
+            if isinstance(made, (ast.Name, ast.Tuple, ast.List)) or not layout.owns_lines:
+                continue
+            calls = [part for part in walk(made) if isinstance(part, ast.Call)]
+            if not any(
+                name_of(module, part) in LAYERS.by_name
+                or graph.target(module, part.func) is not None
+                for part in calls
+            ):
+                continue
+            listed = func.value.id
+            short = listed[:-2] if listed.endswith("sses") else listed.removesuffix("s")
+            wanted = [short] if short != listed and len(short) > 1 else []
+            name = names.fresh(home, *wanted, f"{listed}_of_tower", "of_tower")
+            return [
+                layout.insert_before([f"{name} = {source.code(made)}"]),
+                Edit(*source.span(made), name),
+            ]
+    return []
+
+
 def iterators_of_towers(module: Module, graph: CallGraph) -> list[Edit]:
     """An iterator that each tower makes for itself becomes one of a list above them."""
     names, source = module.names, module.source
@@ -70,14 +109,15 @@ def iterators_of_towers(module: Module, graph: CallGraph) -> list[Edit]:
                 continue
             assert isinstance(one, ast.Assign)
             target, layout = one.targets[0], Layout(source, one)
-            own = {part.id for part in walk(func) if isinstance(part, ast.Name)}
-            if not isinstance(target, ast.Name) or own & towers.names or not layout.owns_lines:
+            own = {part.id for part in walk(func) if isinstance(part, ast.Name)} & towers.names
+            if not isinstance(target, ast.Name) or own - {towers.index} or not layout.owns_lines:
                 continue
             mentions = [n for n in names.mentions(target.id, home) if n is not target]
             if not all(is_inside(module, n, {loop}) for n in mentions):
                 continue
             name = names.fresh(home, f"{target.id}s", f"{target.id}s_of_towers")
-            code = f"{name} = [{source.code(one.value)} for _ in {source.code(count)}]"
+            each = towers.index if own else "_"
+            code = f"{name} = [{source.code(one.value)} for {each} in {source.code(count)}]"
             return [
                 Layout(source, loop).insert_paragraph(code.split("\n")),
                 Edit(layout.line_start, layout.next_line, ""),

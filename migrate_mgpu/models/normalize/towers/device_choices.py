@@ -21,7 +21,14 @@ from migrate_mgpu.analysis.call_graph import CallGraph
 from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
-from migrate_mgpu.models.front.towers.loop import loops_on_devices, read_towers
+from migrate_mgpu.api.tables import calls_of_names, name_of
+from migrate_mgpu.models.front.towers.loop import (
+    device_of,
+    is_text,
+    loops_on_devices,
+    read_towers,
+)
+from migrate_mgpu.models.normalize.objects.graph_methods import in_line
 from migrate_mgpu.source.source import Edit, splice
 from migrate_mgpu.source.statements import Layout
 
@@ -41,6 +48,71 @@ def normalize(module: Module, graph: CallGraph) -> list[Edit]:
                 if edits:
                     return edits
     return []
+
+
+def setters(module: Module, graph: CallGraph) -> list[Edit]:
+    """A device function that a tower's loop gives a name, where the device is told by it.
+
+    `setter = tf.train.replica_device_setter(...)`, and `with tf.device(setter):`
+    """
+    names, source = module.names, module.source
+    for loop in loops_on_devices(module):
+        for one in in_line(loop.body):
+            if not isinstance(one, ast.Assign) or len(one.targets) != 1:
+                continue
+            target, made, layout = one.targets[0], one.value, Layout(source, one)
+            if not isinstance(target, ast.Name) or not isinstance(made, ast.Call):
+                continue
+            mentions = names.mentions(target.id, names.scope_of_name[target])
+            reads = [part for part in mentions if part is not target]
+            call = names.parents.get(reads[0]) if len(reads) == 1 else None
+            if not isinstance(call, ast.Call) or name_of(module, call) != "device":
+                continue
+            if call.args != reads or call.keywords or not layout.owns_lines:
+                continue
+            code = " ".join(source.code(made).split())
+            with_it = ast.Call(call.func, [made], [])
+            if "#" in code or device_of(module, with_it, graph) is None:
+                continue
+            return [
+                Edit(layout.line_start, layout.next_line, ""),
+                Edit(*source.span(reads[0]), code),
+            ]
+    return []
+
+
+def worker_names(module: Module, graph: CallGraph) -> list[Edit]:
+    """`worker = "/gpu:%d" % i`, which is told `tf.device`, or a device function, alone."""
+    names, source = module.names, module.source
+    for loop in loops_on_devices(module):
+        for one in in_line(loop.body):
+            target = one.targets[0] if isinstance(one, ast.Assign) else None
+            if not isinstance(one, ast.Assign) or not isinstance(target, ast.Name):
+                continue
+            layout = Layout(source, one)
+            if not is_text(module, one.value) or not layout.owns_lines:
+                continue
+            mentions = names.mentions(target.id, names.scope_of_name[target])
+            reads = [part for part in mentions if part is not target]
+            if not reads or not all(_is_of_device(module, part, graph) for part in reads):
+                continue
+            code = source.code(one.value)
+            gone = Edit(layout.line_start, layout.next_line, "")
+            return [gone, *(Edit(*source.span(part), code) for part in reads)]
+    return []
+
+
+def _is_of_device(module: Module, name: ast.Name, graph: CallGraph) -> bool:
+    """Whether a name is an argument of `tf.device`, or of what makes a device function."""
+    call = module.names.parents.get(name)
+    if isinstance(call, ast.keyword):
+        call = module.names.parents.get(call)
+    if not isinstance(call, ast.Call) or call.func is name:
+        return False
+    if name_of(module, call) == "device":
+        return True
+    (device, *_) = calls_of_names(module)["device"]
+    return device_of(module, ast.Call(device.func, [call], []), graph) is not None
 
 
 def _chosen(module: Module, name: ast.Name) -> list[Edit]:

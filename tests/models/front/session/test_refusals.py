@@ -436,7 +436,7 @@ REFUSED = {
         "`norm`, a part of the graph, is used outside of `Session.run`",
     ),
     "gradients that are changed": (
-        program(PAIRS.replace("(pairs)", "([(g * 0.5, v) for g, v in pairs])")),
+        program(PAIRS.replace("(pairs)", "([(tf.Variable(0.5) * g, v) for g, v in pairs])")),
         "what happens to the gradients here cannot be analyzed",
     ),
     "gradients that Python looks at": (

@@ -160,12 +160,13 @@ MUTANTS: dict[str, Mutant] = {
         "logits = tf.concat(logits, 0)",
         "logits = tf.concat(logits[::-1], 0)",
         9,
+        "printed",
     ),
     "one_part_for_all_replicas": Mutant(
         "evaluated_on_all",
         (("return image_parts[i], label_parts[i]", "return image_parts[0], label_parts[0]"),),
         9,
-        (),
+        ("printed",),
     ),
     "first_share_for_all_replicas": _one(
         "numbered_inputs", "iterators[i].get_next()", "iterators[0].get_next()", 4

@@ -60,8 +60,6 @@ UNKNOWN = (
     "reads_across_files",
     "the_first_of_two_inputs",
     "averages_behind_the_update",
-    "rows_of_replicas_turned",
-    "one_part_for_all_replicas",
     "first_share_for_all_replicas",
     "noise_of_each_tower",
     "noise_lost",
@@ -69,6 +67,8 @@ UNKNOWN = (
 )
 # The numbers do not speak against their cause, and prove no more.
 POSSIBLE = (
+    "rows_of_replicas_turned",
+    "one_part_for_all_replicas",
     "rate_and_epsilon",
     "other_loss",
     "sum_of_squares",

@@ -19,6 +19,7 @@ from migrate_mgpu.models.front.session.program import (
 from migrate_mgpu.models.ir import (
     Collected,
     Decoding,
+    NamedUnit,
     Placeholder,
     Recurrent,
     Stage,
@@ -89,8 +90,10 @@ class StepNames:
         self._metrics: dict[RunningMetric, str] = {}
         self.strategy = self._fresh("strategy", "mirrored_strategy")
         self._splits: dict[tuple[object, ...], str] = {}
+        # A step that gives one of these a value cannot call a function of that name.
+        named = {one.name for one in program.units.values() if isinstance(one, NamedUnit)}
         self._replicas = {
-            step: self._fresh(*self._of_replica(step))
+            step: self._fresh(*(n for n in self._of_replica(step) if n not in named))
             for step in program.steps
             if any(unit.stage is not Stage.WHOLE for unit in step.units)
         }

@@ -558,6 +558,10 @@ class RunReader:
         for node in nodes:
             fetches.append(self._fetch(node, units, place))
         told, fed = self.feeds.of(given.get("feed_dict"))
+        values = [_same(fetch.value) for fetch in fetches if fetch.value is not None]
+        if len({*values}) < len(values):
+            text = "it fetches a value twice, which its step gives once"
+            raise Refused(self.module, call, text, "fetch it once")
         taken = self._taken(call, told, fetches, units)
         feeds, folded = self._folded(
             [(one.placeholder, one.value) for one in taken], fed is not None

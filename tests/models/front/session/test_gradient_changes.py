@@ -158,3 +158,11 @@ def test_rows_of_a_table_are_not_changed() -> None:
          "hidden = tf.layers.dense(x + tf.nn.embedding_lookup(table, ids), 5"),
     )  # fmt: skip
     assert "is changed" in stays(text)
+
+
+def test_a_value_that_is_fetched_twice_stays() -> None:
+    text = changed(
+        SESSION,
+        ("value, _ = sess.run([loss, train_op]", "value, _, _ = sess.run([loss, train_op, loss]"),
+    )
+    assert "it fetches a value twice" in stays(text)

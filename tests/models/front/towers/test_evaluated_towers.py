@@ -119,3 +119,18 @@ def test_another_norm_to_clip_by_stays() -> None:
     norm += "    gs, _ = tf.clip_by_global_norm(gs, 0.5, use_norm=norm)\n    grads = zip(gs, vs)\n"
     text = changed(NOISE, (TOLD, norm), ("gradients(limited)", "gradients(grads)"))
     assert "with a norm that is not that of its gradients" in stays(text)
+
+
+def test_a_replicas_function_has_another_name_than_what_its_step_gives() -> None:
+    text = changed(
+        EVALUATED,
+        ("            losses.append(tf.losses", "            loss = tf.identity(output)\n"
+         "            losses.append(tf.losses"),
+        ("    mean_loss = tf.reduce_mean(losses)", "    loss = tf.reduce_mean(losses)"),
+        ("[mean_loss, total]", "[loss, total]"),
+    )  # fmt: skip
+    for line in native(text).splitlines():
+        if "strategy.run(" in line and "=" in line.partition("strategy.run(")[0]:
+            names = line.partition("=")[0].replace(" ", "").split(",")
+            called = line.partition("strategy.run(")[2].partition(",")[0].strip()
+            assert called not in names

@@ -174,7 +174,6 @@ def test_a_module_of_a_package(tmp_path: Path) -> None:
 OTHER = MAIN.replace("Model(2)", "Model(3)")
 STAYS = {
     "a name means two things": {"main.py": MAIN.replace("def main", "RATE = 2\n\n\ndef main")},
-    "another program has it as well": {"other.py": OTHER + "print(model)\n"},
     "it is a program itself": {
         "model.py": MODEL + "\n\nif __name__ == '__main__':\n    print(Model(2).loss)\n"
     },
@@ -218,6 +217,14 @@ APART = {
     "it asks for its name": ("model.py", "print(__name__)"),
     "it is imported where it is needed": ("main.py", "from model import Model"),
 }
+
+
+def test_another_program_that_has_it_keeps_it_as_it_is() -> None:
+    files = {"main.py": MAIN, "model.py": MODEL, "other.py": OTHER + "print(model)\n"}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    states = {one.entry.name: one.state for one in result.programs}
+    assert states["main.py"] == "native" and states["other.py"] == "bridge", said(result)
+    assert "model_tf2.py" in {file.path.name for file in result.files}
 
 
 @pytest.mark.parametrize("case", STAYS)

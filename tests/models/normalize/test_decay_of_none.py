@@ -110,11 +110,16 @@ def test_a_scale_that_may_be_none_within_a_function_keeps_its_condition() -> Non
     assert set(_states({**FILES, "network.py": text}).values()) == {"bridge"}
 
 
+def test_a_scale_that_is_computed() -> None:
+    """The network that decays is another one than what the other program shares with it."""
+    text = FILES["train.py"].replace("SCALE = 0.1\n", "SCALE = 0.1 if len(PATH) > 2 else 0.2\n")
+    text = text.replace('PATH = "model"\n', "").replace("SCALE", 'PATH = "model"\nSCALE', 1)
+    assert set(_states({**FILES, "train.py": text}).values()) == {"native"}
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        # It may be None as well.
-        ("train.py", "SCALE = 0.1\n", "SCALE = None if tf.__version__ < '2' else 0.1\n"),
         # Each term is shown, not their sum.
         (
             "train.py",

@@ -264,12 +264,17 @@ def test_what_tries_an_imported_model_goes(others: tuple[tuple[str, str], ...]) 
     assert told(result) == [LEFT_OUT]
 
 
-def test_what_another_program_calls_stays() -> None:
-    """Planning ended never: the session of `toy.py` is not made in the module that it begins in."""
+def test_what_another_program_calls_is_not_left_out() -> None:
+    """Planning ended never: the session of `toy.py` is not made in the module that it begins in.
+
+    Each program has a module for itself: one calls the function, the other one does not.
+    """
     files = ("model.py", MODEL), ("train.py", TRAINS), ("toy.py", "import model\n\nmodel.test()\n")
     result = run(*files, bridge=True, native_sessions=True)
-    assert {one.state for one in result.programs} == {"bridge"}, said(result)
-    assert "`__init__`, which builds the graph, may run more than once" in str(said(result))
+    assert {one.state for one in result.programs} == {"native"}, said(result)
+    assert "from model_tf2 import Model" in after(result, files[1])
+    assert "def test():" in after(result, files[0])
+    assert "what this program takes of it stands in model_tf2.py" in str(said(result))
     assert not told(result)
 
 

@@ -112,7 +112,8 @@ class _Part:
             for state in part.states
             if (state.estimators or has_towers(state) or stays_with_modules(state))
             and state.program.entry.path not in native
-            and any(len(self.users[m]) > 1 and m.uses and m.writable for m in state.program.modules)
+            and (shared := self._shared(state.program))
+            and all(self._imported(module, state.program) for module in shared)
         ]
         self.sessions = {one.entry.path for one in self.candidates if not models[one.entry]}
         # Programs of one model exchange its checkpoints: they become native together, or stay.
@@ -218,6 +219,8 @@ class _Part:
         bridged = program.entry.path in self.bridged
         if new.changed_for(self._taken(program), bridged) is not None:
             return True
+        if not self._imported(new.module, program):
+            return True  # what it takes is not seen
         imports = (
             one
             for user in program.modules
@@ -225,6 +228,16 @@ class _Part:
             for one in imports_of(user, new.module, self.project)
         )
         return not {alias.name for _, alias, whole in imports if not whole} <= new.names
+
+    def _shared(self, program: Program) -> list[Module]:
+        """The modules of a program that others have too, and in which TensorFlow is mentioned."""
+        every = (module for module in program.modules if module.uses and module.writable)
+        return [module for module in every if len(self.users[module]) > 1]
+
+    def _imported(self, module: Module, program: Program) -> bool:
+        """Whether a program imports a module by statements alone, not `__import__("model")`."""
+        users = [one for one in program.modules if module in one.imported]
+        return all(imports_of(user, module, self.project) for user in users)
 
     def _taken(self, program: Program) -> Taken:
         if program.entry not in self._known:

@@ -217,3 +217,48 @@ def test_programs_that_need_the_network_in_different_forms() -> None:
     native = [one for one, state in states(result).items() if state == "native"]
     assert native == ["main.py"], said(result)
     assert "import modeling_tf2 as modeling" not in after(result, ("next_words.py", text))
+
+
+NET = """\
+import tensorflow as tf
+
+
+def net(x, keep):
+    def layer(v):
+        w = tf.get_variable("w", [3, 3])
+        return tf.nn.dropout(tf.matmul(v, w), keep)
+
+    one = layer(x)
+    with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+        return layer(one)
+
+
+def loss(y):
+    return tf.reduce_mean(tf.square(y))
+"""
+MAIN = """\
+import numpy as np
+import tensorflow as tf
+import net
+
+x = tf.placeholder(tf.float32, [None, 3])
+keep = tf.placeholder(tf.float32, [])
+loss = net.loss(net.net(x, keep))
+step = tf.train.AdamOptimizer(0.1).minimize(loss)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        print(sess.run([loss, step], {x: np.ones([2, 3]), keep: 0.5})[0])
+"""
+
+
+def test_a_program_that_imports_it_by_a_call() -> None:
+    """It keeps the module, which has no import statement of its that could name another one."""
+    called = changed(MAIN, ("import net\n", 'net = __import__("net")\n'))
+    files = ("net.py", NET), ("main.py", MAIN), ("again.py", called)
+    result = run(*files, bridge=True, native_sessions=True)
+    assert states(result) == {"again.py": "native", "main.py": "native"}, said(result)
+    found = texts(result)
+    assert "import net_tf2 as net\n" in found["main.py"]
+    assert "import net\n" in found["again.py"]
+    assert any("net.py stays as again.py needs it" in one for one in said(result))

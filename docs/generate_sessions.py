@@ -187,9 +187,9 @@ were used while building):
 | programs | native | bridge | refused |
 | --- | --- | --- | --- |
 | straight scripts | 180 | 17 | 9 |
-| functions or classes that build, and one scope that runs | 115 | 64 | 1 |
-| sessions in objects, or handed to functions | 59 | 348 | 96 |
-| all that train | 354 (40 %) | 429 | 106 |
+| functions or classes that build, and one scope that runs | 129 | 50 | 1 |
+| sessions in objects, or handed to functions | 60 | 347 | 96 |
+| all that train | 369 (42 %) | 414 | 106 |
 
 Of 30 others, gathered after that, for some of which obstacles were taken away as well, 62 of 116
 programs that train are native: 14 of 19 straight scripts, 43 of 57 of the second row, 5 of 40 of

@@ -139,7 +139,7 @@ class GradientSumReader(StatementReader):
         if len(parts) != 2 or not loop.is_a(parts[0], _Part.SUM):
             return None
         added = self._share(parts[1])
-        if not loop.is_a(added, _Part.GRADIENT):
+        if not loop.is_a(added, _Part.GRADIENT) or len(loop.gradients) != 1:
             return None
         (sums,), (gradients,) = loop.sums, loop.gradients
         if gradients.clips or gradients.upstream is not None or sums in self._added:

@@ -78,6 +78,11 @@ STAYS = {
         [("[add, loss]", "[begin, add, loss]")],
         "`sums` is assigned and used in one step",
     ),
+    "those of two losses are at hand": (
+        [(PAIRS, f"{PAIRS}\n    others = optimizer.compute_gradients(2 * loss, variables)"),
+         (ADD, "[s.assign_add(g) for s, (g, _), _ in zip(sums, pairs, others)]")],
+        "",
+    ),
     "two steps add some": (
         [(f"add = {ADD}", f"add = {ADD}\n    more = {ADD}"), ("[add, loss]", "[add, more, loss]")],
         "what happens to the gradients before they are added up cannot be analyzed",

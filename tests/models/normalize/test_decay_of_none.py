@@ -114,7 +114,12 @@ def test_a_scale_that_is_computed() -> None:
     """The network that decays is another one than what the other program shares with it."""
     text = FILES["train.py"].replace("SCALE = 0.1\n", "SCALE = 0.1 if len(PATH) > 2 else 0.2\n")
     text = text.replace('PATH = "model"\n', "").replace("SCALE", 'PATH = "model"\nSCALE', 1)
-    assert set(_states({**FILES, "train.py": text}).values()) == {"native"}
+    files = {**FILES, "train.py": text}
+    assert set(_states(files).values()) == {"native"}
+    result = run(*files.items(), bridge=True, native_sessions=True)
+    found = {str(file.path): file.after or "" for file in result.files}
+    assert "losses" in found["network_tf2.py"] and "losses" not in found["network.py"]
+    assert "import network_tf2 as network\n" in found["train.py"]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.host_objects import VariableCopy
 from migrate_mgpu.models.front.session.program import AllVariables, Gradients, Holds, Role
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
+from migrate_mgpu.models.front.session.variable_copies import listed_calls
 from migrate_mgpu.models.ir import Collected, GradientSums, ShownGradients, Unit, Variables
 
 _MADE = ("initial_value", "trainable")
@@ -120,22 +121,18 @@ class GradientSumReader(StatementReader):
         Raises:
             Refused: the gradients are limited, or two steps add some.
         """
-        node = statement.value
-        if isinstance(node, ast.Call) and name_of(self.module, node) == "group":
-            one = node.args[0] if len(node.args) == 1 and not node.keywords else None
-            node = one.value if isinstance(one, ast.Starred) else node
-        loop = self._loop(node)
-        if loop is None or not isinstance(node, ast.ListComp) or not isinstance(target, ast.Name):
+        node = listed_calls(self.module, statement.value)
+        loop = self._loop(node) if node is not None else None
+        call = node.elt if node is not None else None
+        if loop is None or node is None or not isinstance(target, ast.Name):
             return None
-        call = node.elt
-        func = call.func if isinstance(call, ast.Call) else None
         if not isinstance(call, ast.Call) or call.keywords:
             return None
-        parts = [*call.args]
-        if not isinstance(func, ast.Attribute) or func.attr != "assign_add":
-            return None
-        if loop.is_a(func.value, _Part.SUM):
-            parts.insert(0, func.value)  # `total.assign_add(gradient)`, not `tf.assign_add(...)`
+        parts, func = [*call.args], call.func
+        if name_of(self.module, call) != "assign_add":  # `total.assign_add(gradient)`
+            if not isinstance(func, ast.Attribute) or func.attr != "assign_add":
+                return None
+            parts.insert(0, func.value)
         if len(parts) != 2 or not loop.is_a(parts[0], _Part.SUM):
             return None
         added = self._share(parts[1])

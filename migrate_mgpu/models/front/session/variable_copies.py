@@ -9,6 +9,7 @@ import ast
 from collections.abc import Sequence
 
 from migrate_mgpu.analysis.diagnostics import Refused
+from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.graph import COMPUTES
@@ -65,7 +66,7 @@ class VariableCopyReader(StatementReader):
         Raises:
             Refused: it cannot be determined which variable gets the value of which.
         """
-        node = self._comprehension(statement.value)
+        node = listed_calls(self.module, statement.value)
         if node is None or not isinstance(target, ast.Name):
             return None
         each, call = node.generators[0], node.elt
@@ -110,15 +111,6 @@ class VariableCopyReader(StatementReader):
         )
         self.meanings[target.id] = unit
         return Role.UNIT
-
-    def _comprehension(self, node: ast.expr) -> ast.ListComp | None:
-        if isinstance(node, ast.Call) and name_of(self.module, node) == "group":
-            one = node.args[0] if len(node.args) == 1 and not node.keywords else None
-            return self._comprehension(one.value) if isinstance(one, ast.Starred) else None
-        if not isinstance(node, ast.ListComp) or len(node.generators) != 1:
-            return None
-        fits = not node.generators[0].ifs and isinstance(node.elt, ast.Call)
-        return node if fits else None
 
     def _assignment(self, call: ast.Call) -> tuple[ast.Name, ast.expr] | None:
         """`tf.assign(t, e)`, `t.assign(e)`: the variable, and what it gets."""
@@ -240,6 +232,17 @@ class VariableCopyReader(StatementReader):
                 if variables.collected is Collected.LAYER and variables not in built:
                     text = "variables are copied of a layer that no step applies"
                     raise Refused(self.module, unit.node, text)
+
+
+def listed_calls(module: Module, node: ast.expr) -> ast.ListComp | None:
+    """`[t.assign(e) for t, e in pairs]`, or `tf.group(*[...])` of it; None for anything else."""
+    if isinstance(node, ast.Call) and name_of(module, node) == "group":
+        one = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        return listed_calls(module, one.value) if isinstance(one, ast.Starred) else None
+    if not isinstance(node, ast.ListComp) or len(node.generators) != 1:
+        return None
+    fits = not node.generators[0].ifs and isinstance(node.elt, ast.Call)
+    return node if fits else None
 
 
 def _cut(one: _Listed, other: _Listed) -> _Listed:

@@ -83,6 +83,10 @@ STAYS = {
          (ADD, "[s.assign_add(g) for s, (g, _), _ in zip(sums, pairs, others)]")],
         "",
     ),
+    "something else adds": (
+        [(ADD, "[np.assign_add(s, pair[0]) for s, pair in zip(sums, pairs)]")],
+        "",
+    ),
     "two steps add some": (
         [(f"add = {ADD}", f"add = {ADD}\n    more = {ADD}"), ("[add, loss]", "[add, more, loss]")],
         "what happens to the gradients before they are added up cannot be analyzed",

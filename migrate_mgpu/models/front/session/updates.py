@@ -514,6 +514,9 @@ class UpdateReader(StatementReader):
             if rate is not None or moves:
                 text = "sums of gradients are applied with a rate that changes, or averages"
                 raise Refused(self.module, call, text)
+            if own_rows:
+                text = "a gradient that is added up may be one of some rows of a table"
+                raise Refused(self.module, call, text, "use Adam, Adagrad or gradient descent")
         if update.upstream is not None and self.scope.towers is not None:
             raise Refused(self.module, call, "`tf.gradients` with `grad_ys`, beside towers")
         if isinstance(told, ast.Name) and (every := self.every_of(told)) and every.chosen:

@@ -340,9 +340,13 @@ class StepWriter:
         """Gradients that are computed elsewhere are applied.
 
         Raises:
-            Refused: others are computed in the same step.
+            Refused: others are computed in the same step, or averages move in no defined order.
         """
         update = updates[0]
+        if update.averages is not None and not update.averages.ordered:
+            text = "averages of variables move beside gradients that nothing is to compute"
+            advice = "TF1 has no order there: let the averages wait for the training operation"
+            raise Refused(self.program.scope.module, update.averages.node, text, advice)
         if len(updates) > 1:
             text = "gradients that are fed are applied in a step with others"
             raise Refused(self.program.scope.module, update.statement, text)

@@ -14,6 +14,11 @@ PROGRAM = (FOLDER / "fed_gradients" / "before.py").read_text()
 GATHERED, ADAM = "gathered = [of_w1, of_b1, of_w2]", "tf.train.AdamOptimizer(0.05)"
 UPDATE = "update = optimizer.apply_gradients(zip(gathered, variables))"
 RUN = "sess.run(update, feed_dict={"
+AVERAGES = """\
+averages = tf.train.ExponentialMovingAverage(0.9)
+moved = averages.apply(variables)
+both = tf.group(update, moved)
+"""
 UNKNOWN = "what happens to the gradients before they are applied cannot be analyzed"
 
 # What is changed, and what the finding says then.
@@ -36,6 +41,11 @@ STAYS = {
     "the gradients are float64": (
         [('tf.placeholder(tf.float32, name="of_b1")', 'tf.placeholder(tf.float64, name="of_b1")')],
         "its variables may be float64",
+    ),
+    "averages move in no order": (
+        [("with tf.Session()", f"{AVERAGES}with tf.Session()"),
+         (RUN, RUN.replace("update", "both"))],
+        "averages of variables move beside gradients that nothing is to compute",
     ),
     "another step runs with it": (
         [(RUN, "sess.run([update, model_step], feed_dict={state: states, following: states, ")],

@@ -18,6 +18,12 @@ MADE = "sums = [tf.Variable(tf.zeros_like(v.initialized_value()), trainable=Fals
 ADAM, VARIABLES = "tf.train.AdamOptimizer(0.02)", "variables = tf.trainable_variables()"
 PAIRS = "pairs = optimizer.compute_gradients(loss, variables)"
 UNKNOWN = "cannot be recognized as those of gradients"
+AVERAGES = """\
+    averages = tf.train.ExponentialMovingAverage(0.9)
+    moved = averages.apply(variables)
+    both = tf.group(train, moved)
+
+"""
 
 # What is changed, and what the finding says then.
 STAYS = {
@@ -87,6 +93,16 @@ STAYS = {
         [(ADD, "[np.assign_add(s, pair[0]) for s, pair in zip(sums, pairs)]")],
         "",
     ),
+    "averages move in no order": (
+        [("    with tf.Session()", f"{AVERAGES}    with tf.Session()"),
+         ("sess.run(train)", "sess.run(both)")],
+        "averages of variables move beside gradients that nothing is to compute",
+    ),
+    "rows of a table are added up": (
+        [("hidden * scale", "hidden * tf.gather(scale, tf.range(8))"),
+         (ADAM, "tf.train.MomentumOptimizer(0.02, 0.9)")],
+        "a gradient that is added up may be one of some rows of a table",
+    ),
     "two steps add some": (
         [(f"add = {ADD}", f"add = {ADD}\n    more = {ADD}"), ("[add, loss]", "[add, more, loss]")],
         "what happens to the gradients before they are added up cannot be analyzed",
@@ -146,3 +162,19 @@ def test_a_divisor_that_is_computed() -> None:
 def test_the_sums_as_they_are() -> None:
     after = native(changed(PROGRAM, (APPLIED, "zip(sums, variables)")))
     assert "optimizer.apply_gradients(zip(sums, trained_variables))" in after
+
+
+def test_averages_that_wait_for_the_step() -> None:
+    waits = AVERAGES.replace(
+        "moved = averages.apply(variables)\n    both = tf.group(train, moved)",
+        "with tf.control_dependencies([train]):\n        both = averages.apply(variables)",
+    )
+    after = native(
+        changed(
+            PROGRAM,
+            ("    with tf.Session()", f"{waits}    with tf.Session()"),
+            ("sess.run(train)", "sess.run(both)"),
+        )
+    )
+    step = after[after.index("def train_step") :]
+    assert step.index("apply_gradients(") < step.index(".assign_sub(")

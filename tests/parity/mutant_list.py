@@ -573,6 +573,12 @@ MUTANTS: dict[str, Mutant] = {
     "one_queue_for_all_replicas": _one(
         "queue_in_each_tower", "iterators[i].get_next()", "iterators[0].get_next()", 4
     ),
+    "tests_by_the_queue_of_towers": _one(
+        "tested_by_queue",
+        "iter(network.test_batch())",
+        "iter(network.training_batch())",
+        9,
+    ),
     "queue_that_begins_again": _one(
         "queue_of_records", "iterator.get_next()", "next(iter(inputs()))", 4
     ),

@@ -95,6 +95,7 @@ class Pins:
             batch_size: Any,
             capacity: Any,
             min_after_dequeue: Any,
+            keep_input: Any,
             num_threads: int = 1,
             seed: Any = None,
             enqueue_many: bool = False,
@@ -104,9 +105,10 @@ class Pins:
             name: Any = None,
         ) -> Any:
             # One thread: with more of them the order is the scheduler's.
-            return module.batch(
+            return module._batch(
                 tensors,
                 batch_size,
+                keep_input,
                 1,
                 capacity,
                 enqueue_many,
@@ -117,7 +119,8 @@ class Pins:
                 name,
             )
 
-        self._replace(module, "shuffle_batch", "tf.train.shuffle_batch", shuffle_batch)
+        # What `tf.train` has of it, which an earlier import may have made, ends here.
+        self._replace(module, "_shuffle_batch", "tf.train.shuffle_batch", shuffle_batch)
         self._force(module, "input_producer", "input producer")
 
     def patch_feeding(self, module: Any) -> None:

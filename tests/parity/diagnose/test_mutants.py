@@ -51,6 +51,7 @@ UNKNOWN = (
     "summary_of_the_first_call_of_the_last_replica",
     "lists_of_what_a_function_feeds_exchanged",
     "share_that_a_schedule_leaves",
+    "tests_by_the_queue_of_towers",
     "tested_beside_on_the_first_rows_alone",
     "last_loss_of_an_object_is_the_first",
     "array_of_the_first_replica_for_all",

@@ -41,6 +41,10 @@ WORDS = (
     b"multi_gpu_model",
     b"tensorpack",
     b"tflearn",
+    b"contrib.distribute",
+    b"contrib import distribute",
+    b"gpu:",
+    b"GPU:",
 )
 # In a file without any of the words above: graph code of TF1 that has no session of its own.
 GRAPH_WORDS = (

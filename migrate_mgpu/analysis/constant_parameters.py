@@ -31,6 +31,7 @@ def constants(
     if (around, name.id) in seen or not (methods or around in module.tree.body):
         return None
     function = Function(module, around)
+    defaults = [default for _, default in defaults_of(around.args)]
     found: list[ast.Constant] = []
     for reference in graph.references(function):
         if reference.call is None:
@@ -41,7 +42,9 @@ def constants(
             continue
         if not isinstance(given, ast.Name):
             return None
-        more = constants(reference.module, given, graph, methods, seen | {(around, name.id)})
+        # A default is one of the function's module, whoever calls it.
+        asked = module if given in defaults else reference.module
+        more = constants(asked, given, graph, methods, seen | {(around, name.id)})
         if more is None:
             return None
         found += more

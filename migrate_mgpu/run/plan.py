@@ -294,8 +294,11 @@ class _Planner:
                 self.report.eager(state)
             if state.in_graph is not None and state.kind in (BRIDGE, KEPT) and not self.off:
                 self.report.in_graph(state)
+        inside = {module for state in self.states for module in state.program.modules}
         for module in self.project.modules.values():
             self.report.unknown_suppressions(module)
+            if module not in inside:
+                self.report.copies_by_hand(module)
 
     def _sessions(self) -> NativeSessions | None:
         """The session programs of the run, if there may be any.

@@ -25,6 +25,7 @@ from migrate_mgpu.models.front.towers.wrappers import wrappers
 from migrate_mgpu.output.kept import advice
 from migrate_mgpu.run.claims import CODE, limits, packages_trainers
 from migrate_mgpu.run.joined_modules import BEGIN
+from migrate_mgpu.run.keras_by_hand import copies_by_hand
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome
 from migrate_mgpu.run.states import State, estimator_stays
@@ -277,6 +278,11 @@ class Report:
                 text = f"this cell {why}; it is left out, and no other cell uses what it names"
                 advice = "fix it, or make it a Markdown cell"
                 self.add(module, place, "MGPU907", f.MANUAL, text, advice)
+
+    def copies_by_hand(self, module: Module) -> None:
+        """Keras models that a file outside of all programs puts on several GPUs."""
+        for why in copies_by_hand(module):
+            self.diagnostic(why, f.MANUAL)
 
     def unknown_suppressions(self, module: Module) -> None:
         """Comments that switch off what is no rule."""

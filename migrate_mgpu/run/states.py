@@ -61,6 +61,7 @@ from migrate_mgpu.models.front.rewriters import EagerRewriter
 from migrate_mgpu.models.properties import row_of, strategies_of
 from migrate_mgpu.run.claims import CODE as CLAIM
 from migrate_mgpu.run.claims import packages_trainers
+from migrate_mgpu.run.keras_by_hand import strategies_without_estimators
 from migrate_mgpu.run.new_names import LostNames
 from migrate_mgpu.run.outcome import Outcome, stays_on_tf1
 from migrate_mgpu.run.shared_modules import NewText
@@ -388,7 +389,7 @@ class ProgramStates:
         opened = any(session.sink.module.writable for session in sessions)
         copied = self.copies.of(modules)
         if not flows and not opened and not made and not copied:
-            return self._of_packages(program)
+            return self._without_sites(program)
         if (
             not flows
             and not made
@@ -444,9 +445,11 @@ class ProgramStates:
             self._bridge(state)
         return state
 
-    def _of_packages(self, program: Program) -> State | None:
-        """A program whose sessions are made by a package's trainer; None where there is none."""
+    def _without_sites(self, program: Program) -> State | None:
+        """A program that a package's trainer trains, or Keras under a strategy of `tf.contrib`;
+        None for any other one."""
         found = packages_trainers(program, self.graph.project)
+        found += strategies_without_estimators(program)
         if not found:
             return None
         state = State(program, BRIDGE)

@@ -26,6 +26,8 @@ averages each tower moves in TF1.
 A strategy stays, with its Estimator, where TF2 has none that does the same with
 ``fit``: ``ParameterServerStrategy``, ``TPUStrategy``, ``CentralStorageStrategy``; several
 workers with a ``model_dir``, where all would write the same files.
+A program in which no Estimator takes a strategy of ``tf.contrib`` (Keras's ``fit`` runs under it)
+is refused, and told what to write.
 
 ## References
 ``tf.distribute.MirroredStrategy``, ``tf.distribute.get_strategy``; measured equal on 1, 2

@@ -27,6 +27,7 @@ example, an optimizer or a recurrent layer that TF2 has changed, ``activity_regu
 ``add_loss``, ``clipnorm``, ``train_on_batch``, ``cpu_relocation``; a model that is made
 elsewhere and copied under a condition, handed to what cannot be analyzed, or trained beside its
 copies; GPUs that are not known where the model is made.
+Copies that a loop makes by hand, with a ``tf.device`` for each GPU, are told, and not migrated.
 
 ## References
 ``tf.keras.utils.multi_gpu_model``, ``tf.distribute.MirroredStrategy``;

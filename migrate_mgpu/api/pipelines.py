@@ -66,6 +66,8 @@ def pipeline_edits(module: Module, node: ast.AST, style: FileStyle) -> list[Edit
         return [Edit(start, end, f"{style.tensorflow}.data.experimental.{last}")]
     if last in ("Dataset", "TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset"):
         return [Edit(start, end, f"{style.tensorflow}.data.{last}")]
+    if name == f"contrib.data.Dataset.{last}":
+        return [Edit(start, end, f"{style.tensorflow}.data.Dataset.{last}")]
     raise Refused(module, node, f"`tf.{name}` has no known form in TF2", "write it with tf.data")
 
 

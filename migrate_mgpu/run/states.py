@@ -647,7 +647,10 @@ class ProgramStates:
                     if not any(e.start <= inside[0] and inside[1] <= e.end for e in written):
                         text = f"`{method}` of a Dataset is TF1 API{outside}"
                         advice = "iterate over the dataset"
-                        return Diagnostic(TF1_NAME, Place(module, node), text, advice)
+                        why = Diagnostic(TF1_NAME, Place(module, node), text, advice)
+                        if not self._is_idle(state.program, module, node, gone):
+                            return why
+                        idle.append(why)
             if state.estimators:
                 lost = self._structures(state, module, style, written)
                 if lost is not None:

@@ -14,7 +14,8 @@ TensorBoard's projector is told of a variable and its checkpoint, as TF1's guide
 
 In TF2 the package takes the folder itself, a `tf.train.Checkpoint` holds the variable, and the
 name of the tensor is that in such a checkpoint. A session that fetches a batch of a dataset once is
-what its iterator gives. What is not exactly this stays.
+what its iterator gives, and one that shows what TensorFlow computes of arrays is no session. What
+is not exactly this stays.
 """
 
 from __future__ import annotations
@@ -22,11 +23,18 @@ from __future__ import annotations
 import ast
 
 from migrate_mgpu.analysis.edit_set import EditSet
+from migrate_mgpu.analysis.idioms import is_showing
 from migrate_mgpu.analysis.module import Module, tensorflow_name
 from migrate_mgpu.analysis.reaching_definitions import reaching
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.graph import COMPUTES, DRAWS
 from migrate_mgpu.core.findings import EVALUATION
 from migrate_mgpu.core.records import record
+from migrate_mgpu.models.keras.inputs.fetched_batches import (
+    is_of_another,
+    plain_session,
+    without_header,
+)
 from migrate_mgpu.source.blocks import Block
 from migrate_mgpu.source.source import Edit
 from migrate_mgpu.source.statements import Layout
@@ -50,6 +58,8 @@ def beside_estimators(module: Module, style: FileStyle) -> EditSet:
         for statement in walk(module.tree):
             if isinstance(statement, ast.With) and statement not in found.gone:
                 _read_batch(module, statement, style, found)
+                if statement not in found.gone:
+                    _show_values(module, statement, found)
     return found
 
 
@@ -258,6 +268,61 @@ def _read_batch(module: Module, block: ast.With, style: FileStyle, found: EditSe
     start, end = layout.line_start, layout.next_line
     found.edit(module, Edit(start, end, lines.text()))
     found.gone.add(block)
+
+
+def _show_values(module: Module, block: ast.With, found: EditSet) -> None:
+    """`print(tf.gather(rows, [1]).eval())` needs no session; ``rows`` is an array of NumPy's."""
+    names, session = module.names, plain_session(module, block)
+    if session is None or not Layout(module.source, block).owns_lines:
+        return
+    home = names.scope_of_name[session]
+    for mention in names.mentions(session.id, home):
+        if isinstance(mention.ctx, ast.Load) and not is_of_another(module, mention, block):
+            return
+    edits: list[Edit] = []
+    for statement in block.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not is_showing(module, call):
+            return
+        evaluated = [part for part in walk(statement) if _is_evaluated(module, part)]
+        if not evaluated or statement.lineno != statement.end_lineno:
+            return
+        for part in evaluated:
+            assert isinstance(part, ast.Call)
+            end = module.source.span(part.func)[1]
+            edits.append(Edit(end - len("eval"), end, "numpy"))
+        inside = {one for part in evaluated for one in walk(part)}
+        if any(use.node in walk(statement) and use.node not in inside for use in module.uses):
+            return
+    if any(tensorflow_name(module, one.func).endswith("ConfigProto") for one in names.calls):
+        return  # which has to come before anything is computed
+    found.edit(module, *edits, *without_header(module, block))
+    found.gone.add(block.items[0].context_expr)
+
+
+def _is_evaluated(module: Module, node: ast.AST) -> bool:
+    """`tf.f(...).eval()`, where `f` only computes, of constants and of NumPy's arrays."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return False
+    if not isinstance(node.func, ast.Attribute) or node.func.attr != "eval":
+        return False
+    made = node.func.value
+    if not isinstance(made, ast.Call) or tensorflow_name(module, made.func) not in COMPUTES - DRAWS:
+        return False
+    return all(
+        _is_array(module, one) for one in (*made.args, *(given.value for given in made.keywords))
+    )
+
+
+def _is_array(module: Module, node: ast.expr) -> bool:
+    if isinstance(node, ast.Name):
+        value = module.names.only_value(node)
+        made = value.func if isinstance(value, ast.Call) else None
+        return made is not None and (module.names.qualname(made) or "").startswith("numpy.")
+    return all(isinstance(part, _LITERAL) for part in walk(node))
+
+
+_LITERAL = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp, ast.USub, ast.Load)
 
 
 def _next_of(node: ast.AST | None) -> ast.expr | None:

@@ -156,6 +156,8 @@ class ResultsWatch:
             self._local.depth = depth + 1
             if depth == 0:
                 self.finish()
+            if depth == 0 and name == "fit":
+                self._eager.examples.forget()  # what the program took to look at
             if depth == 0 and name == "evaluate":
                 self._batches.evaluating = True
             try:

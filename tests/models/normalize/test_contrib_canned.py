@@ -157,3 +157,31 @@ def test_columns_of_contrib_layers_in_an_estimator_of_tensorflows() -> None:
 def test_other_columns_of_contrib_layers_stay(old: str) -> None:
     new = '"x", normalizer=tf.abs' if old.startswith('"') else "layers.sparse_column_with_keys"
     stays(changed(CORE, (old, new)), "does not exist in TF2")
+
+
+MADE = "learn.DNNClassifier([8], columns, n_classes=3)"
+WRAPPED = (
+    changed(UNNAMED, (MADE, f"learn.SKCompat({MADE})"))
+    + """\
+found = estimator.predict(x)
+found = found["classes"]
+print(found.mean())
+"""
+)
+
+
+def test_a_wrapped_classifier_predicts_all_rows_at_once() -> None:
+    found, said = migrated(WRAPPED)
+    assert 'found = {"classes": np.array([row["class_ids"][0] for row in ' in found, said
+    assert "SKCompat" not in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('found["classes"]', 'found["probabilities"]'),
+        ('found = found["classes"]\nprint(found.mean())', "print(found)"),
+    ],
+)
+def test_other_predictions_of_a_wrapped_classifier_stay(old: str, new: str) -> None:
+    stays(WRAPPED.replace(old, new), "`tf.contrib.learn.DNNClassifier` is not converted")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from migrate_mgpu.analysis.call_graph import CallGraph, Function
+from migrate_mgpu.analysis.call_graph import CallGraph, Function, Reference
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.edit_set import EditSet
 from migrate_mgpu.analysis.idioms import is_showing
@@ -22,6 +22,7 @@ from migrate_mgpu.models.ir import ArrayInput, DrawnBatch, InputFunction
 from migrate_mgpu.models.keras.driver.driver_edits import text_of
 from migrate_mgpu.models.keras.inputs.arrays import dataset, statement_edit
 from migrate_mgpu.models.keras.inputs.batches import write_batch
+from migrate_mgpu.models.keras.inputs.fetched_batches import fetch_batches
 from migrate_mgpu.source.source import Edit
 
 # What an Estimator says of itself to an input function with a parameter `mode`.
@@ -120,13 +121,15 @@ class Inputs(EditSet):
             if not isinstance(made, ast.FunctionDef) or made in around:
                 continue  # what calls a lambda is what it is given to
             around.append(made)
-            for reference in self.graph.references(Function(module, made)):
+            for reference in self._calls(Function(module, made)):
                 call, names = reference.call, reference.module.names
                 statement = names.parents.get(call) if call is not None else None
                 if call is None or isinstance(statement, (ast.Lambda, ast.Expr)):
                     continue
                 if isinstance(statement, ast.Return):
                     todo.append((reference.module, call))
+                    continue
+                if fetch_batches(reference.module, call, self):
                     continue
                 if not is_shown_alone(reference.module, statement):
                     raise Refused(
@@ -135,6 +138,24 @@ class Inputs(EditSet):
                     )  # fmt: skip
                 end = reference.module.source.span(call)[1]
                 self.edit(reference.module, Edit(end, end, ".element_spec"))
+
+    def _calls(self, function: Function) -> list[Reference]:
+        """Every mention of an input function, and each call of one that a function made.
+
+        `make_input_fn(path)()` has no name of the function that it calls.
+        """
+        found = list(self.graph.references(function))
+        known = {one.call for one in found}
+        for module in self.graph.modules:
+            for call in module.names.calls:
+                if call in known or call.args or call.keywords:
+                    continue
+                if isinstance(call.func, ast.Attribute):
+                    continue
+                made = self.reader.batches.made(module, call.func)
+                if any(one.node is function.node for one in made):
+                    found.append(Reference(module, call.func, call))
+        return found
 
     def _with_ranks(self, module: Module) -> None:
         """Keras 3 must know how many axes labels have.

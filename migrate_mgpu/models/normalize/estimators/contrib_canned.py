@@ -3,7 +3,8 @@
 `learn.DNNClassifier`, `DNNRegressor`, `LinearClassifier` and `LinearRegressor` make the networks,
 first values and optimizers of their namesakes; their loss is the mean over a batch, so the
 namesake gets `loss_reduction`. Measured on 1.15.5: losses, gradients and weights are equal. An
-array that they are fed is a feature without a name there, and gets one here. Results of an
+array that they are fed is a feature without a name there, and gets one here; what `SKCompat`
+predicts of it is an array of all rows. Results of an
 evaluation have other keys than `loss` and `accuracy`: where a regressor's are shown, they are the
 loss and the step, a program that shows all of a classifier's stays.
 """
@@ -271,6 +272,8 @@ class _Canned(Restated):
         start, end = source.span(call)
         quote = source.quote
         row = f"row[{quote}{self.kind.prediction}{quote}][0] for row in "
+        if self.wrapped:
+            return self._predicted_at_once(module, call)
         one_by_one = given.get("as_iterable")
         if one_by_one is not None and constant(one_by_one) is False:
             numpy = self._numpy(module)
@@ -288,6 +291,21 @@ class _Canned(Restated):
             self._edit(module, Edit(first, start, f"[{row}"), Edit(end, last, "]"))
         else:
             self._edit(module, Edit(start, start, f"({row}"), Edit(end, end, ")"))
+        return True
+
+    def _predicted_at_once(self, module: Module, call: ast.Call) -> bool:
+        """What `SKCompat` gives: all classes as one array, in a dictionary."""
+        numpy = self._numpy(module)
+        if numpy is None or self.kind.prediction != "class_ids":
+            return False
+        for mention in self.values.uses(module, call):
+            if keys_of(mention) != {"classes"}:
+                return False
+        start, end = module.source.span(call)
+        quote = module.source.quote
+        row = f"row[{quote}{self.kind.prediction}{quote}][0] for row in "
+        head = f"{{{quote}classes{quote}: {numpy}.array([{row}"
+        self._edit(module, Edit(start, start, head), Edit(end, end, "])}"))
         return True
 
     def _numpy(self, module: Module) -> str | None:

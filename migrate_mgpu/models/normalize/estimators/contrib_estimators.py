@@ -92,6 +92,7 @@ class Restated:
         self.gone: dict[Module, set[ast.AST]] = {}  # names that are written otherwise
         self.returned: list[_ReturnedSpec] = []
         self.metrics: ast.Dict | None = None
+        self.wrapped = False  # in SKCompat, whose predictions are arrays of all rows
 
     def restated(self) -> bool:
         """Whether all of it has another form; its edits are there then."""
@@ -104,6 +105,7 @@ class Restated:
         if around is not None and wrapped:
             self._unwrapped(module, around)
             made = around
+            self.wrapped = True
         for use in self.values.uses(module, made):
             if use.node is not None and not self._used(use.module, use.node, wrapped):
                 return False

@@ -165,7 +165,7 @@ def summary(report: Report) -> str:
     known = report.accepted or report.outdated or report.failed
     if result.unused and not (result.programs or report.changed or report.failed):
         files = f"{result.scanned} file" + "s" * (result.scanned != 1)
-        return f"nothing to migrate: no program with multi-GPU code in {files}\n"
+        return f"nothing to migrate: no session, Estimator or copied model in {files}\n"
     if not (result.programs or result.findings or report.changed or known):
         return f"nothing to migrate in {result.scanned} file" + "s" * (result.scanned != 1) + "\n"
     verb = "changed" if report.writes else "would change"

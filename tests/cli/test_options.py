@@ -424,7 +424,7 @@ def test_tf1_code_that_no_program_imports_is_named(cli: Cli) -> None:
     cli.write(lib__model=model_fn + "    return tf.estimator.EstimatorSpec(mode)\n")
     ran = cli("lib")
     assert ran.status == 0 and "imports: 2 files\n  left as they are" in ran.out
-    assert ran.lines[-1] == "nothing to migrate: no program with multi-GPU code in 3 files"
+    assert ran.lines[-1] == "nothing to migrate: no session, Estimator or copied model in 3 files"
     assert json.loads(cli("lib", "--output-format=json").out)["unused"] == [
         "lib/layers.py", "lib/model.py",
     ]  # fmt: skip
@@ -439,7 +439,7 @@ def test_tf1_code_without_a_session_is_named(cli: Cli) -> None:
     ran = cli("--check", ".")
     assert "TF1 code that no program of this run imports: 1 file\n" in ran.out
     assert "    net.py\n" in ran.out and "data.py" not in ran.out
-    assert ran.lines[-1] == "nothing to migrate: no program with multi-GPU code in 2 files"
+    assert ran.lines[-1] == "nothing to migrate: no session, Estimator or copied model in 2 files"
 
 
 def test_a_test_case_that_calls_methods_of_tf1_is_named(cli: Cli) -> None:

@@ -185,3 +185,14 @@ def test_a_wrapped_classifier_predicts_all_rows_at_once() -> None:
 )
 def test_other_predictions_of_a_wrapped_classifier_stay(old: str, new: str) -> None:
     stays(WRAPPED.replace(old, new), "`tf.contrib.learn.DNNClassifier` is not converted")
+
+
+def test_many_columns_learn_more_slowly() -> None:
+    few, many = (
+        "".join(f'    tf.contrib.layers.real_valued_column("n{number:02}"),\n' for number in rows)
+        for rows in (range(25), range(26))
+    )
+    start, end = NAMED.index("    tf.contrib"), NAMED.index("\n]\n") + 1
+    found, said = migrated(NAMED[:start] + many + NAMED[end:])
+    assert f"tf.keras.optimizers.Ftrl({26**-0.5!r})" in found, said
+    assert "tf.keras.optimizers.Ftrl(0.2)" in migrated(NAMED[:start] + few + NAMED[end:])[0]

@@ -1,7 +1,8 @@
 """Canned Estimators of `tf.contrib.learn` as those of `tf.estimator`, with the same loss.
 
 `learn.DNNClassifier`, `DNNRegressor`, `LinearClassifier` and `LinearRegressor` make the networks,
-first values and optimizers of their namesakes; their loss is the mean over a batch, so the
+first values and optimizers of their namesakes, but for a linear model's rate where it has more than
+25 columns; their loss is the mean over a batch, so the
 namesake gets `loss_reduction`. Measured on 1.15.5: losses, gradients and weights are equal. An
 array that they are fed is a feature without a name there, and gets one here; what `SKCompat`
 predicts of it is an array of all rows. Results of an
@@ -34,6 +35,7 @@ _REDUCTION = "losses.Reduction.SUM_OVER_BATCH_SIZE"
 _NUMBERS = ("column_name", "dimension", "default_value", "dtype", "normalizer")
 _INFERRED = "infer_real_valued_columns_from_input"
 _ALL = {"all of a result"}
+_MOST = 25  # columns of a linear model; it learns more slowly where it has more
 _FEATURE = "x"  # of an array, which had no name
 
 
@@ -97,6 +99,7 @@ class _Canned(Restated):
         self.name = flow.class_name
         self.kind = _KINDS[flow.class_name]
         self.unnamed = False  # whether it is fed one array, which is all of its features
+        self.slower: float | None = None  # the rate of its own optimizer, if it is not 0.2
 
     def _model(self) -> bool:
         module, call = self.flow.module, self.flow.call
@@ -114,8 +117,11 @@ class _Canned(Restated):
         texts = [constant(given.get(name)) for name in ("optimizer", "activation_fn")]
         if any(isinstance(text, str) for text in texts) or not self._columns(columns):
             return False
+        tf = style_at(module, call).tensorflow
         edit = CallEdit(module.source, call, self.kind.parameters)
-        edit.add("loss_reduction", f"{style_at(module, call).tensorflow}.{_REDUCTION}")
+        edit.add("loss_reduction", f"{tf}.{_REDUCTION}")
+        if self.slower is not None and "optimizer" not in given:
+            edit.add("optimizer", f"{tf}.train.FtrlOptimizer({self.slower!r})")
         self._edit(module, *edit.edits())
         return True
 
@@ -152,6 +158,8 @@ class _Canned(Restated):
             names.append(name)
         if self.unnamed and len(names) > 1:
             return False
+        if not self.kind.dense and len(names) > _MOST:
+            self.slower = len(names) ** -0.5
         # In which order their weights stand: TF1's two packages sort them by other keys.
         by_shown = sorted(names, key=lambda name: f"_RealValuedColumn(column_name={name!r}, ")
         return by_shown == sorted(names) or not self.kind.dense

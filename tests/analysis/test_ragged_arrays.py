@@ -67,3 +67,33 @@ def test_rows_that_a_call_zips(given: str) -> None:
 )  # fmt: skip
 def test_others_are_not_told(array: str, given: str) -> None:
     assert told(array, given) == []
+
+
+ZIPPED = """\
+import numpy as np
+import tensorflow as tf
+
+rows = [np.asarray(row, np.int32) for row in ([1, 2, 3], [4, 5, 6])]
+kinds = [{kind} for number in range(2)]
+data = list(zip(rows, kinds))
+print(len(data))
+data = np.array({given})
+with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
+    print(sess.run(tf.constant(len(data))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "is_told"),
+    [
+        ("[1, 0] if number else [0, 1]", "data", True),
+        ("7", "data", True),
+        ("np.array([1, number])", "data", False),  # of one kind, as far as is known
+        ("[1, 0]", "data, dtype=object", False),
+        ("[1, 0]", "list(data)", False),
+    ],
+)
+def test_rows_that_are_zipped_above(kind: str, given: str, is_told: bool) -> None:
+    result = run(("train.py", ZIPPED.format(kind=kind, given=given)), bridge=True)
+    messages = [one.message for file in result.files for one in file.findings]
+    assert any("rows of different lengths" in message for message in messages) is is_told

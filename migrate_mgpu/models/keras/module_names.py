@@ -133,13 +133,17 @@ def _rewritten(module: Module, use: Use, style: FileStyle, rules: Selection, fou
 
 # What changes the default graph, in which no Estimator builds, and the cache of event files.
 _OF_GRAPHS = ("reset_default_graph", "summary.FileWriterCache.clear")
+_PHASE = "keras.backend.set_learning_phase"  # of the default graph, above all functions
 
 
 def _idle(module: Module, use: Use) -> ast.stmt | None:
     """A statement that does nothing where Keras models are what Estimators became."""
     names = module.names
     call = names.parents.get(use.node)
-    if use.symbol.name not in _OF_GRAPHS or not isinstance(call, ast.Call):
+    phase = use.symbol.name == _PHASE and names.scope_at(use.node) is names.module_scope
+    if phase and module.uses_keras_models:
+        return None
+    if not (phase or use.symbol.name in _OF_GRAPHS) or not isinstance(call, ast.Call):
         return None
     statement = names.parents.get(call)
     if call.func is not use.node or not isinstance(statement, ast.Expr):

@@ -117,7 +117,6 @@ KEPT = "`tensorflow.contrib.learn.Estimator` does not exist in TF2"
         # A dictionary of arrays, where rows would be.
         WRAPPED + "print(estimator.predict(x)['kind'])\n",
         WRAPPED + "print(estimator.predict(x, outputs=['kind']))\n",
-        WRAPPED + "estimator.fit(x, y, steps=9)\nestimator.fit(x, y, steps=9)\n",
         PLAIN.replace("x=x", "x=x + 1"),
         PLAIN.replace("x=x", "x=x[:4]"),
         PLAIN + "print(list(estimator.predict(x, as_iterable=False)))\n",
@@ -229,3 +228,19 @@ def test_what_a_queue_feeds_is_predicted_to_its_end() -> None:
 def test_predictions_of_one_batch_stay(old: str, new: str) -> None:
     text, _ = migrated(changed(QUEUED, (old, new)))
     assert "tf.contrib.learn" in text or "learn.Estimator(" in text
+
+
+def test_each_of_two_calls_has_a_function() -> None:
+    asked = "for row in estimator.predict(x):\n    print(row)\n"
+    again = "z = np.zeros([2, 4], np.float32)\nfor row in estimator.predict(z):\n    print(row)\n"
+    found, said = migrated(PLAIN + asked + again)
+    assert "estimator.predict(predict_input(), verbose=0)" in found, said
+    assert "estimator.predict(predict_input_2(), verbose=0)" in found
+    assert "return tf.data.Dataset.from_tensor_slices(z).batch(len(z))" in found
+
+
+def test_calls_of_the_same_arrays_share_their_function() -> None:
+    found, said = migrated(WRAPPED + "estimator.fit(x, y, steps=9)\nestimator.fit(y, y, steps=5)\n")
+    assert found.count("estimator.fit(train_input(), steps_per_epoch=9, verbose=0)\n") == 2, said
+    assert "estimator.fit(train_input_2(), steps_per_epoch=5, verbose=0)\n" in found
+    assert found.count("def train_input") == 2

@@ -146,3 +146,59 @@ def test_an_optimizer_that_trains_all_rows_stays() -> None:
     stays(whole(program), "updates only the rows of an embedding that a batch uses")
     after, said = migrated(whole(changed(PROGRAM.replace(LIST, "columns = make()"), momentum)))
     assert asked(after), said
+
+
+MADE = """\
+def make_columns(sizes):
+    columns = [tf.feature_column.numeric_column("x")]
+    for name in sizes:
+        kind = tf.feature_column.categorical_column_with_vocabulary_list(name, WORDS)
+        columns.append(tf.feature_column.embedding_column(kind, sizes[name]))
+    return columns
+
+
+columns = make_columns({"w": int("2")})
+"""
+PARTS = PROGRAM.replace(LIST, MADE).replace(
+    """\
+    net = tf.feature_column.input_layer(features, params["columns"])
+    logits = tf.layers.dense(net, 3)
+""",
+    """\
+    with tf.variable_scope("left"):
+        left = part(features, params)
+    with tf.variable_scope("right"):
+        right = part(features, params)
+    logits = left - right
+""",
+)
+PARTS = PARTS.replace(
+    "def model_fn(",
+    """\
+def part(features, params):
+    net = tf.feature_column.input_layer(features, params["columns"])
+    return tf.layers.dense(net, 3)
+
+
+def model_fn(""",
+)
+
+
+def test_each_call_of_a_function_has_tables_of_its_own() -> None:
+    after, said = migrated(PARTS)
+    assert "self.left = Part(params)\n        self.right = Part(params)\n" in after, said
+    assert 'self.dense_features = FeatureColumns(params["columns"])\n' in after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('tf.variable_scope("right")', 'tf.variable_scope("left", reuse=True)'),
+        ("tf.feature_column.embedding_column(kind, sizes[name])", "kind_of(kind, sizes[name])"),
+    ],
+)
+def test_tables_that_calls_may_share_stay(old: str, new: str) -> None:
+    shared = "tf.feature_column.shared_embedding_columns([kind, kind], size)[0]"
+    kind_of = f"def kind_of(kind, size):\n    return {shared}\n\n\ndef make_columns"
+    text = PARTS.replace("def make_columns", kind_of) if "kind_of" in new else PARTS
+    stays(changed(text, (old, new)), "`tf.feature_column.input_layer` has no TF2 form")

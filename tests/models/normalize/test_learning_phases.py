@@ -66,3 +66,21 @@ def test_layers_are_told(lines: str) -> None:
 )
 def test_it_stays(lines: str, above: str) -> None:
     stays(program(lines, above), "set_learning_phase")
+
+
+def test_the_phase_of_the_default_graph_is_no_estimators() -> None:
+    after, said = migrated(program(NET, "K.set_learning_phase(1)\n\n\n"))
+    assert "set_learning_phase" not in after, said
+    assert "training=False" in after
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "def set_phase():\n    K.set_learning_phase(1)\n\n\nset_phase()\n\n\n",
+        # Of a Keras model that the program trains besides.
+        "net = tf.keras.Sequential([tf.keras.layers.Dense(1)])\nK.set_learning_phase(1)\n\n\n",
+    ],
+)
+def test_other_phases_stay(above: str) -> None:
+    stays(program(NET, above), "`tf.keras.backend.set_learning_phase` is TF1 API")

@@ -92,6 +92,7 @@ class Restated:
         self.gone: dict[Module, set[ast.AST]] = {}  # names that are written otherwise
         self.returned: list[_ReturnedSpec] = []
         self.metrics: ast.Dict | None = None
+        self.written: dict[tuple[Module, tuple[str, ...]], str] = {}  # functions above it
         self.wrapped = False  # in SKCompat, whose predictions are arrays of all rows
 
     def restated(self) -> bool:
@@ -365,9 +366,7 @@ class Restated:
         data = f"{tf}.data.Dataset.from_tensor_slices({taken})"
         key = {"train": "fit"}.get(method, method)
         scope = names.scope_at(statement)
-        name = names.fresh(scope, _FUNCTIONS[key], f"{_FUNCTIONS[key]}_fn")
-        if any(name in text for text in self._texts(module)):
-            return None  # two calls of one kind
+        name = names.fresh(scope, *self._free(module, _FUNCTIONS[key]))
         unit = source.indent_unit
         used = {n.id for one in (*arrays, *([size] if size else [])) for n in names_in(one)}
         rows_of = next(one for one in ("data", "dataset", "arrays") if one not in used)
@@ -389,6 +388,10 @@ class Restated:
                 if isinstance(part, ast.Name)
             ):
                 place = made
+        if place is made:
+            written = self.written.setdefault((module, tuple(lines[1:])), name)
+            if written != name:
+                return written  # of the same arrays
         layout = Layout(source, place)
         if not layout.owns_start:
             return None
@@ -400,6 +403,13 @@ class Restated:
         lead = [] if stands or free else blank[blanks:]
         self._edit(module, layout.insert_before([*lead, *lines, *blank]))
         return name
+
+    def _free(self, module: Module, name: str) -> list[str]:
+        """Names of a function that no other call's function has: `eval_input`, `eval_input_2`."""
+        known = [text.lstrip().partition("(")[0][len("def ") :] for text in self._texts(module)]
+        earlier = sum(one.startswith(name) for one in known)
+        numbered = f"{name}_{earlier + 1}" if earlier else name
+        return [numbered, f"{numbered}_fn"]
 
     def _texts(self, module: Module) -> list[str]:
         return [

@@ -31,6 +31,7 @@ from migrate_mgpu.source.statements import Layout, start_with_comments
 from migrate_mgpu.source.style import FileStyle
 
 _PARAMETERS = ("features", "feature_columns")
+_SHARED = "shared_embedding"  # one table in the whole graph
 # They train the rows of an embedding that a batch does not use as TF1 does: not at all, or
 # all of them (Adam).
 _ALL_ROWS = {"train.GradientDescentOptimizer", "train.AdagradOptimizer", "train.AdamOptimizer"}
@@ -43,6 +44,8 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
     module = flow.function.module
     for node in module.names.calls:
         if name_of(module, node) == "feature_column.input_layer":
+            if flow.function.node not in module.names.ancestors(node) and _may_be_shared(module):
+                continue
             found = _InputLayer(flow, graph, module, node)
             try:
                 edits = found.edits()
@@ -52,6 +55,11 @@ def normalize(flow: EstimatorFlow, graph: CallGraph) -> dict[Module, list[Edit]]
             if edits:
                 return edits
     return {}
+
+
+def _may_be_shared(module: Module) -> bool:
+    """Whether functions that are called again may find the embeddings of the call before."""
+    return any(word in module.source.text for word in ("reuse", "AUTO_REUSE", _SHARED))
 
 
 @record(frozen=True)

@@ -32,6 +32,7 @@ COMPUTED_SIZE = "computed-size"  # of a layer, by what only a step knows
 TABLE = "table-of-words"
 RESIZED = "resized-images"
 STACKED = "stacked-layers"  # in any function that the network has
+INPUT_LAYER = "columns-of-an-input-layer"  # the same
 
 
 def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
@@ -47,6 +48,8 @@ def obstacles(flow: EstimatorFlow, why: Diagnostic) -> frozenset[str]:
         found.add(RESIZED)
     if name_of(why.module, why.node) == STACK:
         found.add(STACKED)
+    if name_of(why.module, why.node) == "feature_column.input_layer":
+        found.add(INPUT_LAYER)
     if mnist_load(why.module, why.node) is not None:
         found.add(MNIST)
     if flow.function is not None and any(True for _ in pairs(flow.function.module)):

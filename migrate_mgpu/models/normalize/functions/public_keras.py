@@ -1,8 +1,9 @@
 """Keras by its public name, where a program has it from `tensorflow.python` or `tf.contrib`.
 
 ``from tensorflow.python.keras import layers`` becomes ``from tensorflow.keras import layers``, and
-``tf.contrib.keras.layers.Dense`` ``tf.keras.layers.Dense``: the same objects on 1.15. Its
-optimizers and a few more are others there, and stay.
+``tf.contrib.keras.layers.Dense`` ``tf.keras.layers.Dense``: the same objects on 1.15, which has
+``tensorflow.contrib.keras.python.keras`` of TensorFlow 1.2 no more. Its optimizers and a few more
+are others there, and stay.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.models.front.estimators.parts import EstimatorFlow
 from migrate_mgpu.source.source import Edit
 
-_ROOMS = ("tensorflow.python", "tensorflow.contrib")
+_ROOMS = ("tensorflow.python", "tensorflow.contrib.keras.python", "tensorflow.contrib")
 _CONTRIB = "tensorflow.contrib.keras"
 # Modules that have one content by both names on 1.15, and what they are imported for.
 _MODULES = {
@@ -123,6 +124,8 @@ def _edit(module: Module, statement: ast.Import | ast.ImportFrom) -> Edit | None
     old = statement.names[0].name if isinstance(statement, ast.Import) else statement.module
     assert old is not None
     place = text.index(old)
-    public = old.replace("tensorflow.python", "tensorflow", 1)
-    public = public.replace("tensorflow.contrib", "tensorflow", 1)
-    return Edit(start + place, start + place + len(old), public)
+    for room in _ROOMS:
+        if f"{old}.".startswith(f"{room}."):
+            public = old.replace(room, "tensorflow", 1)
+            return Edit(start + place, start + place + len(old), public)
+    return None

@@ -18,6 +18,8 @@ APPLIED, AGAIN = "apply_gradients = opt", "    for step in range(2):"
 PAIRS = "what `pairs` fetches cannot be determined"
 ZEROS = "tf.Variable(tf.zeros([1]))"
 SHIFT = f"shift = {ZEROS}"
+FED = "feed_dict={x: xs[1:], y: ys[1:]}"
+RUN = f"last = sess.run(pairs, {FED})"
 TWO = "one optimizer minimizes two losses"
 
 # What is changed, and what the finding says then.
@@ -37,6 +39,10 @@ STAYS = {
         [("hand, values, _ = sess", "hand, values, _ = step and sess")],
         "",
     ),
+    "a step is run before, in the same statement": (
+        [(RUN, f"last = step(sess.run([cost, apply_gradients], {FED})[:1] + {RUN[7:]})")],
+        PAIRS,
+    ),
     "what minimizes is run": ([(AGAIN, f"    sess.run(unused)\n{AGAIN}")], ""),
     "what minimizes makes variables": ([("GradientDescentOptimizer(", "AdamOptimizer(")], TWO),
 }
@@ -53,6 +59,13 @@ def test_it_stays(case: str) -> None:
 def test_variables_by_their_names() -> None:
     after = native(changed(PROGRAM, (LISTED, "compute_gradients(cost)")))
     assert "slope_gradient, shift_gradient = tf.gradients(cost, [slope, shift])" in after
+
+
+def test_pairs_alone() -> None:
+    after = native(changed(PROGRAM, (RUN, f"last = sorted({RUN[7:]})")))
+    assert "slope_value, shift_value = slope.numpy(), shift.numpy()" in after
+    pairs = "[(slope_gradient_value, slope_value), (shift_gradient_value, shift_value)]"
+    assert f"last = sorted({pairs})" in after
 
 
 def test_the_only_variable() -> None:

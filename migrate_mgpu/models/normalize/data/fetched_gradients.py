@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import by_parameter
-from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.analysis.scopes import position, walk
 from migrate_mgpu.analysis.style import spelling
 from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.models.front.session.scope import session_calls
@@ -126,31 +126,45 @@ class _Pairs:
     # -- runs -------------------------------------------------------------------------------
 
     def _is_fetched(self, mention: ast.Name) -> bool:
-        listed = self.names.parents[mention]
-        call = self.names.parents[listed] if isinstance(listed, ast.List) else None
+        """Whether a run fetches the pairs, alone or in a list."""
+        fetches = self._fetches(mention)
+        call = self.names.parents[fetches]
         func = call.func if isinstance(call, ast.Call) else None
         run = isinstance(func, ast.Attribute) and func.attr == "run"
-        return run and isinstance(call, ast.Call) and call.args[:1] == [listed]
+        return run and isinstance(call, ast.Call) and call.args[:1] == [fetches]
+
+    def _is_late(self, call: ast.Call, statement: ast.stmt) -> bool:
+        """Whether something may be called before a run, in the same statement."""
+        around = {*self.names.ancestors(call)}
+        calls = (one for one in walk(statement) if isinstance(one, ast.Call) and one is not call)
+        return any(position(one) < position(call) for one in calls if one not in around)
+
+    def _fetches(self, mention: ast.Name) -> ast.AST:
+        listed = self.names.parents[mention]
+        return listed if isinstance(listed, ast.List) else mention
 
     def _fetched(
         self, mention: ast.Name, new: Sequence[str], variables: Sequence[str]
     ) -> list[Edit] | None:
         """What becomes of one run."""
-        listed = self.names.parents[mention]
-        call = self.names.parents[listed]
-        assert isinstance(listed, ast.List) and isinstance(call, ast.Call)
+        fetches = self._fetches(mention)
+        call = self.names.parents[fetches]
+        assert isinstance(call, ast.Call)
+        alone = fetches is mention
+        parts = fetches.elts if isinstance(fetches, ast.List) else [mention]
         statement = self.names.statement(call)
         layout = Layout(self.source, statement)
         mentioned = [one for one in walk(statement) if isinstance(one, ast.Name)]
         if not layout.owns_lines or not is_executed(self.module, call, statement):
             return None
-        if sum(one.id == mention.id for one in mentioned) != 1:
+        if sum(one.id == mention.id for one in mentioned) != 1 or self._is_late(call, statement):
             return None
         pairs = [part for pair in zip(new, variables) for part in pair]
-        edit = Edit(*self.source.span(mention), ", ".join(pairs))
-        place, home = listed.elts.index(mention), self.names.scope_at(call)
+        fetched = ", ".join(pairs)
+        edit = Edit(*self.source.span(mention), f"[{fetched}]" if alone else fetched)
+        place, home = parts.index(mention), self.names.scope_at(call)
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(target, ast.Tuple) and len(target.elts) == len(listed.elts):
+        if not alone and isinstance(target, ast.Tuple) and len(target.elts) == len(parts):
             taken = target.elts[place]
             if isinstance(statement, ast.Assign) and statement.value is call:
                 if not isinstance(taken, ast.Name) or len(statement.targets) > 1:
@@ -159,13 +173,13 @@ class _Pairs:
                 both = [f"({a}, {b})" for a, b in zip(values[::2], values[1::2])]
                 behind = layout.insert_after([f"{taken.id} = [{', '.join(both)}]"])
                 return [edit, Edit(*self.source.span(taken), ", ".join(values)), behind]
-        if isinstance(statement, ast.Assign) or any(
-            isinstance(x, ast.Starred) for x in listed.elts
-        ):
+        if isinstance(statement, ast.Assign) and not alone:
+            return None
+        if any(isinstance(one, ast.Starred) for one in parts):
             return None
         taken_names: list[str] = []
         shown: list[str] = []
-        for index, one in enumerate(listed.elts):
+        for index, one in enumerate(parts):
             known = pairs if index == place else [one.id if isinstance(one, ast.Name) else "part"]
             own: list[str] = []
             for name in known:
@@ -187,4 +201,4 @@ class _Pairs:
         if "\n" in run:
             return None
         above = layout.insert_before([f"{', '.join(taken_names)} = {run}"])
-        return [above, Edit(start, end, f"[{', '.join(shown)}]")]
+        return [above, Edit(start, end, shown[0] if alone else f"[{', '.join(shown)}]")]

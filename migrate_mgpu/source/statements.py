@@ -216,13 +216,33 @@ def without_paragraph(source: Source, statement: ast.stmt, comments: bool = Fals
 
     ``comments``: those above it go with it there.
     """
-    layout, text = Layout(source, statement), source.text
-    top, bottom = source.part_at(layout.line_start)
-    start, end = layout.line_start, text.find("\n", layout.next_line, bottom) + 1
+    return _without_lines(source, statement, statement, comments)
+
+
+def without_paragraphs(source: Source, statements: Iterable[ast.stmt]) -> list[Edit]:
+    """Statements go so, those that stand below each other together."""
+    groups: list[list[ast.stmt]] = []
+    for one in sorted(statements, key=lambda one: (one.lineno, one.col_offset)):
+        start = Layout(source, one).line_start
+        if groups and Layout(source, groups[-1][-1]).next_line == start:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    return [_without_lines(source, group[0], group[-1]) for group in groups]
+
+
+def _without_lines(source: Source, first: ast.stmt, last: ast.stmt, comments: bool = False) -> Edit:
+    begin, behind, text = (
+        Layout(source, first).line_start,
+        Layout(source, last).next_line,
+        source.text,
+    )
+    top, bottom = source.part_at(begin)
+    start, end = begin, text.find("\n", behind, bottom) + 1
     if comments:
         start = max(start_with_comments(text, start), top)
     above = text[top:start].rstrip(" \t")
     alone = not above or above.endswith(("\n\n", "\r\n\r\n"))
-    if alone and end and not text[layout.next_line : end].strip():
+    if alone and end and not text[behind:end].strip():
         return Edit(start, end, "")
-    return Edit(layout.line_start, layout.next_line, "")
+    return Edit(begin, behind, "")

@@ -475,6 +475,21 @@ MUTANTS: dict[str, Mutant] = {
     "a share for the other network": Mutant(
         "copied_objects", r"share \* q \+ \(1\.0 - share\) \* p", "share * p + (1.0 - share) * p"
     ),
+    "a copy between scopes, the other way": Mutant(
+        "copied_by_scope",
+        r"ours\.assign\(theirs\.value\(\)\)",
+        "theirs.assign(ours.value())",
+        ("first-values",),
+    ),
+    "a copy between scopes that leaves out the first variable": Mutant(
+        "copied_by_scope", r"zip\(dest\.variables, src\.", "zip(dest.variables[1:], src."
+    ),
+    "a network that does not follow the other scope": Mutant(
+        "copied_by_scope", r"^ +follow_ops\(late, online, 0\.25\)\n", "            pass\n"
+    ),
+    "another share of the other scope": Mutant(
+        "copied_by_scope", r"online, 0\.25\)", "online, 0.3)"
+    ),
     "gathered gradients that do not begin at zero again": Mutant(
         "fed_gradients",
         r"(update_step\(.*\))\n(.*\n).*sums\[i\] = value \* 0\n",

@@ -11,10 +11,11 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import replaced
 from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.host_objects import Assignment
-from migrate_mgpu.models.front.session.program import GRAPH, SessionProgram
+from migrate_mgpu.models.front.session.program import GRAPH, AllVariables, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader
 from migrate_mgpu.models.ir import Collected, Variables
 
+_READS = ("value", "read_value")
 _KINDS = ("assign", "assign_add", "assign_sub")
 
 
@@ -80,7 +81,15 @@ class AssignmentReader:
             return None
         for name in (found.variable, *self._turns(found.value)):
             self._check_turn(name)
-        return replaced(found, call=call)
+        return replaced(found, call=call, read=tuple(self._reads(found.value)))
+
+    def _reads(self, value: ast.expr) -> Iterator[ast.Call]:
+        """The calls in a value that read what a loop over a list of variables gives a name."""
+        for part in walk(value):
+            func = part.func if isinstance(part, ast.Call) and not part.args else None
+            if isinstance(part, ast.Call) and isinstance(func, ast.Attribute) and not part.keywords:
+                if func.attr in _READS and self._lists(func.value):
+                    yield part
 
     def _variables(self, value: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
         """The variables that a value is, or is computed of: they have theirs where it stands."""
@@ -152,6 +161,8 @@ class AssignmentReader:
             given = dict(zip(loop.target.elts, loop.iter.args))
             source = None if loop.iter.keywords else given.get(target)  # type: ignore[call-overload]
         meaning = self.runs.meaning(source) if source is not None else None
+        if isinstance(meaning, AllVariables) and meaning.chosen:
+            return source
         if not isinstance(meaning, Variables):
             return None
         several = meaning.listed or meaning.collected is Collected.ITEMS

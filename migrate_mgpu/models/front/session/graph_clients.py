@@ -27,7 +27,14 @@ from migrate_mgpu.models.front.session.origins import (
     exports,
     is_annotation,
 )
-from migrate_mgpu.models.front.session.program import GRAPH, HOST_OBJECTS, GraphClient, Init, Role
+from migrate_mgpu.models.front.session.program import (
+    GRAPH,
+    HOST_OBJECTS,
+    AllVariables,
+    GraphClient,
+    Init,
+    Role,
+)
 from migrate_mgpu.models.front.session.scope import Home, Maker, leaves, lines, makes_graph
 from migrate_mgpu.models.front.session.session_order import SessionOrder
 from migrate_mgpu.models.front.session.state import Reading, StatementReader
@@ -89,6 +96,9 @@ class GraphClientReader(StatementReader):
             if not session and not isinstance(meaning, (*GRAPH, *HOST_OBJECTS)):
                 return None
             self.found.exports.append(statement)
+            if isinstance(meaning, AllVariables) and meaning.chosen:
+                self.found.collected[export.value] = meaning.variables
+                return Role.COMPUTED
             stays = isinstance(meaning, (Variables, *HOST_OBJECTS))
             return Role.HOST if stays else Role.GONE
         return None

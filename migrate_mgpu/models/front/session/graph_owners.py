@@ -13,6 +13,7 @@ from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.models.front.session.object_scopes import asked_scope
 from migrate_mgpu.models.front.session.origins import Whole, is_annotation
 from migrate_mgpu.models.front.session.state import StatementReader
 
@@ -70,7 +71,8 @@ class GraphOwnerReader(StatementReader):
         for module in self.graph.modules:
             for use in module.uses:
                 name = use.symbol.name
-                if name.startswith(_OF_ALL) and name not in _INITIALIZES:
+                known = name.startswith(_OF_ALL) and name not in _INITIALIZES
+                if known and not self._is_of_object(use.node):
                     text = f"several objects build graphs, and `tf.{name}` is about all of them"
                     raise Refused(module, use.node, text, _ADVICE)
             for node in walk(module.tree):
@@ -80,6 +82,15 @@ class GraphOwnerReader(StatementReader):
                 if shares:
                     text = "several objects build graphs, which may have the same variables"
                     raise Refused(module, node, text, _ADVICE)
+
+    def _is_of_object(self, node: ast.AST) -> bool:
+        """Whether the constructor asks, by a call or its key, for variables of its object alone."""
+        own = self.state.object_scope
+        for call in (node, *self.names.ancestors(node)) if own is not None else ():
+            scope = asked_scope(self.module, call) if isinstance(call, ast.Call) else None
+            if own is not None and scope is not None and self.runs.is_home(call):
+                return self.module.source.code(scope) == own.name
+        return False
 
     def _check_bases(self) -> None:
         """Refuses a class that inherits from others of the run: they were not read with it.

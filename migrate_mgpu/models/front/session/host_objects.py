@@ -282,13 +282,15 @@ class OwnIterator:
 class Assignment:
     """`tf.assign_add(step, 3)`: a ``variable`` gets a ``value``, by ``kind``.
 
-    ``call`` is what makes it, or runs it where it stands.
+    ``call`` is what makes it, or runs it where it stands. ``read`` are calls in the value that
+    only read a variable of a list (`weight.value()`): those of Keras have no such method.
     """
 
     call: ast.Call
     variable: ast.Name | ast.Attribute  # an attribute of an object, where a session runs it
     kind: str
     value: ast.expr
+    read: tuple[ast.Call, ...] = ()
 
 
 @record(frozen=True, eq=False)

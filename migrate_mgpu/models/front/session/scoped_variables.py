@@ -23,6 +23,7 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.expressions import is_all_variables
 from migrate_mgpu.models.front.session.graph_names import GraphNames
 from migrate_mgpu.models.front.session.helper_names import name_given, scope_of
+from migrate_mgpu.models.front.session.object_scopes import asked_scope
 from migrate_mgpu.models.front.session.program import (
     AllVariables,
     Averager,
@@ -42,6 +43,7 @@ class Word:
 
     text: str
     inside: bool = False
+    own: bool = False  # the name of each object's scope, which the text is written as
 
 
 class ScopedVariables(StatementReader):
@@ -53,17 +55,11 @@ class ScopedVariables(StatementReader):
             return self._of_comprehension(node)
         if not isinstance(node, ast.Call):
             return None
-        kind = name_of(self.module, node)
-        if kind == "trainable_variables":
-            return _word(by_parameter(node, ("scope",)).get("scope"))
-        if kind != "get_collection":
-            return None
-        given = by_parameter(node, ("key", "scope"))
-        key = given.get("key")
-        asked = name_of(self.module, key) if isinstance(key, ast.Attribute) else constant(key)
-        if asked not in ("GraphKeys.TRAINABLE_VARIABLES", "trainable_variables"):
-            return None
-        return _word(given.get("scope"))
+        scope = asked_scope(self.module, node)
+        own = self.state.object_scope
+        if scope is not None and own is not None and self.module.source.code(scope) == own.name:
+            return Word(own.name, own=True) if self.runs.is_home(scope) else None
+        return _word(scope)
 
     def global_word(self, node: ast.expr | None) -> Word | None:
         """The same for `tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, "target")`."""
@@ -189,7 +185,15 @@ class ScopedVariables(StatementReader):
         Raises:
             Refused: TF1's names of some are not known so far, or there are none.
         """
-        found = [one for one in self._asked(node) if self._fits(one, word, node)]
+        asked = self._asked(node)
+        if word.own:
+            own = self.state.object_scope
+            assert own is not None
+            outside = next((one for one in asked if not own.has(one.unit)), None)
+            if outside is not None:
+                text = f"`{outside.name or 'a layer'}` is not in the scope of its object"
+                raise Refused(self.module, node, text, _ADVICE)
+        found = [one for one in asked if word.own or self._fits(one, word, node)]
         if not found:
             self._refuse_none(node, word)
         return tuple(found)

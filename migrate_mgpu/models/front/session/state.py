@@ -18,6 +18,7 @@ from migrate_mgpu.models.front.session.expressions import Expressions
 from migrate_mgpu.models.front.session.folding import may_fold
 from migrate_mgpu.models.front.session.host_objects import SaverCall
 from migrate_mgpu.models.front.session.layer_calls import LayerReader
+from migrate_mgpu.models.front.session.object_scopes import ObjectScope, object_scope
 from migrate_mgpu.models.front.session.origins import Origins
 from migrate_mgpu.models.front.session.program import GRAPH, Meaning, SessionProgram
 from migrate_mgpu.models.front.session.runs import RunReader, mentions_of
@@ -82,6 +83,14 @@ class Reading:
         self.shared = shared if shared is not None and shared.owner == own else None
         self.runs: RunReader
         self.towers: TowerReader
+
+    @cached_property
+    def object_scope(self) -> ObjectScope | None:
+        """The scope that each object of the class opens which builds the graph."""
+        owner, node = self.scope.owner, self.scope.node
+        if not isinstance(owner, ast.ClassDef) or not isinstance(node, ast.FunctionDef):
+            return None
+        return object_scope(self.module, self.graph, owner, node)
 
     def _of_others(self) -> set[ast.AST]:
         """What is in others that build graphs, and in functions that they alone call."""

@@ -219,19 +219,31 @@ class VariableCopyReader(StatementReader):
             for unit in closure([update.unit])
             for variables in unit.reads
         }
+        applied = {
+            variables
+            for step in self.found.steps
+            for unit in step.units
+            if unit.node not in self.found.copies
+            for variables in unit.reads
+        }
+        for node in map(_value, self.found.exports):
+            for variables in self.found.collected.get(node, ()) if node is not None else ():
+                of_layer = variables.collected is Collected.LAYER
+                if of_layer and variables in applied and variables not in built:
+                    text = "the variables of a layer are listed that no training step applies"
+                    raise Refused(self.module, node or variables.unit, text)
         if self.scope.towers is None:
-            built.update(
-                variables
-                for step in self.found.steps
-                for unit in step.units
-                if unit.node not in self.found.copies
-                for variables in unit.reads
-            )
+            built |= applied
         for unit in self.found.units.values():
             for variables in unit.reads if unit.node in self.found.copies else ():
                 if variables.collected is Collected.LAYER and variables not in built:
                     text = "variables are copied of a layer that no step applies"
                     raise Refused(self.module, unit.node, text)
+
+
+def _value(export: ast.stmt) -> ast.expr | None:
+    """What a statement gives an object."""
+    return export.value if isinstance(export, ast.Assign) else None
 
 
 def listed_calls(module: Module, node: ast.expr) -> ast.ListComp | None:

@@ -164,7 +164,9 @@ class StepParameterWriter:
         node = client.node
         assert isinstance(node, ast.FunctionDef)
         arguments = node.args
-        if arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+        by_name = {one.arg for one in arguments.kwonlyargs}
+        unknown = arguments.posonlyargs or arguments.vararg or arguments.kwarg or not arguments.args
+        if unknown or not by_name.isdisjoint(client.dropped):
             raise Refused(self.module, node, "parameters of a kind that is not supported")
         blank: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
         kept: list[str] = []
@@ -179,6 +181,8 @@ class StepParameterWriter:
         first, last = arguments.args[0], [*arguments.args, *arguments.defaults]
         start = self.source.span(first)[0]
         end = max(self.source.span(one)[1] for one in last)
+        if by_name and not kept:  # what comes first then is the star
+            end = self.source.text.index("*", end)
         return Edit(start, end, ", ".join(kept))
 
     def _arguments(self, call: ast.Call, callee: GraphClient) -> Iterator[Edit]:

@@ -143,6 +143,12 @@ class _Writer:
         self.context.replaced.update(self.layers.collected(building))
         self.context.replaced.update(self.layers.copied())
         self.context.replaced.update(
+            (call, partial(_named, self.source.code(call.func.value)))
+            for one in program.assignments
+            for call in one.read
+            if isinstance(call.func, ast.Attribute)
+        )
+        self.context.replaced.update(
             (call, assignment_replacement(one)) for call, one in program.assigning.items()
         )
         self.beginnings = BeginningWriter(program, self.names, self.context)

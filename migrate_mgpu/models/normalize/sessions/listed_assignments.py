@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.names import constant
@@ -22,8 +23,8 @@ from migrate_mgpu.api.tables import name_of
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.scope import session_calls
 from migrate_mgpu.models.normalize.sessions.named_assignments import assigns
-from migrate_mgpu.source.source import Edit
-from migrate_mgpu.source.statements import Layout
+from migrate_mgpu.source.source import Edit, Source
+from migrate_mgpu.source.statements import Layout, without_paragraphs
 
 
 @record()
@@ -211,22 +212,25 @@ def _called(module: Module, graph: CallGraph, node: ast.FunctionDef) -> list[Edi
     last = node.body[-1]
     if not isinstance(last, ast.Return) or not isinstance(last.value, ast.Name):
         return []
-    loop = node.body[-2] if len(node.body) > 1 else None
-    found = _filled(module, node.body, loop) if isinstance(loop, ast.For) else None
+    body = [one for one in node.body if not _is_text(one)]
+    loop = body[-2] if len(body) > 1 else None
+    found = _filled(module, body, loop) if isinstance(loop, ast.For) else None
     if found is None or found.name != last.value.id or _mentions(module, last.value) != 3:
         return []
-    above = node.body[:-2]
-    told = [one for one in above[:1] if ast.get_docstring(node, clean=False) is not None]
-    if above != [*told, found.begun] or not _is_later(module, node, found):
+    if body[:-2] != [found.begun] or not _is_later(module, node, found):
         return []  # the rest happens once, and would each time
     arguments = node.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+    named = [*arguments.args, *arguments.kwonlyargs]
+    if arguments.vararg or arguments.kwarg or arguments.posonlyargs or not named:
+        return []
+    if arguments.defaults or any(arguments.kw_defaults):
         return []
     references = list(graph.references(Function(module, node)))
     call = references[0].call if len(references) == 1 else None
-    if call is None or references[0].module is not module or call.keywords:
+    if call is None or references[0].module is not module:
         return []
-    if len(call.args) != len(arguments.args) or not all(_is_kept(module, a) for a in call.args):
+    told = bind(call, Function(module, node)).every()
+    if told is None or not all(_is_kept(module, one) for one in told.values()):
         return []
     made = names.statement(call)
     if not isinstance(made, ast.Assign) or made.value is not call or len(made.targets) != 1:
@@ -243,18 +247,37 @@ def _called(module: Module, graph: CallGraph, node: ast.FunctionDef) -> list[Edi
     if any(names.scope_at(one) is not scope for one in calls):
         return []
     session = names.fresh(names.scopes[node], "session")
-    edits = [Edit(one.line_start, one.next_line, "") for one in layouts]
+    edits = without_paragraphs(source, (found.begun, last, made))
     edits += found.run(module, f"{session}.run")
-    end = source.span(arguments.args[-1])[1] if arguments.args else None
-    if end is None:
-        return []
-    edits.append(Edit(end, end, f", {session}"))
-    given = ", ".join(map(source.code, call.args))
+    if node.returns is not None:  # nothing is returned then
+        returns = source.span(node.returns)
+        arrow = source.text.rindex("->", 0, returns[0])
+        edits.append(Edit(len(source.text[:arrow].rstrip()), returns[1], ""))
+    at = source.span(arguments.args[-1])[1] if arguments.args else _star(source, named[0])
+    edits.append(Edit(at, at, f", {session}" if arguments.args else f"{session}, "))
+    first = [*map(source.code, call.args)]
+    rest = [f"{one.arg}={source.code(one.value)}" for one in call.keywords]
+    # A parameter behind others is given by name where those are.
+    named_too = len(first) < len(arguments.args)
     for one in calls:
         assert isinstance(one.func, ast.Attribute)
-        text = f"{source.code(call.func)}({given}, {source.code(one.func.value)})"
+        receiver = source.code(one.func.value)
+        own = [*rest, f"{session}={receiver}"] if named_too else [receiver, *rest]
+        handed = [*first, *own]
+        text = f"{source.code(call.func)}({', '.join(handed)})"
         edits.append(Edit(*source.span(one), text))
     return edits
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is nothing but a text, as a docstring is."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _star(source: Source, first: ast.arg) -> int:
+    """Where the star stands behind which all parameters are given by name."""
+    return source.text.rindex("*", 0, source.span(first)[0])
 
 
 def _is_later(module: Module, node: ast.FunctionDef, found: _List) -> bool:
@@ -263,7 +286,7 @@ def _is_later(module: Module, node: ast.FunctionDef, found: _List) -> bool:
     of what the function is given, and of names that never change.
     """
     turns = {*_bound(found.loop.target)}
-    own = {*turns, *(one.arg for one in node.args.args)}
+    own = {*turns, *(one.arg for one in (*node.args.args, *node.args.kwonlyargs))}
     for part in walk(found.made):
         if isinstance(part, ast.Attribute) and not name_of(module, part):
             if not isinstance(part.value, ast.Name) or part.value.id not in turns:

@@ -171,6 +171,30 @@ OPTIMIZERS = Table(
         linear=True,
         rows=Rows.SAME,
     ),
+    # Without regularization its step is that of gradient descent.
+    OptimizerRow(
+        ("train.ProximalGradientDescentOptimizer",),
+        "proximal_gradient_descent",
+        (
+            _RATE,
+            *(
+                Parameter(
+                    f"{norm}_regularization_strength",
+                    "0.0",
+                    target="",
+                    only=(0.0,),
+                    reason="no Keras optimizer equals tf.train.ProximalGradientDescentOptimizer",
+                )
+                for norm in ("l1", "l2")
+            ),
+            _LOCKING,
+            _NAME,
+        ),
+        "keras.optimizers.SGD",
+        _BY_POSITION,
+        linear=True,
+        rows=Rows.SAME,
+    ),
     OptimizerRow(
         ("train.MomentumOptimizer",),
         "momentum",

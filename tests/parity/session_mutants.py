@@ -477,8 +477,8 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "a copy between scopes, the other way": Mutant(
         "copied_by_scope",
-        r"ours\.assign\(theirs\.value\(\)\)",
-        "theirs.assign(ours.value())",
+        r"ours\.assign\(theirs\)",
+        "theirs.assign(ours)",
         ("first-values",),
     ),
     "a copy between scopes that leaves out the first variable": Mutant(

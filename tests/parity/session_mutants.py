@@ -482,7 +482,9 @@ MUTANTS: dict[str, Mutant] = {
         ("first-values",),
     ),
     "a copy between scopes that leaves out the first variable": Mutant(
-        "copied_by_scope", r"zip\(dest\.variables, src\.", "zip(dest.variables[1:], src."
+        "copied_by_scope",
+        r"zip\(dest\.variables, src\.variables\)",
+        "list(zip(dest.variables, src.variables))[1:]",
     ),
     "a network that does not follow the other scope": Mutant(
         "copied_by_scope", r"^ +follow_ops\(late, online, 0\.25\)\n", "            pass\n"

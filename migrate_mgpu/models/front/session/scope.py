@@ -16,7 +16,7 @@ from migrate_mgpu.analysis.idioms import is_main_guard
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.named_arguments import NamedArguments
 from migrate_mgpu.analysis.names import constant, is_none
-from migrate_mgpu.analysis.scopes import COMPREHENSIONS, position, walk
+from migrate_mgpu.analysis.scopes import COMPREHENSIONS, children, position, walk
 from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.optimizers import STEP_MAKERS
 from migrate_mgpu.api.tables import name_of
@@ -355,8 +355,8 @@ def leaves(node: ast.FunctionDef) -> bool:
         one = waiting.pop()
         if isinstance(one, ast.Return):
             return True
-        if not isinstance(one, inner):
-            waiting += ast.iter_child_nodes(one)
+        if not isinstance(one, (*inner, ast.expr)):
+            waiting += children(one)
     return False
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 
 from migrate_mgpu.analysis.module import Module, fact_of_text
 from migrate_mgpu.analysis.scopes import Scope, position, walk
@@ -71,6 +72,7 @@ def flattened(module: Module) -> list[Edit]:
     return []
 
 
+@cache
 def _functions() -> dict[str, str]:
     """The functions of TF1's layers by the names of their classes, `layers.Conv2D`."""
     found: dict[str, str] = {}

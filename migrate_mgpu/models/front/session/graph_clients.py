@@ -20,6 +20,7 @@ from migrate_mgpu.models.front.session.driving import DrivingReader
 from migrate_mgpu.models.front.session.eager_values import EagerValueReader
 from migrate_mgpu.models.front.session.kept_iterators import KeptIteratorReader
 from migrate_mgpu.models.front.session.origins import (
+    Export,
     Named,
     Whole,
     arguments_by_name,
@@ -96,12 +97,17 @@ class GraphClientReader(StatementReader):
             if not session and not isinstance(meaning, (*GRAPH, *HOST_OBJECTS)):
                 return None
             self.found.exports.append(statement)
-            if isinstance(meaning, AllVariables) and meaning.chosen:
+            if isinstance(meaning, AllVariables) and meaning.chosen and self._is_asked(export):
                 self.found.collected[export.value] = meaning.variables
                 return Role.COMPUTED
             stays = isinstance(meaning, (Variables, *HOST_OBJECTS))
             return Role.HOST if stays else Role.GONE
         return None
+
+    def _is_asked(self, export: Export) -> bool:
+        """Whether something besides the scope that builds reads what an object is given."""
+        mentions = self.names.attributes.get(export.target.attr, ())
+        return any(isinstance(m.ctx, ast.Load) and not self.runs.is_home(m) for m in mentions)
 
     def returns(self, statement: ast.stmt) -> bool:
         """Whether a statement gives parts of the graph to who called the scope that builds."""

@@ -492,6 +492,18 @@ MUTANTS: dict[str, Mutant] = {
     "another share of the other scope": Mutant(
         "copied_by_scope", r"online, 0\.25\)", "online, 0.3)"
     ),
+    "a kept copy, the other way": Mutant(
+        "kept_copies", r"t\.assign\(e\)", "e.assign(t)", ("first-values",)
+    ),
+    "a kept copy of one variable alone": Mutant(
+        "kept_copies",
+        r"zip\(self\.late\.params, self\.net\.params\)",
+        "list(zip(self.late.params, self.net.params))[:1]",
+        ("first-values",),
+    ),
+    "a kept share of the wrong network": Mutant(
+        "kept_copies", r"SHARE \* e \+ \(1 - SHARE\) \* t", "SHARE * t + (1 - SHARE) * e"
+    ),
     "gathered gradients that do not begin at zero again": Mutant(
         "fed_gradients",
         r"(update_step\(.*\))\n(.*\n).*sums\[i\] = value \* 0\n",

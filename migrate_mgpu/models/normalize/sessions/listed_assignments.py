@@ -12,7 +12,8 @@ others run once or more, they call it where they ran the list.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
 from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import CallGraph, Function
@@ -198,7 +199,7 @@ def _of_objects(node: ast.expr) -> bool:
     one, other = node.args
     if not isinstance(one, ast.Attribute) or not isinstance(other, ast.Attribute):
         return False
-    plain = isinstance(one.value, ast.Name) and isinstance(other.value, ast.Name)
+    plain = _is_chain(one.value) and _is_chain(other.value)
     return plain and one.attr == other.attr and ast.dump(one.value) != ast.dump(other.value)
 
 
@@ -308,3 +309,94 @@ def _is_kept(module: Module, node: ast.expr) -> bool:
         return False
     around = module.names.ancestors(binding.node)
     return not any(isinstance(one, (ast.For, ast.While)) for one in around)
+
+
+@fact_of_text
+def kept(module: Module) -> list[Edit]:
+    """The edits for one such list that is kept, and run later: each run has the loop.
+
+    By a name, `sync = [p.assign(q) for p, q in zip(target.params, source.params)]`, or by an
+    attribute, `self.sync = [...]`.
+    """
+    for node in walk(module.tree):
+        value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(value, ast.ListComp):
+            edits = _kept(module, node, value)
+            if edits:
+                return edits
+    return []
+
+
+def _kept(module: Module, made: ast.Assign, value: ast.ListComp) -> list[Edit]:
+    source, names, target = module.source, module.names, made.targets[0]
+    each = value.generators[0]
+    if len(value.generators) > 1 or each.ifs or each.is_async or not assigns(module, value.elt):
+        return []
+    if not _of_objects(each.iter) or not Layout(source, made).owns_lines:
+        return []
+    turns = {*_bound(each.target)}
+    if not all(_is_like_later(module, part, turns) for part in (each.iter, value.elt)):
+        return []
+    mentions: Iterable[ast.expr] = ()
+    if isinstance(target, ast.Name) and names.only_binding(target) is not None:
+        mentions = names.mentions(target.id, names.scope_of_name[target])
+    elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        mentions = names.attributes[target.attr]
+        owners = {_owner(module, one) for one in mentions}
+        if len(owners) > 1 or not all(isinstance(one, ast.Attribute) for one in mentions):
+            return []
+        if any(
+            ast.dump(one.value) != ast.dump(target.value) for one in names.attributes[target.attr]
+        ):
+            return []
+    found = without_paragraphs(source, [made])
+    runs = [one for one in mentions if one is not target]
+    for one in runs:
+        listed = names.parents[one]
+        fetched = listed if isinstance(listed, ast.List) and len(listed.elts) == 1 else one
+        call = names.parents[fetched]
+        run = _run(module, call) if isinstance(call, ast.Call) and fetched in call.args else None
+        statement = names.statement(one)
+        if run is None or not Layout(source, statement).owns_lines:
+            return []
+        if isinstance(target, ast.Name) and names.scope_at(one) is not names.scope_of_name[target]:
+            return []
+        if any(names.mentions(turn, names.scope_at(one)) for turn in turns):
+            return []  # a name of the function's, which the loop would change
+        indent = source.indent_of(statement)
+        head = f"for {source.code(each.target)} in {source.code(each.iter)}:"
+        body = f"{source.code(run.func)}({source.code(value.elt)})"
+        text = f"{head}{source.newline}{indent}{source.indent_unit}{body}"
+        found.append(Edit(*source.span(statement), text))
+    return found if runs else []
+
+
+def _owner(module: Module, node: ast.AST) -> ast.AST | None:
+    """The class in which something stands."""
+    above = module.names.ancestors(node)
+    return next((one for one in above if isinstance(one, ast.ClassDef)), None)
+
+
+def _is_like_later(module: Module, node: ast.AST, turns: AbstractSet[str]) -> bool:
+    """Whether what a list is made of is the same where it is made later.
+
+    Of names and attributes that are given one value, once.
+    """
+    for part in walk(node):
+        if isinstance(part, ast.Attribute) and not name_of(module, part):
+            root = part.value
+            stored = [one for one in module.names.attributes[part.attr] if _is_stored(one)]
+            own = isinstance(root, ast.Name) and root.id in turns
+            if not own and len(stored) != 1:
+                return False
+        elif isinstance(part, ast.Name) and part.id not in turns:
+            parent = module.names.parents[part]
+            of_tensorflow = isinstance(parent, ast.Attribute) and name_of(module, parent) != ""
+            builtin = module.names.qualname(part) == "builtins.zip"
+            if not of_tensorflow and not builtin and not _is_kept(module, part):
+                return False
+    return True
+
+
+def _is_stored(node: ast.Attribute) -> bool:
+    return not isinstance(node.ctx, ast.Load)

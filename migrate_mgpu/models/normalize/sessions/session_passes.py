@@ -309,6 +309,7 @@ PASSES: tuple[Pass, ...] = (
     _alone(named_assignments.normalize),
     _alone(listed_assignments.normalize),
     _with_calls(listed_assignments.returned),
+    _alone(listed_assignments.kept),
     _alone(held_assertions.normalize),
     _among_calls(idle_reuse.normalize),
     _alone(idle_reuse.repeated),

@@ -197,12 +197,13 @@ the third. Four of the 30 are collections of lessons, with 58 of 84; of the 26 w
 programs each, 4 of 32 were native, and 6 once two more obstacles were taken away. Of 14 more that
 nobody had looked at, 7 of 36 are native: 5 of 8 of the first two rows, 2 of 28 of the third.
 
-Of 11 more that nobody had looked at, mostly collections of lessons, **94 of 124 programs that train were
-native at first sight**: 78 of 93 of the first two rows, 16 of 31 of the third. All native scripts of
-these (97, those that only apply among them) were started beside their originals on 1.15.5, for six
-steps, by `migrate-mgpu parity`: 72 were equal, in losses, gradients and weights, and none was different. The
-other 25 lack their data, a package or an answer, walk through a set in another order each time, end in
-NaN on both sides, or do not run on 1.15.5 either.
+Of 11 more that nobody had looked at, mostly collections of lessons, **94 of 124 programs that
+train were native at first sight**: 78 of 93 of the first two rows, 16 of 31 of the third. All
+native scripts of these (97, those that only apply among them) were started beside their
+originals on 1.15.5, for six steps, by `migrate-mgpu parity`: 72 were equal, in losses,
+gradients and weights, and none was different. The other 25 lack their data, a package or an
+answer, walk through a set in another order each time, end in NaN on both sides, or do not run
+on 1.15.5 either.
 
 ## A step's price
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 HIT = re.compile(
     rb"ConfigProto|GPUOptions|Session\b|Supervisor\b|session_config|enable_eager_execution"
     rb"|[Ee]stimator\b|multi_gpu_model|learning.train\b|tensorpack|tflearn"
-    rb"|contrib.distribute\b|contrib import distribute\b|gpu:[%{]|GPU:[%{]"
+    rb"|contrib.distribute\b|contrib import distribute\b|gpu:[%{'\"]|GPU:[%{'\"]"
     rb"|DNNClassifier\b|DNNRegressor\b|LinearClassifier\b|LinearRegressor\b"
 )
 # What follows the first word of an import; a list in parentheses may go over several lines.

@@ -58,7 +58,9 @@ def test_a_strategy_of_tf2_is_none() -> None:
     assert not found.findings and not found.programs
 
 
-@pytest.mark.parametrize("device", ["'/gpu:%d' % i", "'/device:GPU:%d' % i", "'/gpu:{}'.format(i)"])
+@pytest.mark.parametrize(
+    "device", ["'/gpu:%d' % i", "'/device:GPU:%d' % i", "'/gpu:' + str(i)", "'/gpu:{}'.format(i)"]
+)
 @pytest.mark.parametrize(
     "imports",
     [

@@ -39,6 +39,11 @@ STAYS = {
         ],
         "what `self.sync` fetches cannot be determined",
     ),
+    # TF1's graph has the number that was drawn when it was built.
+    "it is made with what a function gives": (
+        [("t.assign(e)", "t.assign(e * np.random.rand())")],
+        "what `self.sync` fetches cannot be determined",
+    ),
     "its name is given something else": (
         [
             (

@@ -35,6 +35,16 @@ STAYS = {
         [(LATE, f'with tf.variable_scope("outer"):\n            {LATE}')],
         ALL,
     ),
+    "a variable of others is called so": (
+        [
+            (
+                "        all_at_once",
+                '        free = tf.Variable(1.0, name="late_rate")\n'
+                "        print(free.shape)\n        all_at_once",
+            )
+        ],
+        "`tf.get_collection` is about all of them",
+    ),
     "objects are made in turn": (
         [(LATE, f"for turn in range(2):\n            {LATE}")],
         ALL,

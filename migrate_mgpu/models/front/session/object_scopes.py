@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations
 
 from migrate_mgpu.analysis.arguments import bind
@@ -22,7 +22,9 @@ from migrate_mgpu.analysis.module import Module
 from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant
 from migrate_mgpu.analysis.scopes import walk
+from migrate_mgpu.api.layers import LAYERS
 from migrate_mgpu.api.tables import name_of
+from migrate_mgpu.api.variables import VARIABLES
 from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.origins import is_annotation
 
@@ -91,8 +93,25 @@ def object_scope(
             objects[call] = given
         if any(one.startswith(other) for one, other in permutations(objects.values(), 2)):
             return None
+        inside = {*walk(owner)}
+        every = ((one, call) for one in graph.modules for call in one.names.calls)
+        others = [call for one, call in every if call not in inside and _names(one, call)]
+        if any(_begins(call, objects.values()) for call in others):
+            return None
         return ObjectScope(text, tuple(blocks), objects)
     return None
+
+
+def _names(module: Module, call: ast.Call) -> bool:
+    """Whether a call opens a scope of variables, or makes some."""
+    name = name_of(module, call)
+    return name == "variable_scope" or name in VARIABLES.by_name or name in LAYERS.by_name
+
+
+def _begins(call: ast.Call, names: Iterable[str]) -> bool:
+    """Whether a text that a call is given begins with one of some names."""
+    given = (constant(one) for one in (*call.args, *(word.value for word in call.keywords)))
+    return any(isinstance(one, str) and one.startswith((*names,)) for one in given)
 
 
 def _is_in_scope(module: Module, node: ast.AST) -> bool:

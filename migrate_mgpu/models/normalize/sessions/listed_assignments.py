@@ -287,6 +287,8 @@ def _is_later(module: Module, node: ast.FunctionDef, found: _List) -> bool:
     of what the function is given, and of names that never change.
     """
     turns = {*_bound(found.loop.target)}
+    if not _only_computes(module, found.made, turns):
+        return False
     own = {*turns, *(one.arg for one in (*node.args.args, *node.args.kwonlyargs))}
     for part in walk(found.made):
         if isinstance(part, ast.Attribute) and not name_of(module, part):
@@ -382,6 +384,8 @@ def _is_like_later(module: Module, node: ast.AST, turns: AbstractSet[str]) -> bo
 
     Of names and attributes that are given one value, once.
     """
+    if not _only_computes(module, node, turns):
+        return False
     for part in walk(node):
         if isinstance(part, ast.Attribute) and not name_of(module, part):
             root = part.value
@@ -395,6 +399,18 @@ def _is_like_later(module: Module, node: ast.AST, turns: AbstractSet[str]) -> bo
             builtin = module.names.qualname(part) == "builtins.zip"
             if not of_tensorflow and not builtin and not _is_kept(module, part):
                 return False
+    return True
+
+
+def _only_computes(module: Module, node: ast.AST, turns: AbstractSet[str]) -> bool:
+    """Whether what is called is TensorFlow's, or a variable's own: another call may differ."""
+    for part in walk(node):
+        func = part.func if isinstance(part, ast.Call) else None
+        if func is None or name_of(module, part) or module.names.qualname(func) == "builtins.zip":
+            continue
+        of = func.value if isinstance(func, ast.Attribute) else None
+        if not isinstance(of, ast.Name) or of.id not in turns:
+            return False
     return True
 
 

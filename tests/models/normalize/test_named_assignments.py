@@ -7,6 +7,7 @@ import pytest
 from migrate_mgpu.analysis.project import Project
 from migrate_mgpu.models.normalize.sessions import named_assignments
 from migrate_mgpu.source.source import splice
+from tests.models.front.session.test_writing import native
 from tests.support.migration import run, said
 
 PROGRAM = """\
@@ -100,3 +101,21 @@ def test_what_comes_before_the_first_values_stays() -> None:
     result = run(("train.py", text), bridge=True, native_sessions=True)
     assert [one.state for one in result.programs] == ["bridge"]
     assert any("assigned before it is initialized" in one for one in said(result)), said(result)
+
+
+def test_a_name_of_its_own_goes() -> None:
+    """What assigns is the variable's method then: nothing has the imported function."""
+    text = (
+        "import tensorflow as tf\n"
+        "from tensorflow.compat.v1 import Session, assign, global_variables_initializer\n\n"
+        "a = tf.Variable(5.0)\n"
+        "learn = tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(tf.square(a))\n"
+        "sess = Session()\n"
+        "sess.run(global_variables_initializer())\n"
+        "sess.run(learn)\n"
+        "sess.run(assign(a, 10.0))\n"
+        "print(sess.run(a))\n"
+    )
+    after = native(text)
+    assert "a.assign(10.0)\n" in after
+    assert "compat.v1" not in after

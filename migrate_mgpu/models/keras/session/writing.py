@@ -307,6 +307,11 @@ class _Writer:
         for one in self.program.assignments:
             text = assignment_replacement(one)(self.context)
             self.edits.edit(Edit(*self.source.span(one.call), text))
+            self.found.gone.update(
+                call.func
+                for call in walk(one.call)
+                if isinstance(call, ast.Call) and name_of(self.module, call) == one.kind
+            )
         for call, path in self.program.checkpoint_queries.items():
             shown = self.context.render(path)
             shown = shown if isinstance(path, (ast.Name, ast.Attribute, ast.Call)) else f"({shown})"

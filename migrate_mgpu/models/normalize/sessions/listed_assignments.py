@@ -139,14 +139,20 @@ def _of_comprehension(module: Module, run: ast.Call) -> list[Edit]:
         return []
     if any(module.names.mentions(one, names.scope_at(statement)) for one in _bound(each.target)):
         return []  # a name of the function's, which the loop would change
-    indent = source.indent_of(statement)
-    head = f"for {source.code(each.target)} in {source.code(each.iter)}:"
-    body = f"{source.code(run.func)}({source.code(given.elt)})"
-    text = f"{head}{source.newline}{indent}{source.indent_unit}{body}"
-    edits = [Edit(*source.span(statement), text)]
+    edits = [_in_turn(module, run, given)]
     if above is not None:
         edits.insert(0, Edit(layouts[0].line_start, layouts[0].next_line, ""))
     return edits
+
+
+def _in_turn(module: Module, run: ast.Call, listed: ast.ListComp) -> Edit:
+    """A loop that runs one assignment after the other, in the place of the run of their list."""
+    source, each, statement = module.source, listed.generators[0], module.names.statement(run)
+    indent = source.indent_of(statement)
+    head = f"for {source.code(each.target)} in {source.code(each.iter)}:"
+    body = f"{source.code(run.func)}({source.code(listed.elt)})"
+    text = f"{head}{source.newline}{indent}{source.indent_unit}{body}"
+    return Edit(*source.span(statement), text)
 
 
 def _bound(target: ast.expr) -> Iterator[str]:
@@ -365,11 +371,7 @@ def _kept(module: Module, made: ast.Assign, value: ast.ListComp) -> list[Edit]:
             return []
         if any(names.mentions(turn, names.scope_at(one)) for turn in turns):
             return []  # a name of the function's, which the loop would change
-        indent = source.indent_of(statement)
-        head = f"for {source.code(each.target)} in {source.code(each.iter)}:"
-        body = f"{source.code(run.func)}({source.code(value.elt)})"
-        text = f"{head}{source.newline}{indent}{source.indent_unit}{body}"
-        found.append(Edit(*source.span(statement), text))
+        found.append(_in_turn(module, run, value))
     return found if runs else []
 
 

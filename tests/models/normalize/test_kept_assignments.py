@@ -39,6 +39,17 @@ STAYS = {
         ],
         "what `self.sync` fetches cannot be determined",
     ),
+    # Where it runs, these names are unknown, or others.
+    "it is made of a function's names": (
+        [
+            (
+                "        self.sync = ",
+                "        late, net = self.late, self.net\n        self.sync = ",
+            ),
+            (SYNC, "[t.assign(e) for t, e in zip(late.params, net.params)]"),
+        ],
+        "what `self.sync` fetches cannot be determined",
+    ),
     # TF1's graph has the number that was drawn when it was built.
     "it is made with what a function gives": (
         [("t.assign(e)", "t.assign(e * np.random.rand())")],

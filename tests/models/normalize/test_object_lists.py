@@ -15,6 +15,7 @@ SCOPE = "        with tf.variable_scope(self.scope):\n"
 LATE = 'late = Network(sess, 3, 2, name="late")'
 ALL = "`tf.get_collection` is about all of them"
 OPS = 'copy_ops(dest_scope_name="late", src_scope_name="online")'
+HIDDEN = "            hidden = tf.layers.dense(self.state, units, activation=tf.nn.tanh)\n"
 GOAL = "            self.goal = "
 PREDICTS = "        return self.session.run(self.values, feed_dict={self.state: state})"
 OTHER = "return self.session.run(self.other, feed_dict={self.state: state})"
@@ -92,17 +93,28 @@ def test_it_stays(case: str) -> None:
 
 
 def test_a_list_of_the_authors() -> None:
-    """What the class keeps already is what others get, wherever it stands."""
+    """The author's may be made before the last variable: others get one of all."""
+    some = f"{HIDDEN}            self.some = tf.trainable_variables(self.scope)\n"
+    after = native(changed(PROGRAM, (HIDDEN, some)))
+    assert "zip(dest.variables, src.variables)" in after
+    assert "self.variables = trained_variables" in after
+    assert "self.some" not in after  # which nothing reads
+
+
+def test_a_list_of_the_authors_that_is_read() -> None:
     kept = f"{KEPT}        self.weights = {COLLECTED}\n"
-    after = native(changed(PROGRAM, (KEPT, kept)))
-    assert "zip(dest.weights, src.weights)" in after
-    assert "self.weights = variables" in after
+    copied = "zip(late.weights, online.weights):\n            sess.run(p.assign(q))\n"
+    loop = f"        for p, q in {copied}\n        for step"
+    after = native(changed(PROGRAM, (KEPT, kept), ("        for step", loop)))
+    assert "self.weights = trained_variables" in after
 
 
 def test_a_list_in_front_of_the_optimizer() -> None:
     """The optimizer has no list yet where the author asks: the object gets it at the end."""
     asked = f"            self.weights = {COLLECTED}\n{GOAL}"
-    after = native(changed(PROGRAM, (GOAL, asked)))
+    copied = "zip(late.weights, online.weights):\n            sess.run(p.assign(q))\n"
+    loop = f"        for p, q in {copied}\n        for step"
+    after = native(changed(PROGRAM, (GOAL, asked), ("        for step", loop)))
     assert after.index("self.weights = ") > after.index("def train_step")
 
 

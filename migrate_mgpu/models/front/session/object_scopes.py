@@ -29,6 +29,8 @@ from migrate_mgpu.core.records import record
 from migrate_mgpu.models.front.session.origins import is_annotation
 
 _TRAINED = ("GraphKeys.TRAINABLE_VARIABLES", "trainable_variables")
+_EVERY = ("GraphKeys.GLOBAL_VARIABLES", "variables")
+_EVERY_CALL = ("global_variables", "all_variables")
 _SCOPES = ("variable_scope", "name_scope")
 
 
@@ -48,17 +50,20 @@ class ObjectScope:
         return any(part is node for block in self.blocks for part in walk(block))
 
 
-def asked_scope(module: Module, call: ast.expr | None) -> ast.expr | None:
-    """The scope of which the trained variables are asked for, by a call; None for anything else."""
+def asked_scope(module: Module, call: ast.expr | None, every: bool = False) -> ast.expr | None:
+    """The scope of which the trained variables are asked for, by a call; None for anything else.
+
+    ``every``: it asks for all that are global, trained or not.
+    """
     if not isinstance(call, ast.Call):
         return None
     kind = name_of(module, call)
-    if kind == "trainable_variables":
+    if kind in (_EVERY_CALL if every else _TRAINED):
         return by_parameter(call, ("scope",)).get("scope")
     given = by_parameter(call, ("key", "scope")) if kind == "get_collection" else {}
     key = given.get("key")
     asked = name_of(module, key) if isinstance(key, ast.Attribute) else constant(key)
-    return given.get("scope") if asked in _TRAINED else None
+    return given.get("scope") if asked in (_EVERY if every else _TRAINED) else None
 
 
 def object_scope(

@@ -13,7 +13,6 @@ from migrate_mgpu.analysis.arguments import bind
 from migrate_mgpu.analysis.call_graph import Function
 from migrate_mgpu.analysis.diagnostics import Refused
 from migrate_mgpu.analysis.module import Module
-from migrate_mgpu.analysis.named_arguments import by_parameter
 from migrate_mgpu.analysis.names import constant, is_none
 from migrate_mgpu.analysis.scopes import walk
 from migrate_mgpu.api.layers import LAYERS
@@ -63,17 +62,7 @@ class ScopedVariables(StatementReader):
 
     def global_word(self, node: ast.expr | None) -> Word | None:
         """The same for `tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, "target")`."""
-        if not isinstance(node, ast.Call):
-            return None
-        kind = name_of(self.module, node)
-        if kind in ("global_variables", "all_variables"):
-            return _word(by_parameter(node, ("scope",)).get("scope"))
-        given = by_parameter(node, ("key", "scope")) if kind == "get_collection" else {}
-        key = given.get("key")
-        asked = name_of(self.module, key) if isinstance(key, ast.Attribute) else constant(key)
-        if asked not in ("GraphKeys.GLOBAL_VARIABLES", "variables"):
-            return None
-        return _word(given.get("scope"))
+        return _word(asked_scope(self.module, node, every=True))
 
     def every_below(self, node: ast.expr, word: Word) -> GlobalVariables:
         """All variables whose names begin with a word, trained or not.

@@ -93,6 +93,7 @@ class Restated:
         self.returned: list[_ReturnedSpec] = []
         self.metrics: ast.Dict | None = None
         self.written: dict[tuple[Module, tuple[str, ...]], str] = {}  # functions above it
+        self.functions: dict[Module, list[str]] = {}  # the names of those
         self.wrapped = False  # in SKCompat, whose predictions are arrays of all rows
 
     def restated(self) -> bool:
@@ -402,19 +403,14 @@ class Restated:
         blanks = len(before) - _last_line(before)
         lead = [] if stands or free else blank[blanks:]
         self._edit(module, layout.insert_before([*lead, *lines, *blank]))
+        self.functions.setdefault(module, []).append(name)
         return name
 
     def _free(self, module: Module, name: str) -> list[str]:
         """Names of a function that no other call's function has: `eval_input`, `eval_input_2`."""
-        known = [text.lstrip().partition("(")[0][len("def ") :] for text in self._texts(module)]
-        earlier = sum(one.startswith(name) for one in known)
+        earlier = sum(one.startswith(name) for one in self.functions.get(module, ()))
         numbered = f"{name}_{earlier + 1}" if earlier else name
         return [numbered, f"{numbered}_fn"]
-
-    def _texts(self, module: Module) -> list[str]:
-        return [
-            edit.new for edit in self.edits.get(module, ()) if edit.new.lstrip().startswith("def ")
-        ]
 
     def _takes_classes(self) -> bool:
         """Whether the labels are classes: a column of these is the same as a list of them.

@@ -113,17 +113,8 @@ class _Lists:
         return self.found
 
     def _attribute(self) -> str:
-        """The attribute that has the variables, which the class has already, or gets."""
-        source, names = self.module.source, self.module.names
-        for name in _ASKING:
-            for call in calls_of_names(self.module).get(name, ()):
-                asked, made = asked_scope(self.module, call), names.parents[call]
-                target = made.targets[0] if isinstance(made, ast.Assign) else None
-                if asked is None or source.code(asked) != self.scope.name:
-                    continue
-                if isinstance(target, ast.Attribute) and len(names.attributes[target.attr]) == 1:
-                    if target in walk(self.owner):
-                        return target.attr
+        """The attribute that the class gets for the variables, once all are made."""
+        names = self.module.names
         if not may_be_added_to(self.module, self.constructor):
             raise _Stays
         methods = {getattr(one, "name", "") for one in self.owner.body}

@@ -219,15 +219,17 @@ def _called(module: Module, graph: CallGraph, node: ast.FunctionDef) -> list[Edi
     last = node.body[-1]
     if not isinstance(last, ast.Return) or not isinstance(last.value, ast.Name):
         return []
+    arguments = node.args
+    named = [*arguments.args, *arguments.kwonlyargs]
     body = [one for one in node.body if not _is_text(one)]
     loop = body[-2] if len(body) > 1 else None
     found = _filled(module, body, loop) if isinstance(loop, ast.For) else None
     if found is None or found.name != last.value.id or _mentions(module, last.value) != 3:
         return []
-    if body[:-2] != [found.begun] or not _is_later(module, node, found):
+    given = {one.arg for one in named}
+    turns = {*_bound(found.loop.target)}
+    if body[:-2] != [found.begun] or not _is_later(module, found.made, turns, given):
         return []  # the rest happens once, and would each time
-    arguments = node.args
-    named = [*arguments.args, *arguments.kwonlyargs]
     if arguments.vararg or arguments.kwarg or arguments.posonlyargs or not named:
         return []
     if arguments.defaults or any(arguments.kw_defaults):
@@ -287,27 +289,6 @@ def _star(source: Source, first: ast.arg) -> int:
     return source.text.rindex("*", 0, source.span(first)[0])
 
 
-def _is_later(module: Module, node: ast.FunctionDef, found: _List) -> bool:
-    """Whether what is assigned is the same where it is computed later: of the loop's variables,
-
-    of what the function is given, and of names that never change.
-    """
-    turns = {*_bound(found.loop.target)}
-    if not _only_computes(module, found.made, turns):
-        return False
-    own = {*turns, *(one.arg for one in (*node.args.args, *node.args.kwonlyargs))}
-    for part in walk(found.made):
-        if isinstance(part, ast.Attribute) and not name_of(module, part):
-            if not isinstance(part.value, ast.Name) or part.value.id not in turns:
-                return False  # an object may keep another number by then
-        elif isinstance(part, ast.Name) and part.id not in own:
-            parent = module.names.parents[part]
-            of_tensorflow = isinstance(parent, ast.Attribute) and name_of(module, parent) != ""
-            if not of_tensorflow and not _is_kept(module, part):
-                return False
-    return True
-
-
 def _is_kept(module: Module, node: ast.expr) -> bool:
     """Whether an argument is the same whenever the function is called."""
     if not isinstance(node, ast.Name):
@@ -343,18 +324,23 @@ def _kept(module: Module, made: ast.Assign, value: ast.ListComp) -> list[Edit]:
     if not _of_objects(each.iter) or not Layout(source, made).owns_lines:
         return []
     turns = {*_bound(each.target)}
-    if not all(_is_like_later(module, part, turns) for part in (each.iter, value.elt)):
+    if not all(_is_later(module, part, turns) for part in (each.iter, value.elt)):
         return []
     mentions: Iterable[ast.expr] = ()
     if isinstance(target, ast.Name) and names.only_binding(target) is not None:
         mentions = names.mentions(target.id, names.scope_of_name[target])
     elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-        mentions = names.attributes[target.attr]
-        owners = {_owner(module, one) for one in mentions}
-        if len(owners) > 1 or not all(isinstance(one, ast.Attribute) for one in mentions):
+        mentions = kept_by = names.attributes[target.attr]
+        me = target.value.id
+        if {_owner(module, one) for one in mentions} != {_owner(module, made)}:
             return []
-        if any(
-            ast.dump(one.value) != ast.dump(target.value) for one in names.attributes[target.attr]
+        if any(ast.dump(one.value) != ast.dump(target.value) for one in kept_by):
+            return []
+        # Where it runs are other functions, which have none of this one's names.
+        named = (part for one in (each.iter, value.elt) for part in walk(one))
+        own = (part for part in named if isinstance(part, ast.Name) and part.id not in turns)
+        if _owner(module, made) is None or any(
+            one.id != me and not _is_of_module(module, one) for one in own
         ):
             return []
     found = without_paragraphs(source, [made])
@@ -375,16 +361,25 @@ def _kept(module: Module, made: ast.Assign, value: ast.ListComp) -> list[Edit]:
     return found if runs else []
 
 
+def _is_of_module(module: Module, name: ast.Name) -> bool:
+    """Whether a name is one of the module's, or of Python's own."""
+    home = module.names.defining_scope(name.id, module.names.scope_of_name[name])
+    return home is None or home is module.names.module_scope
+
+
 def _owner(module: Module, node: ast.AST) -> ast.AST | None:
     """The class in which something stands."""
     above = module.names.ancestors(node)
     return next((one for one in above if isinstance(one, ast.ClassDef)), None)
 
 
-def _is_like_later(module: Module, node: ast.AST, turns: AbstractSet[str]) -> bool:
+def _is_later(
+    module: Module, node: ast.AST, turns: AbstractSet[str], given: AbstractSet[str] = frozenset()
+) -> bool:
     """Whether what a list is made of is the same where it is made later.
 
-    Of names and attributes that are given one value, once.
+    Of names and attributes that are given one value, once; ``given`` is what a function is called
+    with each time.
     """
     if not _only_computes(module, node, turns):
         return False
@@ -395,7 +390,7 @@ def _is_like_later(module: Module, node: ast.AST, turns: AbstractSet[str]) -> bo
             own = isinstance(root, ast.Name) and root.id in turns
             if not own and len(stored) != 1:
                 return False
-        elif isinstance(part, ast.Name) and part.id not in turns:
+        elif isinstance(part, ast.Name) and part.id not in turns | given:
             parent = module.names.parents[part]
             of_tensorflow = isinstance(parent, ast.Attribute) and name_of(module, parent) != ""
             builtin = module.names.qualname(part) == "builtins.zip"
